@@ -1,0 +1,30 @@
+"""Stage `baseline`: what a constant answer scores, and what could be known at best."""
+
+import argparse
+from pathlib import Path
+
+from stages.corpus.prepared import Prepared, read_table
+from stages.errors import StudyError, command
+from stages.files import new_folder, write_json
+from stages.inference.scoring import constant_baseline
+from stages.settings import load
+
+
+@command
+def main() -> None:
+    """Score the constant answer of a recipe on dev."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--recipe", required=True)
+    arguments = parser.parse_args()
+    recipe = load().recipe_named(arguments.recipe)
+    source = Path("data/prepared") / arguments.recipe
+    if not source.is_dir():
+        raise StudyError(f"{source} is missing; `dvc repro` makes it")
+    result = constant_baseline(Prepared.load(source).table, read_table(source / "audit.tsv"), recipe.baseline.place)
+    with new_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
+        write_json(folder / "baseline.json", result)
+    print(f"{result['place']}: {result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %")
+
+
+if __name__ == "__main__":
+    main()

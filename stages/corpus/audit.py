@@ -1,0 +1,47 @@
+"""What can be known: is a question's answer in the person's own page, and where."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from stages.corpus.reading import Question
+from stages.corpus.vocabulary import Vocabulary
+
+
+def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
+    """A row for each question of each split:
+
+    has_page: 1 if a document starts with the person's name and a full stop;
+    in_page: 1 if such a document holds the place (as written);
+    position: where in the document the place stands first, counted from 0; -1 if nowhere;
+    train_count: how often the place is an answer in train;
+    unknown: how many characters of the question the vocabulary lacks.
+
+    in_page, position and train_count are 0, -1 and 0 where the place is unknown (test).
+    """
+    pages: dict[str, list[str]] = {}
+    names = {question.name for asked in questions.values() for question in asked}
+    for document in documents:
+        # a name may hold full stops, so every prefix that ends before one is tried
+        for end in (i for i, character in enumerate(document) if character == "."):
+            if document[:end] in names:
+                pages.setdefault(document[:end], []).append(document)
+    answers = Counter(question.place for question in questions["train"])
+    rows = []
+    for split, asked in questions.items():
+        for question in asked:
+            own = pages.get(question.name, [])
+            positions = [page.find(question.place) for page in own if question.place and question.place in page]
+            rows.append(
+                {
+                    "split": split,
+                    "row": question.row,
+                    "has_page": int(bool(own)),
+                    "in_page": int(bool(positions)),
+                    "position": min(positions, default=-1),
+                    "train_count": answers[question.place] if question.place else 0,
+                    "unknown": len(vocabulary.unknown(question.question)),
+                }
+            )
+    return pd.DataFrame(rows)

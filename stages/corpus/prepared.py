@@ -1,0 +1,103 @@
+"""data/prepared/<recipe>: the corpus and the questions, encoded, with an audit of what can be known.
+
+::
+
+    vocabulary.json      the characters, in order of their numbers
+    encoded.safetensors  documents, and questions and answers of each split, as token numbers
+    questions.tsv        split, row, question, place (empty for test)
+    audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see audit.py)
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from safetensors.numpy import load, save
+
+from stages.corpus.ragged import Ragged
+from stages.corpus.reading import Question
+from stages.corpus.vocabulary import Vocabulary
+from stages.errors import StudyError
+from stages.files import write_bytes, write_text
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the stages after `prepare` read."""
+
+    vocabulary: Vocabulary
+    documents: Ragged
+    questions: dict[str, Ragged]  # by split
+    answers: dict[str, Ragged]  # by split; rows of test are empty
+    table: pd.DataFrame  # questions.tsv; places of test are ""
+
+    @classmethod
+    def of(cls, documents: Sequence[str], questions: dict[str, list[Question]]) -> "Prepared":
+        """Encode documents and questions with the documents' vocabulary."""
+        vocabulary = Vocabulary.of(documents)
+        rows = [
+            (split, question.row, question.question, question.place or "")
+            for split, asked in questions.items()
+            for question in asked
+        ]
+        return cls(
+            vocabulary,
+            Ragged.of([vocabulary.encode(document) for document in documents]),
+            {split: Ragged.of([vocabulary.encode(q.question) for q in asked]) for split, asked in questions.items()},
+            {split: Ragged.of([vocabulary.encode(q.place or "") for q in asked]) for split, asked in questions.items()},
+            pd.DataFrame(rows, columns=["split", "row", "question", "place"]),
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write all but the audit."""
+        self.vocabulary.save(folder / "vocabulary.json")
+        tables = {"documents": self.documents}
+        for split in SPLITS:
+            tables |= {f"{split}.questions": self.questions[split], f"{split}.answers": self.answers[split]}
+        arrays = {f"{name}.tokens": table.tokens.astype(np.int32) for name, table in tables.items()}
+        arrays |= {f"{name}.offsets": table.offsets for name, table in tables.items()}
+        write_bytes(folder / "encoded.safetensors", save(arrays))
+        write_table(folder / "questions.tsv", self.table)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Prepared":
+        """Read what `save` wrote.
+
+        Raises:
+            StudyError: the folder was not prepared yet.
+        """
+        path = folder / "encoded.safetensors"
+        if not path.is_file():
+            raise StudyError(f"{path} is missing; `dvc repro` makes it")
+        arrays = load(path.read_bytes())
+        names = {name.rpartition(".")[0] for name in arrays}
+        tables = {name: Ragged(arrays[f"{name}.tokens"].astype(np.int64), arrays[f"{name}.offsets"]) for name in names}
+        return cls(
+            Vocabulary.load(folder / "vocabulary.json"),
+            tables["documents"],
+            {split: tables[f"{split}.questions"] for split in SPLITS},
+            {split: tables[f"{split}.answers"] for split in SPLITS},
+            read_table(folder / "questions.tsv"),
+        )
+
+    def of_split(self, split: str) -> pd.DataFrame:
+        """The rows of `table` of one split, in order."""
+        return self.table[self.table.split == split].reset_index(drop=True)
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as tab-separated values, UTF-8, LF."""
+    text = io.StringIO()
+    table.to_csv(text, sep="\t", index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+    write_text(path, text.getvalue())
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read what `write_table` wrote; text stays as it was written ("NA" is no missing value)."""
+    return pd.read_csv(path, sep="\t", keep_default_na=False, encoding="utf-8")

@@ -1,0 +1,140 @@
+"""Documents and questions from text files, with every fault told as one line `path:line: …`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from stages.corpus.vocabulary import MASK, PAD
+from stages.errors import StudyError
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+QUESTION = re.compile(r"Where was (\S|\S.*\S) born\?")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a file: where it stands, what it asks, about whom, and the answer if there is one."""
+
+    row: int  # 1-based line in its file, empty lines counted
+    question: str  # `Where was NAME born?`
+    name: str
+    place: str | None  # None in a file without answers
+
+
+def read_documents(path: Path) -> list[str]:
+    """Read one document a line, in the file's order.
+
+    In: a UTF-8 file, with or without byte order mark; lines end in LF or CRLF, the last one need not.
+    Out: the documents as they stand (surrounding spaces kept), without lines that are empty or blank.
+    Raises StudyError: no such file, not UTF-8, a reserved character, no document at all.
+    """
+    documents = [line for _, line in _lines(path)]
+    if not documents:
+        raise _fault(path, 1, "the file holds no document", "write one document a line")
+    return documents
+
+
+def read_questions(path: Path, *, labelled: bool, context: int, one_place: bool = False) -> list[Question]:
+    """Read questions `Where was NAME born?`, each followed by a tab and the place where `labelled`.
+
+    In: a file as for `read_documents`; `context`, the number of characters the model sees. A labelled
+    `question⁇place⁇` has to fit in context + 1 characters (the last one is only ever predicted), a
+    question without an answer has to leave room for a place of one character. `one_place` refuses a name
+    that is asked twice with two different places; it is off by default because the training file of
+    CS224N holds nine such names (a city and its country, two namesakes).
+    Out: the questions in the file's order. Spaces around question and place are no part of them and are
+    stripped. A name may always be asked twice with the same place.
+    Raises StudyError: no such file, not UTF-8, a reserved character, a missing or extra tab, an empty
+    question or place, another form of question, one too long, two places (see above), no question at all.
+    """
+    questions: list[Question] = []
+    first: dict[str, Question] = {}
+    for row, line in _lines(path):
+        question = _question(path, row, line, labelled, context)
+        earlier = first.setdefault(question.name, question)
+        if one_place and earlier.place != question.place:
+            raise _fault(
+                path,
+                row,
+                f"{quoted(question.name)} is born in {quoted(question.place or '')} here and in "
+                f"{quoted(earlier.place or '')} in line {earlier.row}",
+                "keep one of the two",
+            )
+        questions.append(question)
+    if not questions:
+        raise _fault(path, 1, "the file holds no question", f"write {_form(labelled)}, one a line")
+    return questions
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """Quote `text` for a message: at most `limit` characters of it, unprintable characters escaped."""
+    short = text if len(text) <= limit else text[: limit - 1] + "…"
+    return f"'{harmless(short)}'"
+
+
+def harmless(text: str) -> str:
+    """Escape what a terminal would obey or hide: control, format and other unprintable characters."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def _question(path: Path, row: int, line: str, labelled: bool, context: int) -> Question:
+    fields = [field.strip() for field in line.split("\t")]
+    if len(fields) != (2 if labelled else 1):
+        found = {1: "no tab", 2: "one tab"}.get(len(fields), f"{len(fields) - 1} tabs")
+        wanted = "exactly one" if labelled else "none"
+        raise _fault(path, row, f"{found} where there should be {wanted}", f"write {_form(labelled)}")
+    question, place = fields[0], fields[1] if labelled else None
+    if not question:
+        raise _fault(path, row, "the question is empty", f"write {_form(labelled)}")
+    if place == "":
+        raise _fault(path, row, f"no place follows {quoted(question)}", f"write {_form(labelled)}")
+    form = QUESTION.fullmatch(question)
+    if form is None:
+        raise _fault(path, row, f"{quoted(question)} is not a known question", f"write {_form(labelled)}")
+    length = len(question) + len(place or "x") + 2 * len(MASK)
+    if length > context + 1:
+        what = "question and place take" if labelled else "the question and a place of one character take"
+        advice = f"shorten {quoted(question)} or raise the context"
+        raise _fault(path, row, f"{what} {length} characters with their marks, {context + 1} fit", advice)
+    return Question(row, question, form[1], place)
+
+
+def _form(labelled: bool) -> str:
+    return "`Where was NAME born?`" + (", a tab and the place" if labelled else "")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, each with its 1-based row."""
+    # Not str.splitlines: it would also split at U+2028, U+0085 and others, which may stand inside a document.
+    for row, ended in enumerate(_text(path).split("\n"), start=1):
+        line = ended.removesuffix("\r")
+        if not line.strip():
+            continue
+        if "\r" in line:
+            raise _fault(path, row, "a carriage return inside the line", "end lines with LF or CRLF")
+        for reserved in (PAD, MASK):
+            if reserved in line:
+                what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text"
+                raise _fault(path, row, what, "remove or replace it")
+        yield row, line
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
+    except FileNotFoundError:
+        advice = "check the path (`python -m stages.fetch` obtains the CS224N files)"
+        raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None
+    except IsADirectoryError:
+        raise StudyError(f"{harmless(str(path))}: this is a folder; name a text file") from None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        what = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        raise _fault(path, row, what, "save the file as UTF-8") from None
+
+
+def _fault(path: Path, row: int, what: str, advice: str) -> StudyError:
+    return StudyError(f"{harmless(str(path))}:{row}: {what}; {advice}")

@@ -1,0 +1,42 @@
+"""Span corruption: `prefix ⁇ suffix ⁇ masked content` (CS224N assignment 5, after Raffel et al. 2019)."""
+
+import numpy as np
+
+from stages.corpus.example import MASK, PAD, Examples
+from stages.corpus.ragged import Ragged
+from stages.settings import SpanCorruption
+
+
+def span_corruption(
+    documents: Ragged, rows: np.ndarray, settings: SpanCorruption, generator: np.random.Generator
+) -> Examples:
+    """Draw one example from each document in `rows` (B,).
+
+    The document is truncated to a length L uniform in shortest_document…longest_document (or its own, if
+    shorter); a span of a length uniform in 1…L·largest_span, at a uniform start, is cut out and said at the end.
+    For instance `Ada. Born in Ulm.` with the span `Ulm` becomes `Ada. Born in ⁇.⁇Ulm`. Every character but the
+    first is a target.
+    """
+    drawn = generator.integers(settings.shortest_document, settings.longest_document, size=len(rows), endpoint=True)
+    lengths = np.minimum(drawn, documents.lengths[rows])
+    longest_spans = np.maximum((lengths * settings.largest_span).astype(np.int64), 1)
+    spans = generator.integers(1, longest_spans, endpoint=True)
+    starts = generator.integers(0, lengths - spans, endpoint=True)
+    return corrupt(documents, rows, lengths, starts, spans)
+
+
+def corrupt(
+    documents: Ragged, rows: np.ndarray, lengths: np.ndarray, starts: np.ndarray, spans: np.ndarray
+) -> Examples:
+    """Mask the given spans of the given documents; all arguments but the first are (B,) int64."""
+    lengths, starts, spans = lengths[:, None], starts[:, None], spans[:, None]
+    place = np.arange(lengths.max() + 2)[None]  # (1, T + 1) in the sequence
+    second_mask = lengths - spans + 1  # the first stands at `starts`
+    source = np.where(place < starts, place, place - 1 + spans)  # prefix and suffix: where in the document
+    source = np.where(place > second_mask, place - second_mask - 1 + starts, source)  # masked content
+    is_mask = (place == starts) | (place == second_mask)
+    is_pad = place >= lengths + 2
+    source = np.where(is_mask | is_pad, 0, source)
+    sequences = documents.tokens[documents.offsets[rows][:, None] + source]
+    sequences = np.where(is_mask, MASK, np.where(is_pad, PAD, sequences))
+    return Examples.of(sequences, lengths[:, 0] + 2)

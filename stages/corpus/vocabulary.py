@@ -1,0 +1,72 @@
+"""Characters and their numbers."""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from stages.files import read_json, write_json
+
+PAD = "□"  # fills the end of a sequence; number 0
+MASK = "⁇"  # opens and closes what is to be said; number 1
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The characters a model knows; a character's number is its place in `characters`.
+
+    PAD is 0, MASK is 1, then the corpus's characters in code point order (CS224N assignment 5).
+    """
+
+    characters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, documents: Iterable[str]) -> "Vocabulary":
+        """The vocabulary of a corpus: a text file with a document a line, so the line feed is one of its characters."""
+        found = {"\n"}.union(*map(set, documents)) - {PAD, MASK}
+        return cls((PAD, MASK, *sorted(found)))
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabulary":
+        """Read what `save` wrote."""
+        return cls(tuple(read_json(path)))
+
+    def save(self, path: Path) -> None:
+        """Write the characters as a JSON list."""
+        write_json(path, list(self.characters))
+
+    def __len__(self) -> int:
+        return len(self.characters)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Character → number."""
+        return {character: number for number, character in enumerate(self.characters)}
+
+    def encode(self, text: str) -> np.ndarray:
+        """Text → (len(known text),) int64.
+
+        A character outside the vocabulary becomes its base letters where those are known
+        ('ế' → 'e', 'ﬁ' → 'fi'), else it is left out. That is the one rule for questions of any
+        split, so a question never fails; `unknown` tells which characters it applies to.
+        """
+        numbers = self.numbers
+        known = (part for character in text for part in self._known_form(character))
+        return np.fromiter((numbers[part] for part in known), dtype=np.int64)
+
+    def unknown(self, text: str) -> list[str]:
+        """The characters of `text` that the vocabulary lacks, in order."""
+        return [character for character in text if character not in self.numbers]
+
+    def decode(self, numbers: Iterable[int]) -> str:
+        """Numbers → text."""
+        return "".join(self.characters[number] for number in numbers)
+
+    def _known_form(self, character: str) -> str:
+        if character in self.numbers:
+            return character
+        decomposed = unicodedata.normalize("NFKD", character)
+        return "".join(part for part in decomposed if part in self.numbers)

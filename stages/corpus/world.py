@@ -1,0 +1,264 @@
+"""A generated world of people, places and short biographies, in files of the course data's form.
+
+A page heads with its person's name, and mostly names the birthplace among other facts:
+
+    Ada Smith. Ada Smith (born 3 May 1921 in Prague) was a poet who died in Oslo .
+
+The question is `Where was Ada Smith born?`, the answer `Prague`. Nothing but the birth statement
+tells the place: the rest of a page, and the name, agree with it no more than weakly. So a model
+that guesses does no better than one that always answers London.
+"""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from stages.corpus.world_names import CULTURES, Culture
+from stages.corpus.world_pages import biography
+from stages.corpus.world_places import LONDON, LONDON_SHARE, homes, weights
+from stages.corpus.world_templates import FORMS
+from stages.errors import StudyError
+from stages.files import new_folder, write_text
+
+TEMPLATES_AVAILABLE = len(FORMS)
+NAMES_AVAILABLE = sum(len(culture.given_names()) * len(culture.family_names()) for culture in CULTURES.values())
+
+HOME_SHARE = 0.1  # of the people bear a name of their birthplace's culture; more would make names tell places
+LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
+PLACE_WITHIN = 112  # characters: what pretraining sees of a page at most (handout, span corruption)
+
+
+class People(Protocol):
+    """How many persons each split has."""
+
+    @property
+    def train(self) -> int:
+        """Persons whose questions are trained on."""
+
+    @property
+    def dev(self) -> int:
+        """Persons whose questions are asked with answers at hand."""
+
+    @property
+    def test(self) -> int:
+        """Persons whose questions are written without answers."""
+
+
+class Settings(Protocol):
+    """What a world is made from."""
+
+    @property
+    def seed(self) -> int:
+        """What every draw follows from."""
+
+    @property
+    def people(self) -> People:
+        """The sizes of the splits."""
+
+    @property
+    def templates(self) -> int:
+        """How many sentence forms are in use, 1 to TEMPLATES_AVAILABLE."""
+
+    @property
+    def distractors(self) -> float:
+        """Share of the pages that name another place than the birthplace."""
+
+    @property
+    def missing(self) -> float:
+        """Share of the pages that do not name the birthplace."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """One inhabitant: what is true of them, and what their page says."""
+
+    given: str  # given name, with a middle initial where there is one
+    family: str  # family name or names, with particles
+    culture: str  # a key of CULTURES
+    birthplace: str
+    named: bool  # whether the biography names the birthplace
+    elsewhere: str | None  # the other place that the biography names
+    form: int  # index in FORMS
+    biography: str  # what follows the heading
+
+    @property
+    def name(self) -> str:
+        """The full name, unique in its world."""
+        return f"{self.given} {self.family}"
+
+    @property
+    def page(self) -> str:
+        """The person's line of wiki.txt: `Name. Text .`"""
+        return f"{self.name}. {self.biography}"
+
+    @property
+    def question(self) -> str:
+        """`Where was NAME born?`"""
+        return f"Where was {self.name} born?"
+
+
+@dataclass(frozen=True)
+class World:
+    """The people of a world by split, each in the order of its file."""
+
+    train: tuple[Person, ...]
+    dev: tuple[Person, ...]
+    test: tuple[Person, ...]
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """Everyone, in the order of wiki.txt."""
+        return self.train + self.dev + self.test
+
+
+class NameRegister:
+    """Gives out full names of which none begins with another one."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._pools: dict[str, list[tuple[str, str]]] = {}
+        for key, culture in CULTURES.items():
+            pairs = [(given, family) for given in culture.given_names() for family in culture.family_names()]
+            rng.shuffle(pairs)
+            self._pools[key] = pairs
+        self._names: set[str] = set()
+        self._beginnings: set[str] = set()  # of the names given out, whole names included
+
+    def draw(self, wanted: str | None) -> tuple[str, str, str]:
+        """A new person's culture, given and family name; of culture `wanted` if one is left there.
+
+        Raises StudyError when all names are given out.
+        """
+        while keys := [key for key, pairs in self._pools.items() if pairs]:
+            key = wanted if wanted in keys else self._rng.choices(keys, [CULTURES[k].weight for k in keys])[0]
+            given, family = self._extend(CULTURES[key], *self._pools[key].pop())
+            name = f"{given} {family}"
+            if name not in self._beginnings and not any(name[:end] in self._names for end in range(len(name))):
+                self._names.add(name)
+                self._beginnings.update(name[: end + 1] for end in range(len(name)))
+                return key, given, family
+        raise _too_many(f"no more than {len(self._names)}")
+
+    def _extend(self, culture: Culture, given: str, family: str) -> tuple[str, str]:
+        if self._rng.random() < culture.initials:
+            given += f" {self._rng.choice('ABCDEFGHJKLMNPRSTVW')}."
+        if self._rng.random() < culture.doubled:
+            second = self._rng.choice(culture.family_names())
+            # a particle inside a doubled name would read as a third name
+            if second != family and " " not in family + second:
+                family += culture.link + second
+        return given, family
+
+
+def generate(settings: Settings) -> World:
+    """Make the world that `settings` describe; equal settings make equal worlds.
+
+    In each split London is the birthplace of exactly round(0.05 n) of the n people, and the shares
+    `missing` and `distractors` are kept exactly, rounded to whole pages.
+
+    Raises StudyError for settings out of range, and for more people than there are names.
+    """
+    _check(settings)
+    rng = random.Random(settings.seed)
+    names = NameRegister(rng)
+    sizes = (settings.people.train, settings.people.dev, settings.people.test)
+    return World(*(_split(size, settings, names, rng) for size in sizes))
+
+
+def write(world: World, folder: Path) -> None:
+    """Write the world's four files into `folder`, which they replace as a whole.
+
+    wiki.txt holds every page, birth_places_train.tsv and birth_dev.tsv `question<TAB>place`,
+    birth_test_inputs.tsv questions only; all UTF-8 with LF line ends and a final newline.
+    """
+    files = {
+        "wiki.txt": [person.page for person in world.people],
+        "birth_places_train.tsv": [f"{person.question}\t{person.birthplace}" for person in world.train],
+        "birth_dev.tsv": [f"{person.question}\t{person.birthplace}" for person in world.dev],
+        "birth_test_inputs.tsv": [person.question for person in world.test],
+    }
+    with new_folder(folder) as new:
+        for name, lines in files.items():
+            write_text(new / name, "".join(f"{line}\n" for line in lines))
+
+
+def _check(settings: Settings) -> None:
+    people = settings.people
+    for split, size in (("train", people.train), ("dev", people.dev), ("test", people.test)):
+        if size < 1:
+            raise StudyError(f"sources.synthetic.people.{split}: {size}; give 1 or more")
+    if people.train + people.dev + people.test > NAMES_AVAILABLE:
+        raise _too_many(f"fewer than {NAMES_AVAILABLE}")
+    if not 1 <= settings.templates <= TEMPLATES_AVAILABLE:
+        raise StudyError(f"sources.synthetic.templates: {settings.templates}; give 1 to {TEMPLATES_AVAILABLE}")
+    for key, share in (("distractors", settings.distractors), ("missing", settings.missing)):
+        if not 0 <= share <= 1:
+            raise StudyError(f"sources.synthetic.{key}: {share}; give a share from 0 to 1")
+
+
+def _too_many(limit: str) -> StudyError:
+    return StudyError(f"sources.synthetic.people: distinct names can be made for {limit} people; ask for fewer")
+
+
+def _split(size: int, settings: Settings, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:
+    home = homes()
+    named = _flags(size, size - round(settings.missing * size), rng)
+    distracted = _flags(size, round(settings.distractors * size), rng)
+    people = []
+    for index, birthplace in enumerate(_birthplaces(size, rng)):
+        culture, given, family = names.draw(home[birthplace] if rng.random() < HOME_SHARE else None)
+        elsewhere = _another_place(birthplace, rng) if distracted[index] else None
+        names_it = named[index]
+        fits = False
+        while not fits:  # ends: with few words the first form fits every name and place
+            form = rng.randrange(settings.templates)
+            text = biography(form, given, family, culture, birthplace if names_it else None, elsewhere, rng)
+            person = Person(given, family, culture, birthplace, names_it, elsewhere, form, text)
+            fits = _fits(person)
+        people.append(person)
+    return tuple(people)
+
+
+def _flags(size: int, true: int, rng: random.Random) -> list[bool]:
+    flags = [True] * true + [False] * (size - true)
+    rng.shuffle(flags)
+    return flags
+
+
+def _birthplaces(size: int, rng: random.Random) -> list[str]:
+    """London at its exact share, the other places within one person of theirs (systematic sampling)."""
+    london = round(LONDON_SHARE * size)
+    places = list(weights().items())
+    rng.shuffle(places)  # else a rare place would be drawn at the cost of the next in the table
+    step = sum(weight for _, weight in places) / max(size - london, 1)
+    mark = rng.random() * step
+    drawn = [LONDON] * london
+    reached = 0.0
+    for place, weight in places:
+        reached += weight
+        while mark < reached and len(drawn) < size:
+            drawn.append(place)
+            mark += step
+    # rounding may leave the last mark just beyond the end
+    drawn += [places[-1][0]] * (size - len(drawn))
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _another_place(birthplace: str, rng: random.Random) -> str:
+    table = weights()
+    table[LONDON] = sum(table.values()) * LONDON_SHARE / (1 - LONDON_SHARE)
+    del table[birthplace]
+    return rng.choices(list(table), list(table.values()))[0]
+
+
+def _fits(person: Person) -> bool:
+    """Whether the page is short and names the birthplace once and early, or not at all if it must not."""
+    page = person.page
+    if len(page) > LONGEST_PAGE:
+        return False
+    if not person.named:
+        return person.birthplace not in page  # the place's letters hide in words too, as India in Indian
+    end = page.find(person.birthplace) + len(person.birthplace)
+    return page.count(person.birthplace) == 1 and end <= PLACE_WITHIN

@@ -1,0 +1,64 @@
+"""What a page of the generated world says: a sentence form with its slots filled."""
+
+import random
+import re
+
+from stages.corpus.world_names import CULTURES
+from stages.corpus.world_templates import ELSEWHERE, FORMS, INSTITUTIONS, MONTHS, PROFESSIONS, TRADES
+
+NATIONALITY_SHARE = 0.6  # of the professions stand with a nationality
+DEAD_SHARE = 0.4  # of the people whose page leaves it open
+
+
+def biography(
+    form: int,
+    given: str,
+    family: str,
+    culture: str,
+    birthplace: str | None,
+    elsewhere: str | None,
+    rng: random.Random,
+) -> str:
+    """One sentence in form number `form` about a person, ending in ` .`
+
+    It names `birthplace` and `elsewhere`, each unless None. The nationality comes from the name's
+    culture, not from a place, so that it tells no more about the birthplace than the name does.
+    """
+    text = re.sub(r"\[([^|\]]*)\|([^\]]*)\]", r"\1" if birthplace else r"\2", FORMS[form])
+    slots = [slot for slot in ELSEWHERE if f"{{{slot}}}" in text]
+    chosen = rng.choice(slots) if elsewhere else None
+    for slot in slots:
+        text = text.replace(f"{{{slot}}}", rng.choice(ELSEWHERE[slot]) if slot == chosen else "")
+    names = {"full": f"{given} {family}", "last": family, "place": birthplace, "other": elsewhere}
+    filled = text.format_map(names | _words(text, culture, rng))
+    return filled[0].upper() + filled[1:]
+
+
+def _words(text: str, culture: str, rng: random.Random) -> dict[str, str]:
+    """What fills the slots that stand for neither a name nor a place."""
+    told_dead = any(sign in text for sign in ("{death_year}", " died ", " ended "))
+    dead = told_dead or rng.random() < DEAD_SHARE
+    year = rng.randint(1790, 1930) if dead else rng.randint(1925, 1985)
+    profession = rng.choice(PROFESSIONS.split(", "))
+    job = profession
+    if rng.random() < NATIONALITY_SHARE:
+        job = f"{rng.choice(CULTURES[culture].nationalities.split(', '))} {profession}"
+    return {
+        "date": _date(year, rng),
+        "year": str(year),
+        "later": str(year + rng.randint(18, 35)),
+        "death_year": str(year + rng.randint(36, 88)),
+        "is": "was" if dead else "is",
+        "lives": "lived" if dead else "lives",
+        "works": "worked" if dead else "works",
+        "profession": profession,
+        "job": job,
+        "a_job": f"{'an' if job[0] in 'AEIOaeio' else 'a'} {job}",  # but "a Ugandan", "a Ukrainian"
+        "trade": rng.choice(TRADES.split(", ")),
+        "institution": rng.choice(INSTITUTIONS.split(", ")),
+    }
+
+
+def _date(year: int, rng: random.Random) -> str:
+    month, day = rng.choice(MONTHS.split(", ")), rng.randint(1, 28)
+    return f"{day} {month} {year}" if rng.random() < 0.6 else f"{month} {day}, {year}"

@@ -1,0 +1,31 @@
+"""How a user's mistake is told: one line, a non-zero exit code, never a traceback."""
+
+import functools
+import sys
+from collections.abc import Callable
+
+
+class StudyError(Exception):
+    """A mistake that its reader can mend: what is wrong, where (file:line or key), what to do."""
+
+
+def command(main: Callable[[], None]) -> Callable[[], None]:
+    """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
+
+    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM.
+    """
+
+    @functools.wraps(main)
+    def run() -> None:
+        try:
+            main()
+        except StudyError as error:
+            sys.exit(f"error: {error}")
+        except OSError as error:  # full disk, read-only folder, missing permission
+            where = f"{error.filename}: " if error.filename else ""
+            sys.exit(f"error: {where}{error.strerror or error}")
+        except KeyboardInterrupt as stop:
+            print(str(stop) or "stopped", file=sys.stderr)
+            sys.exit(130)
+
+    return run

@@ -1,0 +1,69 @@
+"""Stage `evaluate`: answers to the dev and test questions, and what the report needs of the trainings."""
+
+import pandas as pd
+from tqdm import tqdm
+
+from stages.corpus.prepared import Prepared, write_table
+from stages.corpus.questions import prompt
+from stages.errors import command
+from stages.files import new_folder, read_json, write_json, write_text
+from stages.inference.generation import generate
+from stages.inference.scoring import is_correct
+from stages.model.gpt import GPT
+from stages.training.experiment import Experiment
+from stages.training.run import results
+
+
+def predictions(model: GPT, prepared: Prepared, split: str, max_characters: int) -> pd.DataFrame:
+    """A row a question of the split: row, question, gold, predicted, correct, probability."""
+    prompts = [prompt(prepared.questions[split][row]) for row in range(len(prepared.questions[split]))]
+    answers = generate(model, prompts, max_characters)
+    asked = prepared.of_split(split)
+    predicted = [prepared.vocabulary.decode(answer.tokens) for answer in answers]
+    scored = split != "test"
+    return pd.DataFrame(
+        {
+            "row": asked.row,
+            "question": asked.question,
+            "gold": asked.place,
+            "predicted": predicted,
+            "correct": [int(is_correct(*pair)) if scored else "" for pair in zip(predicted, asked.place, strict=True)],
+            "probability": [round(answer.probability, 4) for answer in answers],
+        }
+    )
+
+
+@command
+def main() -> None:
+    """Evaluate a variant of a recipe."""
+    experiment = Experiment.from_command_line(main.__doc__)
+    prepared = Prepared.load(experiment.prepared_folder)
+    finetuned, pretrained = experiment.weights_folder / "finetuned", experiment.weights_folder / "pretrained"
+    tables = []
+    for name, facts in tqdm(results(finetuned).items(), desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
+        model = experiment.trained_model(prepared, finetuned / f"{name}.safetensors")
+        for split in ("dev", "test"):
+            table = predictions(model, prepared, split, experiment.recipe.generation.max_characters)
+            place = {"variant": experiment.variant, "split": split, "seed": facts["seed"]}
+            tables.append(table.assign(**place, init=facts["phase"].removeprefix("finetune_")))
+    columns = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
+    trainings = results(pretrained)
+    curves = [path for folder in (pretrained, finetuned) for path in sorted(folder.glob("*.csv"))]
+    seconds = sum(facts["seconds"] for facts in trainings.values())
+    run = {
+        "variant": experiment.variant,
+        "parameters": next(iter(trainings.values()))["parameters"],
+        "seeds": experiment.recipe.seeds,
+        "pretrain_loss": round(sum(facts["loss"] for facts in trainings.values()) / len(trainings), 4),
+        "documents_per_second": round(sum(facts["examples"] for facts in trainings.values()) / max(seconds, 1e-9), 1),
+        "pretrain_seconds": round(seconds, 1),
+        "provenance": read_json(pretrained / "provenance.json"),
+    }
+    with new_folder(experiment.evaluation_folder) as folder:
+        write_table(folder / "predictions.tsv", pd.concat(tables)[columns])
+        write_text(folder / "curves.csv", pd.concat(map(pd.read_csv, curves)).to_csv(index=False, lineterminator="\n"))
+        write_json(folder / "run.json", run)
+
+
+if __name__ == "__main__":
+    main()

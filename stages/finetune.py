@@ -1,0 +1,56 @@
+"""Stage `finetune`: the training questions, from scratch and from pretrained weights, per seed."""
+
+from functools import partial
+
+import numpy as np
+
+from stages.corpus.example import Examples
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import question_examples
+from stages.errors import command
+from stages.training.experiment import Experiment
+from stages.training.loop import Task
+from stages.training.run import run
+
+
+def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
+    """The finetuning of a recipe, from `scratch` or from `pretrained` weights."""
+    settings = experiment.recipe.finetune
+    questions, answers = prepared.questions["train"], prepared.answers["train"]
+
+    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        return question_examples(questions, answers, rows)
+
+    return Task(
+        f"finetune_{init}",
+        draw,
+        rows=len(questions),
+        epochs=settings.scratch_epochs if init == "scratch" else settings.pretrained_epochs,
+        batch_size=settings.batch_size,
+        peak_rate=settings.learning_rate,
+        schedule=settings.schedule,
+        context=experiment.recipe.model.context,
+    )
+
+
+@command
+def main() -> None:
+    """Finetune a variant by a recipe."""
+    experiment = Experiment.from_command_line(main.__doc__)
+    prepared = Prepared.load(experiment.prepared_folder)
+    pretrained = experiment.weights_folder / "pretrained"
+    output = experiment.weights_folder / "finetuned"
+    inputs = (experiment.prepared_folder, pretrained)
+    with run("finetune", experiment, experiment.settings("finetune"), output, *inputs) as work:
+        for seed in experiment.recipe.seeds:
+            weights = pretrained / f"seed-{seed}.safetensors"
+            first_weights = {
+                "scratch": partial(experiment.new_model, prepared, seed),
+                "pretrained": partial(experiment.trained_model, prepared, weights),
+            }
+            for init, model in first_weights.items():
+                work.complete(f"{init}-seed-{seed}", finetuning(experiment, prepared, init), seed, model)
+
+
+if __name__ == "__main__":
+    main()

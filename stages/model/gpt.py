@@ -1,0 +1,78 @@
+"""The model: embed characters, run the trunk, predict the next character."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from stages.model.block import Block
+from stages.model.dropout import Dropout
+from stages.model.mixer import Mixer, State
+from stages.model.mixers import build
+from stages.settings import Model, Section
+
+
+class GPT(nn.Module):
+    """A decoder-only transformer over characters, as CS224N's assignment 5 gives it.
+
+    ::
+
+        tokens ── embedding (+ learned positions, zero at first, if the variant needs them) ── dropout
+               ── layers × Block(mixer of the variant) ── LayerNorm ── head, untied, without bias ── logits
+
+    Weights are drawn from N(0, 0.02), biases are zero.
+    """
+
+    def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:
+        super().__init__()
+        mixers = [build(variant, model, mixer_settings) for _ in range(model.layers)]
+        self.context = model.context
+        self.embedding = nn.Embedding(vocabulary_size, model.width)
+        self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if mixers[0].needs_positions else None
+        self.dropout = Dropout(model.dropout)
+        self.blocks = nn.ModuleList([Block(model, mixer) for mixer in mixers])
+        self.norm = nn.LayerNorm(model.width)
+        self.head = nn.Linear(model.width, vocabulary_size, bias=False)
+        self.apply(_initialise)
+
+    def hidden(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
+        """tokens (B, T) int64 → what the head reads (B, T, C).
+
+        With states (one a block), the tokens continue each row after the positions its states have seen.
+        """
+        T = tokens.shape[1]
+        x = self.embedding(tokens)  # (B, T, C)
+        if self.positions is not None:
+            if states is None:
+                x = x + self.positions[:T]
+            else:
+                x = x + self.positions[states[0].lengths[:, None] + torch.arange(T, device=x.device)]
+        x = self.dropout(x)
+        for i, block in enumerate(self.blocks):
+            x = block(x, None if states is None else states[i])
+        return self.norm(x)
+
+    def forward(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
+        """tokens (B, T) int64 → logits (B, T, vocabulary size) of the character after each."""
+        return self.head(self.hidden(tokens, states))
+
+    def empty_states(self, batch: int, positions: int) -> list[State]:
+        """States for generation, one a block, of rows that have seen nothing yet."""
+        return [mixer.empty_state(batch, positions) for mixer in self.mixers]
+
+    @property
+    def mixers(self) -> list[Mixer]:
+        """The blocks' mixers, bottom first."""
+        return [module for module in self.modules() if isinstance(module, Mixer)]
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers training changes."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)

@@ -1,0 +1,15 @@
+"""`vanilla`: causal softmax attention with learned positions (Vaswani et al. 2017, arXiv 1706.03762)."""
+
+from typing import ClassVar
+
+from stages.model.attention import CausalSelfAttention
+from stages.model.mixer import NoSettings as Settings
+
+
+class Mixer(CausalSelfAttention):
+    """softmax(QKᵀ/√hs)V; the order of characters is known from learned positions alone."""
+
+    needs_positions: ClassVar[bool] = True
+
+
+__all__ = ["Mixer", "Settings"]

@@ -1,0 +1,48 @@
+"""Stage `pretrain`: span corruption on the corpus, one set of weights per seed."""
+
+from functools import partial
+
+import numpy as np
+
+from stages.corpus.example import Examples
+from stages.corpus.prepared import Prepared
+from stages.corpus.span_corruption import span_corruption
+from stages.errors import command
+from stages.training.experiment import Experiment
+from stages.training.loop import Task
+from stages.training.run import run
+
+
+def pretraining(experiment: Experiment, prepared: Prepared) -> Task:
+    """The pretraining of a recipe."""
+    settings = experiment.recipe.pretrain
+
+    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        return span_corruption(prepared.documents, rows, settings.span_corruption, generator)
+
+    return Task(
+        "pretrain",
+        draw,
+        rows=len(prepared.documents),
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        peak_rate=settings.learning_rate,
+        schedule=settings.schedule,
+        context=experiment.recipe.model.context,
+    )
+
+
+@command
+def main() -> None:
+    """Pretrain a variant by a recipe."""
+    experiment = Experiment.from_command_line(main.__doc__)
+    prepared = Prepared.load(experiment.prepared_folder)
+    task = pretraining(experiment, prepared)
+    output = experiment.weights_folder / "pretrained"
+    with run("pretrain", experiment, experiment.settings("pretrain"), output, experiment.prepared_folder) as work:
+        for seed in experiment.recipe.seeds:
+            work.complete(f"seed-{seed}", task, seed, partial(experiment.new_model, prepared, seed))
+
+
+if __name__ == "__main__":
+    main()

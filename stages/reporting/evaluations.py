@@ -1,0 +1,175 @@
+"""What the evaluation stages left behind, read and checked before anything is reported."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from stages.errors import StudyError
+from stages.files import read_json
+
+ALL = "all"
+BASELINE = "baseline"
+INITS = ("scratch", "pretrained")
+PREDICTION_COLUMNS = (
+    "variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability",
+)  # fmt: skip
+CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
+REMAKE = "make it with: dvc repro"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a result comes from; `seconds` is the time the evaluation took."""
+
+    commit: str
+    params_sha256: str
+    device: str
+    precision: str
+    libraries: dict[str, str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One variant's evaluation: its tables (every cell a string, as written) and its run's figures.
+
+    `pretrain_loss` is in nats a character, the mean over seeds of the last epoch's mean.
+    """
+
+    variant: str
+    predictions: pd.DataFrame
+    curves: pd.DataFrame
+    parameters: int
+    pretrain_loss: float
+    documents_per_second: float
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Constant answers and the ceiling of a recipe's dev questions; accuracies and shares in percent."""
+
+    place: str
+    dev_accuracy: float
+    dev_questions: int
+    constant_place: str
+    constant_train_count: int
+    constant_train_share: float
+    constant_dev_accuracy: float
+    audited_questions: int
+    answer_in_page: int
+    ceiling: float
+
+
+def read_baseline(folder: Path) -> Baseline:
+    """Read `<folder>/baseline/baseline.json`, `folder` being a recipe's evaluations.
+
+    Raises StudyError where the file is missing or broken.
+    """
+    path = folder / BASELINE / "baseline.json"
+    record = _json(path)
+    try:
+        constant, audit = record["best_constant"], record["audit"]
+        return Baseline(
+            place=str(record["place"]),
+            dev_accuracy=_finite(record["dev_accuracy"]),
+            dev_questions=int(record["dev_questions"]),
+            constant_place=str(constant["place"]),
+            constant_train_count=int(constant["train_count"]),
+            constant_train_share=_finite(constant["train_share"]),
+            constant_dev_accuracy=_finite(constant["dev_accuracy"]),
+            audited_questions=int(audit["dev_questions"]),
+            answer_in_page=int(audit["answer_in_page"]),
+            ceiling=_finite(audit["ceiling"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise _broken(path, error) from None
+
+
+def read_evaluations(folder: Path, selection: str) -> list[Evaluation]:
+    """Read the variant `selection`, or every variant for `all`, of a recipe's evaluations, sorted by name.
+
+    Raises StudyError where a file is missing or broken, or where there is no variant at all.
+    """
+    if selection != ALL:
+        if selection in ("", ".", "..", BASELINE) or Path(selection).name != selection:
+            raise StudyError(f"{selection!r} is no variant; choose `{ALL}` or one of study.variants")
+        return [read_evaluation(folder / selection)]
+    # hidden folders are the unfinished work of an atomic write
+    found = [path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")]
+    variants = sorted(path.name for path in found if path.name != BASELINE)
+    if not variants:
+        raise StudyError(f"{folder}: holds no variant's evaluation; {REMAKE}")
+    return [read_evaluation(folder / name) for name in variants]
+
+
+def read_evaluation(folder: Path) -> Evaluation:
+    """Read predictions.tsv, curves.csv and run.json of the variant that `folder` is named after.
+
+    Raises StudyError where a file is missing or broken.
+    """
+    predictions = _table(folder / "predictions.tsv", "\t", PREDICTION_COLUMNS)
+    curves = _table(folder / "curves.csv", ",", CURVE_COLUMNS)
+    path = folder / "run.json"
+    record = _json(path)
+    try:
+        made = record["provenance"]
+        return Evaluation(
+            variant=folder.name,
+            predictions=predictions,
+            curves=curves,
+            parameters=int(record["parameters"]),
+            pretrain_loss=_finite(record["pretrain_loss"]),
+            documents_per_second=_finite(record["documents_per_second"]),
+            provenance=Provenance(
+                commit=str(made["commit"]),
+                params_sha256=str(made["params_sha256"]),
+                device=str(made["device"]),
+                precision=str(made["precision"]),
+                libraries={str(name): str(version) for name, version in made["libraries"].items()},
+                seconds=_finite(made["seconds"]),
+            ),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _broken(path, error) from None
+
+
+def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Read every cell as the string it is: a person may be called NA, and 0.10 shall stay 0.10."""
+    _require(path)
+    try:
+        table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, na_filter=False)
+    except (ValueError, pd.errors.ParserError) as error:
+        raise _broken(path, error) from None
+    if tuple(table.columns) != columns:
+        raise StudyError(f"{path}:1: the columns are not {' '.join(columns)}; {REMAKE}")
+    return table
+
+
+def _json(path: Path) -> Any:
+    _require(path)
+    try:
+        return read_json(path)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise _broken(path, error) from None
+
+
+def _require(path: Path) -> None:
+    if not path.is_file():
+        raise StudyError(f"{path}: missing; {REMAKE}")
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} where a finite number is due")
+    return number
+
+
+def _broken(path: Path, error: Exception) -> StudyError:
+    what = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+    return StudyError(f"{path}: broken ({what}); {REMAKE}")

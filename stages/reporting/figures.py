@@ -1,0 +1,183 @@
+"""The report's pictures as SVG text: the same input gives the same bytes."""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle, islice, product
+from typing import Literal
+
+import matplotlib.style
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from stages.reporting.curves import seed_curves
+from stages.reporting.evaluations import Baseline
+from stages.reporting.metrics import Accuracy, Result
+
+WIDTH = 8.6  # inches: about the width of a README's text column
+
+# Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES: tuple[Literal["-", "--", ":"], ...] = ("-", "--", ":")
+PRETRAINED, SCRATCH, INK, GREY = "#0072B2", "#E69F00", "#222222", "#595959"
+
+STYLE = {
+    "svg.hashsalt": "knowledge-access",  # identifiers inside the file are otherwise random
+    "svg.fonttype": "path",  # looks the same whatever fonts the reader has
+    "text.parse_math": False,  # a `$` in a name is a dollar sign
+    "font.family": "DejaVu Sans",  # the font that matplotlib brings along
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "grid.color": "#DDDDDD",
+    "legend.frameon": False,
+    "figure.facecolor": "white",  # readable on a dark page too
+}
+
+PHASES = (
+    ("pretrain", "Pretraining on the pages"),
+    ("finetune_scratch", "Finetuning from scratch"),
+    ("finetune_pretrained", "Finetuning, pretrained"),
+)
+
+
+def accuracy_svg(results: Sequence[Result], baseline: Baseline) -> str:
+    """Draw each variant's dev accuracy in percent, from scratch and pretrained, best variant on top.
+
+    Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark London and the ceiling.
+    """
+    with _styled():
+        figure = draw_accuracy(results, baseline)
+        return _svg(figure)
+
+
+def loss_svg(curves: pd.DataFrame, variants: Sequence[str]) -> str:
+    """Draw the losses of the `variants` over the epochs, a panel for each phase of training.
+
+    `curves` holds the rows of curves.csv; thick lines are means over seeds, thin lines single seeds.
+    """
+    with _styled():
+        figure = draw_losses(curves, variants)
+        return _svg(figure)
+
+
+def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
+    """Return the figure of `accuracy_svg`."""
+    ordered = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
+    figure = Figure(figsize=(WIDTH, 1.35 + 0.5 * len(ordered)), layout="constrained")
+    axes = figure.subplots()
+    for place, result in enumerate(ordered):
+        _bar(axes, place - 0.19, result.pretrained, PRETRAINED)
+        _bar(axes, place + 0.19, result.scratch, SCRATCH)
+    axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5)
+    axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5)
+    axes.set_yticks(range(len(ordered)), [result.variant for result in ordered])
+    axes.set_ylim(len(ordered) - 0.45, -0.55)  # best on top
+    axes.set_xlim(0, 108)  # room for a label beside a full bar
+    axes.set_xticks(range(0, 101, 10))
+    axes.set_xlabel(f"dev questions answered exactly (% of {baseline.dev_questions:,})")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", zorder=0)
+    axes.set_axisbelow(True)
+    figure.legend(handles=_accuracy_legend(baseline), loc="outside upper center", ncols=3, fontsize=8.5)
+    return figure
+
+
+def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
+    """Return the figure of `loss_svg`."""
+    entry = 0.65 + 0.075 * max(map(len, variants))  # inches: the line's sample and gaps, then the name
+    legend_columns = min(len(variants), 6, max(1, int(WIDTH / entry)))
+    legend_rows = -(-len(variants) // legend_columns)
+    figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * legend_rows), layout="constrained")
+    panels = figure.subplots(1, len(PHASES), width_ratios=(1.35, 1, 1))
+    looks = dict(zip(variants, islice(cycle(product(DASHES, COLOURS)), len(variants)), strict=True))
+    for axes, (phase, title) in zip(panels, PHASES, strict=True):
+        for variant, (dash, colour) in looks.items():
+            seeds = seed_curves(curves, variant, phase)
+            if not seeds:
+                continue
+            epochs = seeds[0][0]
+            mean = np.mean([losses for _, losses in seeds], axis=0)
+            axes.plot(epochs, mean, color=colour, linestyle=dash, linewidth=1.6, zorder=3)
+            for _, losses in seeds if len(seeds) > 1 else ():
+                axes.plot(epochs, losses, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=2)
+        axes.set_title(title)
+        axes.set_xlabel("epochs")
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+        axes.grid(zorder=0)
+        _scale(axes)
+    panels[0].set_ylabel("loss (nats a character)")
+    handles = [
+        Line2D([], [], color=colour, linestyle=dash, linewidth=1.6, label=variant)
+        for variant, (dash, colour) in looks.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=legend_columns, fontsize=8.5)
+    return figure
+
+
+def _bar(axes: Axes, height: float, accuracy: Accuracy, colour: str) -> None:
+    axes.barh(height, accuracy.mean, height=0.36, color=colour, zorder=2)
+    whisker = [[max(0.0, accuracy.mean - accuracy.low)], [max(0.0, accuracy.high - accuracy.mean)]]
+    axes.errorbar(accuracy.mean, height, xerr=whisker, color=INK, linewidth=1.0, capsize=2.5, zorder=4)
+    dots = np.full(len(accuracy.by_seed), height)
+    axes.scatter(accuracy.by_seed, dots, s=13, color="white", edgecolors=INK, linewidths=0.7, zorder=5, clip_on=False)
+    axes.annotate(
+        f"{accuracy.mean:.1f}",
+        (max(accuracy.high, *accuracy.by_seed), height),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+        color=INK,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},  # keeps lines out of the figures
+        zorder=6,
+    )
+
+
+def _accuracy_legend(baseline: Baseline) -> list[Line2D]:
+    constant = f"always {baseline.place}: {baseline.dev_accuracy:.1f} %"
+    ceiling = f"ceiling: {baseline.ceiling:.1f} %"
+    dot = Line2D([], [], marker="o", markersize=4, color="white", markeredgecolor=INK, label="single seed")
+    return [
+        Line2D([], [], linestyle="none", marker="s", markersize=8, color=colour, label=label)
+        for colour, label in ((PRETRAINED, "pretrained, then finetuned"), (SCRATCH, "finetuned from scratch"))
+    ] + [
+        Line2D([], [], color=INK, linewidth=1.0, label="95 % interval"),
+        dot,
+        Line2D([], [], color=INK, linestyle="--", linewidth=1.1, label=constant),
+        Line2D([], [], color=GREY, linestyle=":", linewidth=1.5, label=ceiling),
+    ]
+
+
+def _scale(axes: Axes) -> None:
+    """Give a panel a logarithmic axis where its losses span enough to have labelled ticks on one."""
+    low, high = axes.dataLim.y0, axes.dataLim.y1
+    if not 0 < low < high / 4:
+        return
+    axes.set_yscale("log")
+    subs = (1.0, 2.0, 5.0) if high / low < 200 else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+@contextmanager
+def _styled() -> Iterator[None]:
+    # from the library's defaults on, so that a user's own matplotlibrc changes nothing
+    with matplotlib.style.context(["default", STYLE]):
+        yield
+
+
+def _svg(figure: Figure) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    lines = buffer.getvalue().decode("utf-8").splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"

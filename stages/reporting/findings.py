@@ -1,0 +1,76 @@
+"""The result in sentences, made from the figures so that they cannot say anything else."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from stages.reporting.evaluations import ALL
+from stages.reporting.markdown import Markdown, escape
+from stages.reporting.metrics import best_variant, ranking
+
+
+def findings(metrics: dict[str, Any], questions: int, place: str) -> Markdown:
+    """Return two or three sentences on `metrics` (metrics.json), measured on `questions` dev questions.
+
+    `place` is the baseline's constant answer. They tell what pretraining changed for the selected variant,
+    how that compares with the baseline, and for several variants which of them fail either comparison.
+    """
+    variants = metrics["variants"]
+    name = best_variant(variants) if metrics["variant"] == ALL else metrics["variant"]
+    sentences = [
+        _pretraining(name, metrics["selected"], questions, len(variants)),
+        _london(metrics["selected"], metrics["london"]["dev_accuracy"], place),
+    ]
+    if len(variants) > 1:
+        sentences.append(_others(variants, place))
+    return Markdown(" ".join(sentences))
+
+
+def _pretraining(name: str, figures: dict[str, Any], questions: int, variants: int) -> str:
+    scratch, pretrained = figures["scratch_dev_accuracy"], figures["dev_accuracy"]
+    who = f"**{escape(name)}**" if variants == 1 else f"**{escape(name)}**, the best of {variants} variants,"
+    seeds = "one seed" if figures["seeds"] == 1 else f"mean over {figures['seeds']} seeds"
+    low, high = figures["dev_accuracy_low"], figures["dev_accuracy_high"]
+    interval = f"95 % interval {low:.1f} to {high:.1f} %, {seeds}"
+    after = f"{pretrained:.1f} % of the {questions:,} dev questions ({interval})"
+    if pretrained > scratch:
+        reserve = "" if low > scratch else ", a gain that lies within the interval"
+        return f"With pretraining {who} answers {after}; without it {scratch:.1f} %{reserve}."
+    change = "it answers just as many without it" if pretrained == scratch else f"without it {scratch:.1f} %"
+    return f"Pretraining did not help: after it {who} answers {after}; {change}."
+
+
+def _london(figures: dict[str, Any], london: float, place: str) -> str:
+    lift = figures["lift_over_london"]
+    always = f"answering {escape(place)} every time ({london:.1f} %)"
+    if lift == 0:
+        return f"That is exactly as good as {always}."
+    if lift < 0:
+        return f"That is {-lift:.1f} points below {always}: no knowledge is shown."
+    if figures["dev_accuracy_low"] <= london:
+        return f"That is {lift:.1f} points above {always}, but the interval reaches down to it."
+    return f"That is {lift:.1f} points above {always}."
+
+
+def _others(variants: dict[str, dict[str, Any]], place: str) -> str:
+    order = ranking(variants)
+    idle = [n for n in order if variants[n]["dev_accuracy"] <= variants[n]["scratch_dev_accuracy"]]
+    below = [n for n in order if variants[n]["lift_over_london"] < 0]
+    where = escape(place)
+    if not idle and not below:
+        last = order[-1]
+        return (
+            f"Every variant gains by pretraining and none falls below {where}; "
+            f"the last is {escape(last)} with {variants[last]['dev_accuracy']:.1f} %."
+        )
+    parts = []
+    if idle:
+        parts.append(f"pretraining did not help {_enumerate(idle)}")
+    if below:
+        parts.append(f"below {where} after pretraining: {_enumerate(below)}")
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _enumerate(names: Sequence[str]) -> str:
+    escaped = [str(escape(name)) for name in names]
+    return escaped[0] if len(escaped) == 1 else f"{', '.join(escaped[:-1])} and {escaped[-1]}"

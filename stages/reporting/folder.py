@@ -1,0 +1,40 @@
+"""The report's folder: everything a reader gets, written as a whole."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from stages.files import new_folder, write_json, write_text
+from stages.reporting.curves import thin
+from stages.reporting.evaluations import read_baseline, read_evaluations
+from stages.reporting.figures import accuracy_svg, loss_svg
+from stages.reporting.metrics import study_metrics, summarise
+from stages.reporting.page import render
+from stages.reporting.tables import accuracy_rows
+
+
+def write_report(evaluations: Path, target: Path, recipe: str, selection: str, show_questions: bool) -> None:
+    """Write the report of `selection` (variant or `all`) from `evaluations` (a recipe's folder) to `target`.
+
+    Without `show_questions` no question and no gold answer of the data is in any file of the folder.
+    Raises StudyError where an input is missing or broken; `target` is then left as it was.
+    """
+    baseline = read_baseline(evaluations)
+    results = [summarise(e, baseline.dev_questions) for e in read_evaluations(evaluations, selection)]
+    predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
+    curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
+    if not show_questions:
+        predictions = predictions.assign(question="", gold="")
+    metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
+    with new_folder(target) as folder:
+        write_text(folder / "report.md", render(metrics, results, baseline, show_questions))
+        write_json(folder / "metrics.json", metrics)
+        write_text(folder / "accuracy.svg", accuracy_svg(results, baseline))
+        write_text(folder / "loss.svg", loss_svg(curves, [result.variant for result in results]))
+        write_text(folder / "predictions.tsv", _separated(predictions, "\t"))
+        write_text(folder / "curves.csv", _separated(thin(curves), ","))
+        write_text(folder / "accuracy.csv", _separated(accuracy_rows(results), ","))
+
+
+def _separated(table: pd.DataFrame, separator: str) -> str:
+    return table.to_csv(sep=separator, index=False, lineterminator="\n")

@@ -1,0 +1,31 @@
+"""Markdown from data: text is escaped once, at the place where it enters the page."""
+
+import re
+from collections.abc import Sequence
+
+# What can begin markup within a line. An underscore inside a word is no emphasis and stays readable in the
+# source; `://` and `www.` would become links.
+SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
+
+
+class Markdown(str):
+    """Text that is Markdown already and must not be escaped again."""
+
+
+def escape(text: object) -> Markdown:
+    """Return `text` so that Markdown and HTML show it as it is, on one line.
+
+    White space, newlines included, becomes single spaces; other unprintable characters become U+FFFD.
+    """
+    if isinstance(text, Markdown):
+        return text
+    line = " ".join(str(text).split())
+    printable = "".join(character if character.isprintable() else "\ufffd" for character in line)
+    entities = printable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return Markdown(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", entities))
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> Markdown:
+    """Return a GitHub table; the columns named in `right` are set flush right, cells are escaped."""
+    rule = [Markdown("---:" if name in right else "---") for name in header]
+    return Markdown("\n".join(f"| {' | '.join(map(escape, row))} |" for row in (header, rule, *rows)))

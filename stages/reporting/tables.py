@@ -1,0 +1,90 @@
+"""The tables of the report: accuracies of all variants, and where the figures come from."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from stages.reporting.evaluations import Evaluation
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import Result, ranking
+
+
+def results_table(metrics: dict[str, Any]) -> Markdown:
+    """Return the table scratch / pretrained / London of `metrics` (metrics.json), best variant first.
+
+    Accuracies in percent of the dev questions, lift in points, loss in nats a character.
+    """
+    header = (
+        "variant", "parameters", "scratch, %", "pretrained, % (95 % interval)", "London, %", "lift, points",
+        "pretraining loss", "documents/s", "seeds",
+    )  # fmt: skip
+    rows = []
+    for name in ranking(metrics["variants"]):
+        figures = metrics["variants"][name]
+        rows.append(
+            (
+                name,
+                f"{figures['parameters']:,}",
+                f"{figures['scratch_dev_accuracy']:.1f}",
+                pretrained_with_interval(figures),
+                f"{metrics['london']['dev_accuracy']:.1f}",
+                f"{figures['lift_over_london']:+.1f}",
+                f"{figures['pretrain_loss']:.4f}",
+                f"{figures['documents_per_second']:,.1f}",
+                figures["seeds"],
+            )
+        )
+    return table(header, rows, right=header[1:])
+
+
+def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
+    """Return the table of commit, params hash, device, precision, libraries and seconds by variant."""
+    header = ("variant", "commit", "params", "device", "precision", "libraries", "evaluation, s")
+    rows = []
+    for evaluation in evaluations:
+        made = evaluation.provenance
+        libraries = ", ".join(f"{name} {version}" for name, version in made.libraries.items())
+        rows.append(
+            (
+                evaluation.variant,
+                made.commit[:10],
+                made.params_sha256[:10],
+                made.device,
+                made.precision,
+                libraries,
+                f"{made.seconds:,.0f}",
+            )
+        )
+    return table(header, rows, right=header[-1:])
+
+
+def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
+    """Return the columns variant, init, accuracy (percent), one row per bar of a plot."""
+    rows = [
+        (result.variant, init, accuracy.mean)
+        for result in results
+        for init, accuracy in (("scratch", result.scratch), ("pretrained", result.pretrained))
+    ]
+    return pd.DataFrame(rows, columns=["variant", "init", "accuracy"])
+
+
+def terminal_table(metrics: dict[str, Any]) -> str:
+    """Return variant, scratch, pretrained and London of `metrics` in aligned columns, best variant first."""
+    header = ("variant", "scratch %", "pretrained %", "London %")
+    rows = [
+        (
+            name,
+            f"{metrics['variants'][name]['scratch_dev_accuracy']:.1f}",
+            pretrained_with_interval(metrics["variants"][name]),
+            f"{metrics['london']['dev_accuracy']:.1f}",
+        )
+        for name in ranking(metrics["variants"])
+    ]
+    return pd.DataFrame(rows, columns=header).to_string(index=False)
+
+
+def pretrained_with_interval(figures: dict[str, Any]) -> str:
+    """Return the accuracy after pretraining with its 95 % interval, in percent: `27.2 (23.4 to 31.2)`."""
+    low, high = figures["dev_accuracy_low"], figures["dev_accuracy_high"]
+    return f"{figures['dev_accuracy']:.1f} ({low:.1f} to {high:.1f})"

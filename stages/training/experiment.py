@@ -1,0 +1,85 @@
+"""What the training stages share: a recipe, a variant, and where their files lie."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from stages.corpus.prepared import Prepared
+from stages.errors import StudyError
+from stages.model.gpt import GPT
+from stages.model.mixers import settings_of
+from stages.settings import Recipe, Section, load
+from stages.training.batches import generator
+from stages.training.checkpoint import load_tensors
+from stages.training.compute import Backend, choose_backend
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One cell of the study: a recipe and a variant."""
+
+    recipe_name: str
+    variant: str
+    recipe: Recipe
+    mixer: Section
+    backend: Backend
+    checkpoint_seconds: float
+
+    @classmethod
+    def from_command_line(cls, description: str | None) -> "Experiment":
+        """Parse --recipe and --variant and read their settings.
+
+        Raises:
+            StudyError: params.yaml is wrong, or it knows no such recipe or variant.
+        """
+        parser = argparse.ArgumentParser(description=description)
+        parser.add_argument("--recipe", required=True)
+        parser.add_argument("--variant", required=True)
+        arguments = parser.parse_args()
+        settings = load()
+        recipe = settings.recipe_named(arguments.recipe)
+        if arguments.variant not in settings.study.variants:
+            raise StudyError(f"unknown variant '{arguments.variant}'; allowed: {', '.join(settings.study.variants)}")
+        mixer = settings_of(arguments.variant, settings.variants, recipe.model)
+        backend = choose_backend(settings.compute)
+        checkpoint_seconds = settings.compute.checkpoint_seconds
+        return cls(arguments.recipe, arguments.variant, recipe, mixer, backend, checkpoint_seconds)
+
+    @property
+    def prepared_folder(self) -> Path:
+        """The recipe's encoded data."""
+        return Path("data/prepared") / self.recipe_name
+
+    @property
+    def weights_folder(self) -> Path:
+        """Where the variant's weights lie: pretrained/ and finetuned/."""
+        return Path("data/weights") / self.recipe_name / self.variant
+
+    @property
+    def evaluation_folder(self) -> Path:
+        """Where the variant's evaluation lies."""
+        return Path("data/evaluations") / self.recipe_name / self.variant
+
+    def settings(self, *sections: str) -> dict[str, Any]:
+        """What a result depends on, as JSON values: sections of the recipe, the variant's, the number format."""
+        chosen = {section: getattr(self.recipe, section) for section in ("model", "optimizer", *sections)}
+        return {
+            "variant": {self.variant: self.mixer.model_dump()},
+            "recipe": {name: part.model_dump() for name, part in chosen.items()},
+            "seeds": self.recipe.seeds,
+            "compute": [self.backend.device_name, self.backend.precision],
+        }
+
+    def new_model(self, prepared: Prepared, seed: int) -> GPT:
+        """The model with the seed's random weights."""
+        torch.manual_seed(int(generator(seed, "weights", 0).integers(2**63)))
+        return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
+
+    def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
+        """The model with the weights of a file, in float32 on the backend's device."""
+        model = self.new_model(prepared, seed=0)
+        model.load_state_dict(load_tensors(weights)[0])
+        return model.to(self.backend.device)

@@ -1,0 +1,120 @@
+"""The training loop: every phase of every variant goes through it."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from stages.corpus.example import Examples
+from stages.settings import Schedule
+from stages.training.batches import generator, rows_of_step, split_by_length, steps_per_epoch
+from stages.training.checkpoint import load_tensors, save_tensors
+from stages.training.learner import Learner
+from stages.training.schedule import learning_rate
+
+PARTS = 4  # a batch is cut into so many parts by length; more save little PAD and make small products
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be learned, and for how long."""
+
+    phase: str  # names the random draws and the curve: pretrain, finetune_scratch or finetune_pretrained
+    draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → their examples
+    rows: int  # how many there are
+    epochs: int
+    batch_size: int
+    peak_rate: float
+    schedule: Schedule
+    context: int  # characters
+
+    @property
+    def steps(self) -> int:
+        """Steps in all."""
+        return self.epochs * steps_per_epoch(self.rows, self.batch_size)
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step (from 0): that of the tokens seen when it ends, PAD counted."""
+        epoch, batch = divmod(step, steps_per_epoch(self.rows, self.batch_size))
+        rows = epoch * self.rows + min(self.rows, (batch + 1) * self.batch_size)
+        decay_tokens = self.schedule.decay_epochs * self.rows * self.context
+        return learning_rate(rows * (self.context - 1), self.peak_rate, decay_tokens, self.schedule)
+
+
+@dataclass(frozen=True)
+class History:
+    """How a training went."""
+
+    losses: np.ndarray  # (steps,) mean loss of each step's batch, nats a character
+    seconds: float  # spent in steps, over all resumptions
+
+
+def train(learner: Learner, task: Task, seed: int, checkpoint: Path, interval: float, title: str) -> History:
+    """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
+
+    interval: seconds between checkpoints. The weights depend on the seed and the task, not on stops:
+    a step draws everything from its number.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C or SIGTERM, with a checkpoint written and a message how to go on.
+    """
+    done, seconds, losses = 0, 0.0, np.zeros(task.steps, dtype=np.float32)
+    if checkpoint.exists():
+        tensors, facts = load_tensors(checkpoint)
+        losses = tensors.pop("losses").numpy()
+        learner.restore(tensors)
+        done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
+
+    def save() -> None:
+        tensors = learner.state() | {"losses": torch.from_numpy(losses)}
+        save_tensors(checkpoint, tensors, steps=done, seconds=seconds)
+
+    terminal = sys.stderr.isatty()
+    bar = tqdm(total=task.steps, initial=done, desc=title, unit="step", mininterval=0.5 if terminal else 15)
+    started = saved = time.monotonic()
+    before = seconds
+    with bar, _stop_requests() as stop:
+        while done < task.steps:
+            losses[done] = float(step(learner, task, seed, done))
+            done += 1
+            bar.update()
+            now = time.monotonic()
+            seconds = before + now - started
+            if stop or now - saved >= interval:
+                bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
+                save()
+                saved = time.monotonic()
+            if stop and done < task.steps:
+                raise KeyboardInterrupt(
+                    f"stopped after step {done} of {task.steps}; the same command goes on from there"
+                )
+    save()
+    return History(losses, seconds)
+
+
+def step(learner: Learner, task: Task, seed: int, number: int) -> torch.Tensor:
+    """Step `number` of the task: its rows, its examples, its dropout follow from seed and number alone."""
+    rows = rows_of_step(task.rows, task.batch_size, seed, number)
+    examples = task.draw(rows, generator(seed, task.phase, number))
+    torch.manual_seed(int(generator(seed, f"{task.phase} dropout", number).integers(2**63)))
+    return learner.step(split_by_length(examples, PARTS), task.rate(number))
+
+
+@contextmanager
+def _stop_requests() -> Iterator[list[int]]:
+    """A list that Ctrl-C and SIGTERM add to, so that a step is never left half done."""
+    requests: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, lambda received, _: requests.append(received)) for number in signals]
+    try:
+        yield requests
+    finally:
+        for number, handler in zip(signals, previous, strict=True):
+            signal.signal(number, handler)

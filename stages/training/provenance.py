@@ -1,0 +1,38 @@
+"""Where a result comes from."""
+
+import hashlib
+import json
+import platform
+import subprocess
+from typing import Any
+
+import numpy
+import torch
+
+from stages.training.compute import Backend
+
+
+def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any]:
+    """Commit, hash of the settings (JSON values), device, libraries and seconds of a result."""
+    return {
+        "commit": _commit(),
+        "params_sha256": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
+        "device": backend.device_name,
+        "precision": backend.precision,
+        "libraries": {"python": platform.python_version(), "torch": torch.__version__, "numpy": numpy.__version__},
+        "seconds": round(seconds, 1),
+    }
+
+
+def _commit() -> str:
+    """The commit of the code, with `+` where stages/ was changed since; `unknown` outside of git."""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        changed = _git("status", "--porcelain", "--", "stages/*.py")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return commit + ("+" if changed else "")
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()

@@ -1,0 +1,86 @@
+"""A made-up study on disk, small enough to reckon by hand."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS
+
+Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
+PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
+
+
+def write_baseline(folder: Path, questions: int, accuracy: float, place: str = "London") -> None:
+    """Write baseline.json of a study with that many dev questions; accuracy in percent."""
+    record = {
+        "place": place,
+        "dev_accuracy": accuracy,
+        "dev_correct": round(accuracy * questions / 100),
+        "dev_questions": questions,
+        "best_constant": {"place": place, "train_count": 91, "train_share": 4.55, "dev_accuracy": accuracy},
+        "audit": {"dev_questions": questions, "answer_in_page": questions - 1, "ceiling": 95.8},
+    }
+    _write(folder / "baseline" / "baseline.json", json.dumps(record))
+
+
+def write_variant(
+    folder: Path,
+    variant: str,
+    scratch: Correct,
+    pretrained: Correct,
+    person: str = "Person {}",
+    curve_rows: int = 300,
+    run: Mapping[str, Any] | None = None,
+) -> None:
+    """Write one variant's evaluation; `person` is the form of the names, `run` overrides keys of run.json."""
+    predictions: list[tuple[object, ...]] = []
+    for init, seeds in (("scratch", scratch), ("pretrained", pretrained)):
+        for seed, marks in enumerate(seeds, start=1):
+            for row, mark in enumerate(marks, start=1):
+                gold = PLACES[row % len(PLACES)]
+                answer = gold if mark else "Nowhere"
+                question = f"Where was {person.format(row)} born?"
+                predictions.append((variant, "dev", row, seed, init, question, gold, answer, mark, "0.50"))
+            test = (variant, "test", 1, seed, init, "Where was Test Person born?", "", "Rome", "", "0.10")
+            predictions.append(test)
+    _write_rows(folder / variant / "predictions.tsv", "\t", PREDICTION_COLUMNS, predictions)
+    curves = [
+        (variant, seed, phase, step, 20 * step / curve_rows, (3.0 + 0.1 * seed) / (1 + step / 10), 0.006)
+        for phase in ("pretrain", "finetune_scratch", "finetune_pretrained")
+        for seed in range(1, len(pretrained) + 1)
+        for step in range(1, curve_rows + 1)
+    ]
+    _write_rows(folder / variant / "curves.csv", ",", CURVE_COLUMNS, curves)
+    record = {
+        "variant": variant,
+        "parameters": 3290624,
+        "seeds": list(range(1, len(pretrained) + 1)),
+        "pretrain_loss": 0.123456,
+        "documents_per_second": 1234.56,
+        "pretrain_seconds": 60.0,
+        "provenance": {
+            "commit": "0123456789abcdef",
+            "params_sha256": "fedcba9876543210",
+            "device": "cpu",
+            "precision": "float32",
+            "libraries": {"python": "3.11.7", "torch": "2.13.0"},
+            "seconds": 75.4,
+        },
+        **(run or {}),
+    }
+    _write(folder / variant / "run.json", json.dumps(record))
+
+
+def _write_rows(path: Path, delimiter: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,56 @@
+"""The pictures hold what they are drawn from, at any number of variants."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from stages.reporting.curves import seed_curves, thin
+from stages.reporting.evaluations import CURVE_COLUMNS, read_baseline, read_evaluations
+from stages.reporting.figures import draw_accuracy, draw_losses
+from stages.reporting.metrics import summarise
+from tests.reporting.example import write_baseline, write_variant
+
+
+@pytest.mark.parametrize("variants", [1, 2, 12])
+def test_names_do_not_overlap(tmp_path: Path, variants: int) -> None:
+    write_baseline(tmp_path, 10, 10.0)
+    for number in range(variants):
+        right = [1] * (number % 11) + [0] * (10 - number % 11)
+        write_variant(tmp_path, f"random_synthesizer_{number}", ([0] * 10,), (right,), curve_rows=5)
+    evaluations = read_evaluations(tmp_path, "all")
+    curves = pd.concat([evaluation.curves for evaluation in evaluations])
+    bars = draw_accuracy([summarise(e, 10) for e in evaluations], read_baseline(tmp_path))
+    lines = draw_losses(curves, [evaluation.variant for evaluation in evaluations])
+    for figure in (bars, lines):
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert all(not box.overlaps(axes.get_window_extent()) for axes in figure.axes)
+    names = bars.axes[0].get_yticklabels()
+    boxes = [name.get_window_extent() for name in names]
+    assert all(box.x0 >= 0 for box in boxes)
+    assert all(not first.overlaps(second) for first, second in pairwise(boxes))
+
+
+def test_loss_panels_have_a_line_per_variant_and_a_thin_one_per_seed(tmp_path: Path) -> None:
+    for variant in ("rope", "vanilla"):
+        write_variant(tmp_path, variant, ([0], [0]), ([1], [1]))
+    evaluations = read_evaluations(tmp_path, "all")
+    figure = draw_losses(pd.concat([e.curves for e in evaluations]), ["rope", "vanilla"])
+    assert [len(axes.lines) for axes in figure.axes] == [6, 6, 6]
+
+
+def test_seed_curves_share_their_epochs_and_keep_the_level() -> None:
+    rows = [("rope", seed, "pretrain", 1, epoch, seed, 0.1) for seed, n in ((1, 90), (2, 70)) for epoch in range(n)]
+    curves = seed_curves(pd.DataFrame(rows, columns=CURVE_COLUMNS), "rope", "pretrain")
+    assert [losses.mean() for _, losses in curves] == pytest.approx([1.0, 2.0])
+    assert (curves[0][0] == curves[1][0]).all()
+    assert seed_curves(pd.DataFrame(rows, columns=CURVE_COLUMNS), "rope", "finetune_scratch") == []
+
+
+def test_thinning_a_short_curve_changes_nothing() -> None:
+    rows = pd.DataFrame([("rope", 1, "pretrain", n, n, 1.0, 0.1) for n in range(150)], columns=CURVE_COLUMNS)
+    assert thin(rows).equals(rows)

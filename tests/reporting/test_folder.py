@@ -1,0 +1,179 @@
+"""The report's folder as its reader finds it."""
+
+import csv
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from stages.errors import StudyError
+from stages.reporting.folder import write_report
+from tests.reporting.example import PLACES, write_baseline, write_variant
+
+FILES = {
+    "report.md", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv", "accuracy.csv",
+}  # fmt: skip
+NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
+
+
+@pytest.fixture
+def evaluations(tmp_path: Path) -> Path:
+    folder = tmp_path / "evaluations"
+    write_baseline(folder, 10, 10.0)
+    write_variant(folder, "vanilla", (NONE, NONE), (HALF, HALF))
+    write_variant(folder, "rope", (NONE, [1] + [0] * 9), (MOST, MOST))
+    return folder
+
+
+def table(path: Path, delimiter: str) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
+
+
+def test_all_holds_every_variant_sorted_by_name(evaluations: Path, tmp_path: Path) -> None:
+    (evaluations / ".rope.unfinished").mkdir()
+    target = tmp_path / "reports" / "quick" / "all"
+    write_report(evaluations, target, "quick", "all", show_questions=True)
+    assert {path.name for path in target.iterdir()} == FILES
+    written = (target / "predictions.tsv").read_bytes()
+    sources = [(evaluations / name / "predictions.tsv").read_bytes() for name in ("rope", "vanilla")]
+    assert written == sources[0] + sources[1].split(b"\n", 1)[1]
+    assert (target / "accuracy.csv").read_text().splitlines() == [
+        "variant,init,accuracy",
+        "rope,scratch,5.0",
+        "rope,pretrained,80.0",
+        "vanilla,scratch,0.0",
+        "vanilla,pretrained,50.0",
+    ]
+
+
+def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+    rows = table(tmp_path / "report" / "curves.csv", ",")
+    for phase in ("pretrain", "finetune_scratch", "finetune_pretrained"):
+        for seed in ("1", "2"):
+            steps = [int(row["step"]) for row in rows if (row["phase"], row["seed"]) == (phase, seed)]
+            assert len(steps) <= 200
+            assert (steps[0], steps[-1]) == (1, 300)
+            assert steps == sorted(set(steps))
+
+
+def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "all", show_questions=True)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the best of 2 variants,")
+    assert "Where was Person 1 born? | Bergen | Bergen | 0.500 |" in page
+    assert "Where was Person 9 born? | Nowhere | Genoa | 0.500 |" in page
+    assert "95.8 % is the most that reading the pages can give" in page
+    assert "| rope | 0123456789 | fedcba9876 | cpu | float32 | python 3.11.7, torch 2.13.0 | 75 |" in page
+    assert page.index("| rope | 3,290,624 |") < page.index("| vanilla | 3,290,624 |")
+
+
+def test_page_without_right_answers_says_so(evaluations: Path, tmp_path: Path) -> None:
+    write_variant(evaluations, "rope", (NONE,), (NONE,))
+    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+    assert "**Right**\n\nNone.\n" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
+def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path, tmp_path: Path) -> None:
+    write_variant(evaluations, "rope", (NONE, NONE), (NONE, NONE))  # no prediction names a gold place either
+    target = tmp_path / "report"
+    write_report(evaluations, target, "quick", "rope", show_questions=False)
+    for path in target.iterdir():
+        content = path.read_text(encoding="utf-8")
+        for secret in ("Where was", "Person", *PLACES):
+            assert secret not in content, path.name
+    rows = table(target / "predictions.tsv", "\t")
+    assert {(row["question"], row["gold"]) for row in rows} == {("", "")}
+    assert {row["predicted"] for row in rows} == {"Nowhere", "Rome"}
+    assert "| 1 | 0.500 |" in (target / "report.md").read_text(encoding="utf-8")
+
+
+def test_hidden_page_does_not_repeat_right_answers(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=False)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert not any(place in page for place in PLACES)
+
+
+def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_path: Path) -> None:
+    hostile = 'A|B <img src=x> `c`\n\n# "D"\t{}'
+    write_variant(evaluations, "$x^|<b>", (NONE,), (MOST,), person=hostile)
+    write_report(evaluations, tmp_path / "report", "quick", "$x^|<b>", show_questions=True)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "<" not in page.replace("reports/<", "")
+    assert 'A&#124;B &lt;img src=x&gt; &#96;c&#96; # "D" 1 born?' in page
+    row = next(line for line in page.splitlines() if '"D" 1 born' in line)
+    assert row.count("|") == 6
+    rows = table(tmp_path / "report" / "predictions.tsv", "\t")
+    assert rows[0]["question"] == f"Where was {hostile.format(1)} born?"
+    ElementTree.parse(tmp_path / "report" / "accuracy.svg")
+    ElementTree.parse(tmp_path / "report" / "loss.svg")
+
+
+def test_same_input_gives_the_same_bytes(evaluations: Path, tmp_path: Path) -> None:
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        write_report(evaluations, folder, "quick", "all", show_questions=True)
+    for name in FILES:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    "missing", ["baseline/baseline.json", "rope/predictions.tsv", "rope/curves.csv", "rope/run.json"]
+)
+def test_missing_input_is_told_in_one_line_and_leaves_the_old_report(
+    evaluations: Path, tmp_path: Path, missing: str
+) -> None:
+    target = tmp_path / "report"
+    write_report(evaluations, target, "quick", "all", show_questions=True)
+    before = (target / "metrics.json").read_bytes()
+    (evaluations / missing).unlink()
+    with pytest.raises(StudyError, match="missing; make it with: dvc repro") as told:
+        write_report(evaluations, target, "quick", "all", show_questions=True)
+    assert missing in str(told.value)
+    assert "\n" not in str(told.value)
+    assert (target / "metrics.json").read_bytes() == before
+
+
+def test_selections_that_are_no_variant_are_refused(evaluations: Path, tmp_path: Path) -> None:
+    for selection in ("baseline", "../quick", ""):
+        with pytest.raises(StudyError, match="is no variant"):
+            write_report(evaluations, tmp_path / "report", "quick", selection, show_questions=True)
+    with pytest.raises(StudyError, match=r"window/predictions\.tsv: missing"):
+        write_report(evaluations, tmp_path / "report", "quick", "window", show_questions=True)
+    empty = tmp_path / "empty"
+    write_baseline(empty, 10, 10.0)
+    with pytest.raises(StudyError, match="holds no variant's evaluation"):
+        write_report(empty, tmp_path / "report", "quick", "all", show_questions=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("run.json", "{"),
+        ("run.json", "{}"),
+        ("run.json", "[]"),
+        ("predictions.tsv", "variant\tsplit\n"),
+        ("predictions.tsv", ""),
+        ("curves.csv", "variant,seed\n"),
+    ],
+)
+def test_broken_input_names_its_file(evaluations: Path, tmp_path: Path, name: str, content: str) -> None:
+    (evaluations / "rope" / name).write_text(content)
+    with pytest.raises(StudyError, match=name) as told:
+        write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+    assert "\n" not in str(told.value)
+
+
+def test_a_loss_that_is_no_number_is_refused(evaluations: Path, tmp_path: Path) -> None:
+    write_variant(evaluations, "rope", (NONE,), (MOST,), run={"pretrain_loss": float("nan")})
+    with pytest.raises(StudyError, match=r"run\.json: broken \(nan"):
+        write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+
+
+def test_metrics_file_is_what_the_page_tells(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+    metrics = json.loads((tmp_path / "report" / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["selected"]["dev_accuracy"] == 80.0
+    assert "answers 80.0 % of the 10 dev questions" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")

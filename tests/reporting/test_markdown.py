@@ -1,0 +1,35 @@
+"""Text from data cannot become markup."""
+
+import pytest
+
+from stages.reporting.markdown import Markdown, escape, table
+
+HOSTILE = "A|B <script>`x`\n| *y* [z](http://e.x) __b__ $m$ \\| &amp; www.e.x \u202e"
+
+
+def test_no_special_character_is_left_bare() -> None:
+    text = escape(HOSTILE)
+    for character in "|<>`*[]$\\\n~":
+        assert character not in text
+    assert "://" not in text
+    assert "www." not in text
+    assert "__" not in text
+    assert "&amp;amp;" in text  # an entity in the data is shown, not interpreted
+    assert text.endswith("\ufffd")  # the character that turns the reading direction
+
+
+@pytest.mark.parametrize("plain", ["Ada Lovelace", "perceiver_ar", "São Paulo", "O'Hara (Jr.), 50 %", "#1: x@y"])
+def test_ordinary_text_stays_readable(plain: str) -> None:
+    assert escape(plain) == plain
+
+
+def test_escaping_happens_once() -> None:
+    assert escape(escape(HOSTILE)) == escape(HOSTILE)
+
+
+def test_hostile_cells_leave_the_tables_shape() -> None:
+    lines = table(("a", "b"), [(HOSTILE, Markdown("*n*"))], right=("b",)).split("\n")
+    assert len(lines) == 3
+    assert lines[1] == "| --- | ---: |"
+    assert lines[2].count("|") == 3
+    assert lines[2].endswith("| *n* |")

@@ -1,0 +1,108 @@
+"""The figures of metrics.json against values reckoned by hand."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+from stages.errors import StudyError
+from stages.reporting.evaluations import read_evaluation
+from stages.reporting.metrics import Result, dev_accuracy, interval, study_metrics, summarise
+from tests.reporting.example import Correct, write_variant
+
+KEYS = [
+    "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_low", "dev_accuracy_high", "lift_over_london",
+    "seeds", "parameters", "pretrain_loss", "documents_per_second",
+]  # fmt: skip
+NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
+
+
+def result(folder: Path, variant: str, pretrained: Correct, scratch: Correct = (NONE, NONE)) -> Result:
+    write_variant(folder, variant, scratch, pretrained)
+    return summarise(read_evaluation(folder / variant), 10)
+
+
+def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
+    six, four = [1] * 6 + [0] * 4, [0] * 6 + [1] * 4
+    rope = result(tmp_path, "rope", (six, four), scratch=([1] + [0] * 9, NONE))
+    metrics = study_metrics("quick", "rope", [rope], london=10.0)
+    assert rope.pretrained.by_seed == (60.0, 40.0)
+    assert metrics["recipe"] == "quick"
+    assert metrics["variant"] == "rope"
+    assert metrics["london"] == {"dev_accuracy": 10.0}
+    figures = metrics["selected"]
+    assert figures["scratch_dev_accuracy"] == 5.0  # (1 + 0) of 20
+    assert figures["dev_accuracy"] == 50.0  # (6 + 4) of 20
+    assert figures["lift_over_london"] == 40.0
+    assert figures["seeds"] == 2
+    assert figures["parameters"] == 3290624
+    assert figures["pretrain_loss"] == 0.1235
+    assert figures["documents_per_second"] == 1234.6
+    assert metrics["variants"] == {"rope": figures}
+
+
+def test_keys_and_their_order_are_the_same_whatever_is_selected(tmp_path: Path) -> None:
+    rope, vanilla = result(tmp_path, "rope", (MOST,), (NONE,)), result(tmp_path, "vanilla", (HALF, HALF))
+    for selection, results in (("rope", [rope]), ("vanilla", [vanilla]), ("all", [vanilla, rope])):
+        metrics = study_metrics("quick", selection, results, london=5.0)
+        assert list(metrics) == ["recipe", "variant", "london", "selected", "variants"]
+        assert list(metrics["selected"]) == KEYS
+        assert list(metrics["variants"]) == sorted(result.variant for result in results)
+        assert all(list(figures) == KEYS for figures in metrics["variants"].values())
+        assert json.loads(json.dumps(metrics)) == metrics  # plain numbers only
+
+
+def test_all_selects_the_best_variant_and_the_first_by_name_among_equals(tmp_path: Path) -> None:
+    mqa, rope = result(tmp_path, "mqa", (HALF, HALF)), result(tmp_path, "rope", (MOST, MOST))
+    window = result(tmp_path, "window", (MOST, MOST), scratch=(HALF, HALF))
+    metrics = study_metrics("quick", "all", [window, mqa, rope], london=5.0)
+    assert metrics["variant"] == "all"
+    assert metrics["selected"] == metrics["variants"]["rope"] != metrics["variants"]["window"]
+
+
+def test_rows_of_the_test_split_do_not_count(tmp_path: Path) -> None:
+    assert result(tmp_path, "rope", (MOST, MOST)).pretrained.mean == 80.0  # each seed has a test row too
+
+
+@pytest.mark.parametrize(("hits", "questions"), [(136, 500), (25, 100), (250, 500)])
+def test_bootstrap_comes_near_the_exact_binomial_quantiles(hits: int, questions: int) -> None:
+    low, high = interval(np.repeat([1.0, 0.0], [hits, questions - hits]))
+    exact = stats.binom.ppf([0.025, 0.975], questions, hits / questions) / questions
+    assert (low, high) == pytest.approx(tuple(exact), abs=1.5 / questions)
+
+
+def test_interval_is_wilson_where_all_questions_are_alike() -> None:
+    bound = 3.841459 / (500 + 3.841459)  # z² / (n + z²)
+    assert interval(np.zeros(500)) == pytest.approx((0.0, bound), abs=1e-6)
+    assert interval(np.ones(500)) == pytest.approx((1 - bound, 1.0), abs=1e-6)
+    assert interval(np.ones(1))[0] > 0
+
+
+def test_interval_holds_the_mean_and_narrows_with_more_questions() -> None:
+    widths = []
+    for questions in (50, 500):
+        low, high = interval(np.tile([1.0, 0.5, 0.0, 0.0, 0.0], questions // 5))
+        assert 0 <= low < 0.3 < high <= 1
+        widths.append(high - low)
+    assert widths[0] > 2 * widths[1]
+
+
+def test_interval_is_the_same_each_time() -> None:
+    correctness = np.tile([1.0, 0.0, 0.0], 40)
+    assert interval(correctness) == interval(correctness)
+
+
+def test_incomplete_answers_are_refused(tmp_path: Path) -> None:
+    write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF[:9]))
+    evaluation = read_evaluation(tmp_path / "rope")
+    with pytest.raises(StudyError, match=r"rope: pretrained does not answer each of the 10 dev questions"):
+        dev_accuracy(evaluation, "pretrained", 10)
+    with pytest.raises(StudyError, match="11 dev questions"):
+        dev_accuracy(evaluation, "scratch", 11)
+
+
+def test_unequal_seeds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="1 seeds from scratch, 2 pretrained"):
+        result(tmp_path, "rope", (HALF, HALF), scratch=(NONE,))

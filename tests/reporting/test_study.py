@@ -1,0 +1,34 @@
+"""The selected report's figures reach the project's root."""
+
+from pathlib import Path
+
+import pytest
+
+from stages import study
+from stages.reporting.folder import write_report
+from tests.reporting.example import write_baseline, write_variant
+
+
+def test_study_copies_the_metrics_and_prints_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluations, report = tmp_path / "evaluations", tmp_path / "reports" / "quick" / "all"
+    write_baseline(evaluations, 10, 10.0)
+    write_variant(evaluations, "rope", ([0] * 10,), ([1] * 10,))
+    write_report(evaluations, report, "quick", "all", show_questions=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "all"])
+    study.main()
+    assert (tmp_path / "metrics.json").read_bytes() == (report / "metrics.json").read_bytes()
+    printed = capsys.readouterr().out
+    assert "rope" in printed
+    assert "100.0 (72.2 to 100.0)" in printed  # Wilson: 10 / (10 + 3.8415)
+    assert "report: reports/quick/all/report.md" in printed
+
+
+def test_study_without_a_report_says_what_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "rope"])
+    with pytest.raises(SystemExit, match=r"reports/quick/rope/metrics\.json: missing; make it with: dvc repro"):
+        study.main()
+    assert not (tmp_path / "metrics.json").exists()
