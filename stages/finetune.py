@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from stages.corpus.example import Examples
+from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.errors import command
@@ -14,12 +15,22 @@ from stages.training.run import run
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
-    """The finetuning of a recipe, from `scratch` or from `pretrained` weights."""
+    """The finetuning of a recipe, from `scratch` or from `pretrained` weights.
+
+    Only pretrained weights get documents to keep them in memory: from scratch the questions are all there is.
+    """
     settings = experiment.recipe.finetune
     questions, answers = prepared.questions["train"], prepared.answers["train"]
 
+    objectives = Mixture(prepared, experiment.recipe.pretrain.objectives, experiment.recipe.model.context)
+
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        return question_examples(questions, answers, rows)
+        asked = question_examples(questions, answers, rows)
+        replayed = round(len(rows) * settings.replay) if init == "pretrained" else 0
+        if not replayed:
+            return asked
+        documents = generator.integers(len(prepared.documents), size=replayed)
+        return Examples.join([asked, objectives.draw(documents, generator)])
 
     return Task(
         f"finetune_{init}",
@@ -41,7 +52,7 @@ def main() -> None:
     pretrained = experiment.weights_folder / "pretrained"
     output = experiment.weights_folder / "finetuned"
     inputs = (experiment.prepared_folder, pretrained)
-    with run("finetune", experiment, experiment.settings("finetune"), output, *inputs) as work:
+    with run("finetune", experiment, experiment.settings("finetune", "pretrain"), output, *inputs) as work:
         for seed in experiment.recipe.seeds:
             weights = pretrained / f"seed-{seed}.safetensors"
             first_weights = {

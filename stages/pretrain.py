@@ -2,11 +2,8 @@
 
 from functools import partial
 
-import numpy as np
-
-from stages.corpus.example import Examples
+from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
-from stages.corpus.span_corruption import span_corruption
 from stages.errors import command
 from stages.training.experiment import Experiment
 from stages.training.loop import Task
@@ -16,13 +13,11 @@ from stages.training.run import run
 def pretraining(experiment: Experiment, prepared: Prepared) -> Task:
     """The pretraining of a recipe."""
     settings = experiment.recipe.pretrain
-
-    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        return span_corruption(prepared.documents, rows, settings.span_corruption, generator)
+    objectives = Mixture(prepared, settings.objectives, experiment.recipe.model.context)
 
     return Task(
         "pretrain",
-        draw,
+        objectives.draw,
         rows=len(prepared.documents),
         epochs=settings.epochs,
         batch_size=settings.batch_size,

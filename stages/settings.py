@@ -1,6 +1,7 @@
 """params.yaml as typed, strict settings: an unknown key, a wrong type, an impossible value is one clear line."""
 
 import argparse
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -86,6 +87,7 @@ class Model(Section):
 
 
 class Optimizer(Section):
+    matrices: Literal["adamw", "muon"]
     betas: Annotated[list[Annotated[float, Field(ge=0, lt=1)]], Field(min_length=2, max_length=2)]
     weight_decay: Annotated[float, Field(ge=0)]
     gradient_clip: Rate
@@ -98,6 +100,7 @@ class Schedule(Section):
 
 
 class SpanCorruption(Section):
+    share: Share
     shortest_document: Annotated[int, Field(ge=2)]
     longest_document: Annotated[int, Field(ge=2)]
     largest_span: Annotated[float, Field(gt=0, le=1)]
@@ -111,18 +114,39 @@ class SpanCorruption(Section):
         return self
 
 
+class TitleCloze(Section):
+    share: Share
+    longest_context: Annotated[int, Field(ge=0)]
+    free_order: Share
+    blanked_rows: Share
+    blanked_characters: Share
+
+
+class Objectives(Section):
+    span_corruption: SpanCorruption
+    title_cloze: TitleCloze | None = None
+
+    @model_validator(mode="after")
+    def _shares_sum_to_one(self) -> Self:
+        total = self.span_corruption.share + (self.title_cloze.share if self.title_cloze else 0)
+        if abs(total - 1) > 1e-9:
+            raise ValueError(f"the shares of the objectives sum to {total:g}; allowed: 1")
+        return self
+
+
 class Pretrain(Section):
     epochs: Count
     batch_size: Count
     learning_rate: Rate
     schedule: Schedule
-    span_corruption: SpanCorruption
+    objectives: Objectives
 
 
 class Finetune(Section):
     scratch_epochs: Count
     pretrained_epochs: Count
     batch_size: Count
+    replay: Annotated[float, Field(ge=0)]
     learning_rate: Rate
     schedule: Schedule
 
@@ -149,10 +173,11 @@ class Recipe(Section):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         longest = self.model.context - 2  # two MASK characters stand beside the document
-        if self.pretrain.span_corruption.longest_document > longest:
+        document = self.pretrain.objectives.span_corruption.longest_document
+        if document > longest:
             raise ValueError(
-                f"pretrain.span_corruption.longest_document {self.pretrain.span_corruption.longest_document} "
-                f"does not fit model.context {self.model.context}; allowed: at most {longest}"
+                f"pretrain.objectives.span_corruption.longest_document {document} does not fit "
+                f"model.context {self.model.context}; allowed: at most {longest}"
             )
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds {self.seeds} name one twice; allowed: distinct numbers")
@@ -198,6 +223,15 @@ class Settings(Section):
         return self.recipes[name]
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2 numbers, as DVC reads them: 3e-3 is one, without a point too."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
+
 def load(path: Path = PARAMS) -> Settings:
     """Read and check params.yaml.
 
@@ -206,7 +240,7 @@ def load(path: Path = PARAMS) -> Settings:
             impossible; the line names the key, what it was and what is allowed.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError as error:
         raise StudyError(f"{path} is missing here; run the command in the project's root folder") from error
     except yaml.MarkedYAMLError as error:

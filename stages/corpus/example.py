@@ -1,5 +1,6 @@
 """Training examples: what the model reads and what it should say."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,3 +31,26 @@ class Examples:
         wanted = places >= np.broadcast_to(first_target, len(sequences))[:, None]
         targets = np.where(wanted, sequences, PAD)
         return cls(sequences[:, :-1], targets[:, 1:], lengths - 1)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[np.ndarray], first_targets: Sequence[int] | np.ndarray) -> "Examples":
+        """Examples of sequences of different lengths, each (length,), with the place of each one's first target."""
+        lengths = np.array([len(row) for row in rows])
+        sequences = np.full((len(rows), lengths.max()), PAD, dtype=np.int64)
+        for row, padded in zip(rows, sequences, strict=True):
+            padded[: len(row)] = row
+        return cls.of(sequences, lengths, np.asarray(first_targets))
+
+    @classmethod
+    def join(cls, batches: Sequence["Examples"]) -> "Examples":
+        """The rows of several batches in one."""
+        width = max(batch.inputs.shape[1] for batch in batches)
+        inputs = np.concatenate([columns(batch.inputs, width) for batch in batches])
+        targets = np.concatenate([columns(batch.targets, width) for batch in batches])
+        return cls(inputs, targets, np.concatenate([batch.lengths for batch in batches]))
+
+
+def columns(matrix: np.ndarray, width: int) -> np.ndarray:
+    """The first `width` columns of (B, T), with PAD where the matrix is narrower."""
+    missing = max(0, width - matrix.shape[1])
+    return np.pad(matrix[:, :width], ((0, 0), (0, missing)), constant_values=PAD)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from stages.corpus.example import Examples
+from stages.corpus.example import Examples, columns
 
 LENGTH_STEP = 8  # lengths of parts are multiples of this: fewer shapes to prepare kernels for
 
@@ -38,12 +38,6 @@ def split_by_length(examples: Examples, parts: int) -> list[Examples]:
     for rows in np.array_split(order, min(parts, len(order))):
         longest = int(examples.lengths[rows].max())
         width = -(-longest // LENGTH_STEP) * LENGTH_STEP
-        inputs, targets = (_columns(matrix[rows], width) for matrix in (examples.inputs, examples.targets))
+        inputs, targets = (columns(matrix[rows], width) for matrix in (examples.inputs, examples.targets))
         result.append(Examples(inputs, targets, examples.lengths[rows]))
     return result
-
-
-def _columns(matrix: np.ndarray, width: int) -> np.ndarray:
-    """The first `width` columns; PAD (0) where the matrix is narrower."""
-    missing = max(0, width - matrix.shape[1])
-    return np.pad(matrix[:, :width], ((0, 0), (0, missing)))

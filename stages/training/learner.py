@@ -10,10 +10,11 @@ from stages.corpus.example import PAD, Examples
 from stages.model.gpt import GPT
 from stages.settings import Optimizer
 from stages.training.compute import Backend
+from stages.training.optimizer import build_optimizers
 
 
 class Learner:
-    """Trains a model by AdamW on float32 masters of its weights.
+    """Trains a model on float32 masters of its weights.
 
     In bfloat16 the model multiplies copies of the masters, cast once a step; the gradients of a batch's
     parts add up in float32. In float32 model and masters are one.
@@ -30,11 +31,7 @@ class Learner:
         self.model.to(backend.dtype)
         self.copies = [] if shares_weights else list(self.model.parameters())
         self.clip = settings.gradient_clip
-        self.optimizer = torch.optim.AdamW(
-            _decay_groups(self.model, self.masters, settings.weight_decay),
-            betas=(settings.betas[0], settings.betas[1]),
-            fused=True,
-        )
+        self.optimizers = build_optimizers(self.model, self.masters, settings)
         for master in self.masters:
             master.grad = torch.zeros_like(master)
 
@@ -42,9 +39,10 @@ class Learner:
         """One step at the given learning rate on a batch cut into parts; returns the batch's mean loss."""
         loss = self.gradients(parts)
         nn.utils.clip_grad_norm_(self.masters, self.clip)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
         self._copy_masters()
         return loss
 
@@ -76,18 +74,24 @@ class Learner:
     def state(self) -> dict[str, Tensor]:
         """Masters and moments: all that the next step depends on beside the batch."""
         tensors = {f"weight.{name}": tensor for name, tensor in self.weights().items()}
-        for name, master in zip(self.names, self.masters, strict=True):
-            for key, value in self.optimizer.state[master].items():
-                tensors[f"{key}.{name}"] = value.detach().cpu()
+        names = {id(master): name for name, master in zip(self.names, self.masters, strict=True)}
+        for optimizer in self.optimizers:
+            for master, moments in optimizer.state.items():
+                tensors |= {f"{key}.{names[id(master)]}": value.detach().cpu() for key, value in moments.items()}
         return tensors
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Take over what `state` gave."""
-        for name, master in zip(self.names, self.masters, strict=True):
-            with torch.no_grad():
-                master.copy_(tensors[f"weight.{name}"])
-            moments = {key: tensors[f"{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")}
-            self.optimizer.state[master] = {key: value.to(master.device) for key, value in moments.items()}
+        masters = dict(zip(self.names, self.masters, strict=True))
+        owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
+        for label, tensor in tensors.items():
+            key, _, name = label.partition(".")
+            master = masters[name]
+            if key == "weight":
+                with torch.no_grad():
+                    master.copy_(tensor)
+            else:
+                owners[id(master)].state[master][key] = tensor.to(master.device)
         self._copy_masters()
 
     def _copy_masters(self) -> None:
@@ -104,12 +108,3 @@ def summed_loss(model: GPT, examples: Examples) -> Tensor:
     wanted = targets != PAD
     logits = model.head(model.hidden(inputs)[wanted])  # (targets, vocabulary)
     return F.cross_entropy(logits.float(), targets[wanted], reduction="sum")
-
-
-def _decay_groups(model: nn.Module, masters: Sequence[nn.Parameter], weight_decay: float) -> list[dict[str, object]]:
-    """Weights of linear layers decay; biases, norms, embeddings and what else there is do not."""
-    matrices = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
-    groups: dict[bool, list[nn.Parameter]] = {True: [], False: []}
-    for parameter, master in zip(model.parameters(), masters, strict=True):
-        groups[id(parameter) in matrices].append(master)
-    return [{"params": groups[True], "weight_decay": weight_decay}, {"params": groups[False], "weight_decay": 0.0}]
