@@ -12,11 +12,12 @@ from stages.errors import StudyError, command
 from stages.files import write_text
 
 PARAMS = Path("params.yaml")
+NAME = re.compile(r"[a-z][a-z0-9_]*")  # of a recipe or a variant: it becomes part of paths
 MIXERS = Path(__file__).parent / "model" / "mixers"
 
 Count = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Rate = Annotated[float, Field(gt=0)]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Section(BaseModel):
@@ -76,7 +77,7 @@ class Model(Section):
     layers: Count
     heads: Count
     width: Count
-    context: Annotated[int, Field(ge=16)]
+    context: Annotated[int, Field(ge=16, multiple_of=8)]
     dropout: Annotated[float, Field(ge=0, lt=1)]
 
     @model_validator(mode="after")
@@ -198,11 +199,18 @@ class Settings(Section):
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
         allowed = ", ".join(self.recipes)
+        for name in self.recipes:
+            if not NAME.fullmatch(name):
+                raise ValueError(f"recipes.{name}: was '{name}'; allowed: small letters, digits and _, a letter first")
         if self.recipe not in self.recipes:
             raise ValueError(f"recipe: unknown recipe '{self.recipe}'; allowed: {allowed}")
         if sorted(self.study.recipes) != sorted(self.recipes):
             raise ValueError(f"study.recipes: was {self.study.recipes}; allowed: each key of `recipes` once: {allowed}")
+        if len(set(self.study.variants)) < len(self.study.variants):
+            raise ValueError(f"study.variants: was {self.study.variants}; allowed: each variant once")
         for name in self.study.variants:
+            if not NAME.fullmatch(name):
+                raise ValueError(f"study.variants: was '{name}'; allowed: small letters, digits and _, a letter first")
             if not (MIXERS / f"{name}.py").is_file():
                 raise ValueError(f"study.variants: '{name}' has no file stages/model/mixers/{name}.py")
             if name not in self.variants:
@@ -246,7 +254,7 @@ def load(path: Path = PARAMS) -> Settings:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise StudyError(f"{path}:{line}: not valid YAML: {error.problem}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
         raise StudyError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
     return check(Settings, content, str(path), prefix="")
 
@@ -270,13 +278,13 @@ def check(section: type[S], content: Any, path: str, prefix: str) -> S:
 
 def _sentence(fault: Any, prefix: str) -> str:
     """A pydantic fault in one line: key, what it was, what is allowed."""
-    key = ".".join(str(part) for part in (*filter(None, [prefix]), *fault["loc"]))
+    key = ".".join(str(part) for part in (*filter(None, [prefix]), *fault["loc"])) or "the file"
     if fault["type"] == "extra_forbidden":
         return f"{key}: unknown key; remove it or mend its spelling"
     if fault["type"] == "missing":
         return f"{key}: this key is missing"
     if fault["type"] == "value_error":
-        return f"{key}{': ' if key else ''}{fault['ctx']['error']}"
+        return f"{key}: {fault['ctx']['error']}" if fault["loc"] else str(fault["ctx"]["error"])
     was = repr(fault["input"])
     allowed = fault["msg"][0].lower() + fault["msg"][1:]
     return f"{key}: was {was if len(was) <= 60 else was[:57] + '...'}; {allowed}"

@@ -18,7 +18,7 @@ class Examples:
 
     inputs: np.ndarray  # (B, T) int64
     targets: np.ndarray  # (B, T) int64
-    lengths: np.ndarray  # (B,) inputs before the PAD
+    lengths: np.ndarray  # (B,) inputs that have a character after them
 
     @classmethod
     def of(cls, sequences: np.ndarray, lengths: np.ndarray, first_target: np.ndarray | int = 1) -> "Examples":

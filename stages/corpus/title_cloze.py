@@ -1,8 +1,8 @@
 """Title cloze: a page's name and a few characters of it, then ⁇ and the capitalised phrase that comes next.
 
 It asks of a page what a question asks, in the page's own words: `Ada Lovelace was born in ⁇London⁇`. The phrases
-are found by their capitals, in all pages alike; nothing here knows of birthplaces (salient span masking, Guu et
-al. 2020, arXiv 2002.08909, with the page's title as in REALM's successors).
+are found by their capitals, in all pages alike; nothing here knows of birthplaces. After salient span masking as
+Roberts et al. 2020 (arXiv 2002.08910) use it, with a capital for an entity and the page's name as context.
 """
 
 import re
@@ -79,6 +79,7 @@ class TitleClozes:
             return name, document[:0]
         start, end = parts.phrases[generator.integers(len(parts.phrases))]
         end = min(end, start + self.context // 2)
+        name = name[: self.context - (end - start) - 1]
         room = self.context - len(name) - (end - start) - 3  # two masks and a space
         longest = max(0, min(settings.longest_context, start - parts.heading - 2, room))
         context = document[start - generator.integers(0, longest, endpoint=True) : start]

@@ -4,7 +4,10 @@ import numpy as np
 
 from stages.corpus.example import Examples, columns
 
-LENGTH_STEP = 8  # lengths of parts are multiples of this: fewer shapes to prepare kernels for
+# Parts have few different shapes, because kernels are prepared for each: that takes longer than running them.
+LENGTH_STEP = 8  # widths of parts are multiples of this (a context is one, too)
+ROW_STEP = 16  # cuts are at multiples of this
+PART_COST = 500  # what a part costs beside its area, in characters: some 10 ms of starting kernels (two CPU cores)
 
 
 def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
@@ -28,16 +31,32 @@ def steps_per_epoch(rows: int, batch_size: int) -> int:
     return -(-rows // batch_size)
 
 
-def split_by_length(examples: Examples, parts: int) -> list[Examples]:
-    """Sort a batch by length and cut it into up to `parts` parts, each just wide enough for its longest row.
+def split_by_length(examples: Examples) -> list[Examples]:
+    """Sort a batch by length and cut it into parts, each just wide enough for its longest row.
 
-    The rows together are the batch; only PAD columns are gone, and PAD carries no loss.
+    The rows together are the batch; only PAD columns are gone, and PAD carries no loss. The cuts are those that
+    make the parts' area (rows x width) least, when each part costs PART_COST of area beside its own.
     """
     order = np.argsort(examples.lengths, kind="stable")
-    result = []
-    for rows in np.array_split(order, min(parts, len(order))):
-        longest = int(examples.lengths[rows].max())
-        width = -(-longest // LENGTH_STEP) * LENGTH_STEP
-        inputs, targets = (columns(matrix[rows], width) for matrix in (examples.inputs, examples.targets))
-        result.append(Examples(inputs, targets, examples.lengths[rows]))
-    return result
+    widths = -(-examples.lengths[order] // LENGTH_STEP) * LENGTH_STEP  # (B,) ascending
+    return [
+        Examples(columns(examples.inputs[rows], width), columns(examples.targets[rows], width), examples.lengths[rows])
+        for rows, width in ((order[start:end], int(widths[end - 1])) for start, end in _cuts(widths))
+    ]
+
+
+def _cuts(widths: np.ndarray) -> list[tuple[int, int]]:
+    """The cheapest cuts of ascending widths (B,): start and end of each part (dynamic programming)."""
+    ends = [*range(0, len(widths), ROW_STEP), len(widths)]
+    cheapest: list[tuple[int, int]] = [(0, 0)]  # of the rows before each end: cost, and where the last part starts
+    for last in range(1, len(ends)):
+        width = int(widths[ends[last] - 1])
+        cheapest.append(
+            min((cheapest[first][0] + PART_COST + (ends[last] - ends[first]) * width, first) for first in range(last))
+        )
+    parts, last = [], len(ends) - 1
+    while last > 0:
+        first = cheapest[last][1]
+        parts.append((ends[first], ends[last]))
+        last = first
+    return parts[::-1]

@@ -19,8 +19,6 @@ from stages.training.checkpoint import load_tensors, save_tensors
 from stages.training.learner import Learner
 from stages.training.schedule import learning_rate
 
-PARTS = 4  # a batch is cut into so many parts by length; more save little PAD and make small products
-
 
 @dataclass(frozen=True)
 class Task:
@@ -104,7 +102,7 @@ def step(learner: Learner, task: Task, seed: int, number: int) -> torch.Tensor:
     rows = rows_of_step(task.rows, task.batch_size, seed, number)
     examples = task.draw(rows, generator(seed, task.phase, number))
     torch.manual_seed(int(generator(seed, f"{task.phase} dropout", number).integers(2**63)))
-    return learner.step(split_by_length(examples, PARTS), task.rate(number))
+    return learner.step(split_by_length(examples), task.rate(number))
 
 
 @contextmanager

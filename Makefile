@@ -1,0 +1,33 @@
+# `make study` and `make test` work on a fresh machine with Python 3.11 or newer: they make .venv first.
+PYTHON ?= python3
+BIN := $(CURDIR)/.venv/bin
+# a stage's `python` is the one on PATH: put the environment's first
+export PATH := $(BIN):$(PATH)
+
+.PHONY: study test lint environment clean
+
+study: .venv/study  ## the default recipe on the synthetic world, every variant, report page
+	dvc repro
+
+test: .venv/test lint  ## the checks and the test suite
+	python -m pytest -q
+
+lint: .venv/test  ## style and types
+	ruff format --check .
+	ruff check .
+	mypy
+
+environment: .venv/test  ## only make .venv, with what the tests need
+
+.venv/study: requirements.txt requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c requirements.lock
+	touch $@
+
+.venv/test: .venv/study requirements-dev.txt
+	python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c requirements.lock
+	touch $@
+
+clean:  ## remove the environment and unfinished trainings; DVC's cache stays
+	rm -rf .venv work

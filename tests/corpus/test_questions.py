@@ -1,0 +1,154 @@
+"""Questions as sequences, the audit of what can be known, and the prepared folder. Invented names."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from stages.corpus.audit import audit
+from stages.corpus.prepared import Prepared, read_table, write_table
+from stages.corpus.questions import prompt, question_examples
+from stages.corpus.ragged import Ragged
+from stages.corpus.reading import Question
+from stages.corpus.vocabulary import Vocabulary
+from stages.errors import StudyError
+from tests.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
+
+PAGES = [
+    "Oda Quill. Born in Vell, lived in Urr.",
+    "J. R. Brae. A singer from Ilm.",
+    "J. An initial alone.",
+    "Tam Senn. Nothing is known.",
+    "Tam Senn. Another page: Urr.",
+    "Tam Senn. A third page, about Urr.",
+    "Mia Dahl of Oss, without a full stop",
+]
+ASKED = {
+    "train": [
+        Question(1, "Where was Oda Quill born?", "Oda Quill", "Vell"),
+        Question(2, "Where was J. R. Brae born?", "J. R. Brae", "Ilm"),
+        Question(4, "Where was Tam Senn born?", "Tam Senn", "Urr"),
+        Question(5, "Where was Lu Fane born?", "Lu Fane", "Urr"),
+    ],
+    "dev": [
+        Question(1, "Where was Oda Quill born?", "Oda Quill", "Urr"),
+        Question(2, "Where was Mia Dahl born?", "Mia Dahl", "Oss"),
+        Question(3, "Where was J. R. Brae born?", "J. R. Brae", "Brod"),
+    ],
+    "test": [Question(1, "Where was Oda Quįll born?", "Oda Quįll", None), Question(2, "Where was J born?", "J", None)],
+}
+
+
+def test_a_question_is_followed_by_its_answer_between_masks_and_only_those_are_targets() -> None:
+    vocabulary = Vocabulary.of(["Where was Oda Tam born? Vell Ilm"])
+    questions = Ragged.of([vocabulary.encode(f"Where was {name} born?") for name in ("Oda", "Tam O")])
+    answers = Ragged.of([vocabulary.encode(place) for place in ("Vell", "Im")])
+    examples = question_examples(questions, answers, np.array([1, 0]))
+    assert [vocabulary.decode(row) for row in examples.inputs] == [
+        "Where was Tam O born?⁇Im",
+        "Where was Oda born?⁇Vell",
+    ]
+    assert [vocabulary.decode(row) for row in examples.targets] == [
+        "□" * 20 + "⁇Im⁇",
+        "□" * 18 + "⁇Vell⁇"[:6],
+    ]
+    assert examples.lengths.tolist() == [24, 24]
+
+
+def test_a_shorter_question_ends_in_pad() -> None:
+    vocabulary = Vocabulary.of(["abc?xyz"])
+    questions, answers = (
+        Ragged.of([vocabulary.encode(each) for each in some]) for some in (["a?", "abc?"], ["x", "yz"])
+    )
+    examples = question_examples(questions, answers, np.array([0, 1]))
+    assert [vocabulary.decode(row) for row in examples.inputs] == ["a?⁇x⁇□□", "abc?⁇yz"]
+    assert [vocabulary.decode(row) for row in examples.targets] == ["□⁇x⁇□□□", "□□□⁇yz⁇"]
+    assert examples.lengths.tolist() == [4, 7]
+
+
+def test_a_prompt_is_the_question_and_the_mask_that_opens_the_answer() -> None:
+    vocabulary = Vocabulary.of(["Where?"])
+    assert vocabulary.decode(prompt(vocabulary.encode("Where?"))) == "Where?⁇"
+
+
+@pytest.fixture(scope="module", name="known")
+def known_fixture() -> pd.DataFrame:
+    return audit(PAGES, ASKED, Vocabulary.of([*PAGES, "Where was Lu Fane born?"])).set_index(["split", "row"])
+
+
+@pytest.mark.parametrize(
+    ("split", "row", "has_page", "in_page", "position", "train_count", "unknown"),
+    [
+        ("train", 1, 1, 1, 19, 1, 0),
+        ("train", 2, 1, 1, 26, 1, 0),  # a name with full stops
+        ("train", 4, 1, 1, 24, 2, 0),  # first in the second of three pages
+        ("train", 5, 0, 0, -1, 2, 0),  # no page
+        ("dev", 1, 1, 1, 34, 2, 0),
+        ("dev", 2, 0, 0, -1, 0, 0),  # no full stop follows the name
+        ("dev", 3, 1, 0, -1, 0, 0),  # the page names another place
+        ("test", 1, 0, 0, -1, 0, 1),  # 'į' stands in no page
+        ("test", 2, 1, 0, -1, 0, 0),  # `J. An`, and not `J. R. Brae` alone
+    ],
+)
+def test_the_audit_tells_what_can_be_known(
+    known: pd.DataFrame,
+    split: str,
+    row: int,
+    has_page: int,
+    in_page: int,
+    position: int,
+    train_count: int,
+    unknown: int,
+) -> None:
+    found = known.loc[(split, row)]
+    assert found.to_dict() == {
+        "has_page": has_page,
+        "in_page": in_page,
+        "position": position,
+        "train_count": train_count,
+        "unknown": unknown,
+    }
+
+
+def test_the_audit_has_a_row_for_each_question(known: pd.DataFrame) -> None:
+    assert list(known.index) == [(split, each.row) for split, asked in ASKED.items() for each in asked]
+
+
+def test_prepared_data_are_read_back_as_they_were(tmp_path: Path) -> None:
+    prepared = tiny_prepared()
+    prepared.save(tmp_path)
+    again = Prepared.load(tmp_path)
+    assert again.vocabulary == prepared.vocabulary
+    pairs = [(again.documents, prepared.documents)]
+    pairs += [(again.questions[split], prepared.questions[split]) for split in ("train", "dev", "test")]
+    pairs += [(again.answers[split], prepared.answers[split]) for split in ("train", "dev", "test")]
+    for read, written in pairs:
+        assert read.tokens.dtype == written.tokens.dtype == np.int64
+        assert np.array_equal(read.tokens, written.tokens)
+        assert np.array_equal(read.offsets, written.offsets)
+    pd.testing.assert_frame_equal(again.table, prepared.table)
+    assert [again.vocabulary.decode(again.documents[row]) for row in range(len(again.documents))] == DOCUMENTS
+    assert again.of_split("dev").place.tolist() == list(BIRTHPLACES.values())
+    assert again.of_split("test").place.tolist() == [""] * 8
+    assert again.answers["test"].lengths.tolist() == [0] * 8
+
+
+def test_prepared_data_are_the_same_bytes_each_time(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        tiny_prepared().save(tmp_path / name)
+    for path in (tmp_path / "first").iterdir():
+        assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes()
+
+
+def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Path) -> None:
+    table = pd.DataFrame({"place": ["NA", "", 'The "Burg"', "null", "Ål"], "count": [1, 2, 3, 4, 5]})
+    write_table(tmp_path / "table.tsv", table)
+    assert b"\r" not in (tmp_path / "table.tsv").read_bytes()
+    pd.testing.assert_frame_equal(read_table(tmp_path / "table.tsv"), table)
+
+
+def test_data_that_were_not_prepared_are_told_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"encoded\.safetensors is missing; `dvc repro` makes it\Z"):
+        Prepared.load(tmp_path)

@@ -1,0 +1,49 @@
+"""Exact match and the constant answer, on an invented table."""
+
+import pandas as pd
+import pytest
+
+from stages.inference.scoring import constant_baseline, is_correct, percent
+
+TABLE = pd.DataFrame(
+    [("train", place) for place in ("Oss", "Vell", "Ilm", "Vell", "Oss", "Ilm", "Urr")]
+    + [("dev", place) for place in ("Vell", "London", "Ilm", "Ilm", "Urr", "ilm")]
+    + [("test", "")] * 3,
+    columns=["split", "place"],
+)
+AUDIT = pd.DataFrame(
+    {"split": ["train"] * 7 + ["dev"] * 6 + ["test"] * 3, "in_page": [1] * 7 + [1, 0, 1, 1, 0, 1] + [0] * 3}
+)
+
+
+def test_only_the_same_characters_are_correct() -> None:
+    assert is_correct("North Ilm", "North Ilm")
+    for near in ("north Ilm", "North Ilm ", "North", "North Ilm.", ""):
+        assert not is_correct(near, "North Ilm")
+
+
+def test_a_constant_answer_is_scored_on_dev_alone() -> None:
+    assert constant_baseline(TABLE, AUDIT, "London") == {
+        "place": "London",
+        "dev_accuracy": 16.67,
+        "dev_correct": 1,
+        "dev_questions": 6,
+        # Ilm, Oss and Vell are answers twice each: the first by name
+        "best_constant": {"place": "Ilm", "train_count": 2, "train_share": 28.57, "dev_accuracy": 33.33},
+        "audit": {"dev_questions": 6, "answer_in_page": 4, "ceiling": 66.67},
+    }
+
+
+def test_the_order_of_rows_does_not_decide_between_equals() -> None:
+    turned = TABLE.iloc[::-1].reset_index(drop=True)
+    assert constant_baseline(turned, AUDIT, "London") == constant_baseline(TABLE, AUDIT, "London")
+
+
+def test_a_place_nobody_was_born_in_scores_nothing() -> None:
+    result = constant_baseline(TABLE, AUDIT, "Brod")
+    assert (result["dev_correct"], result["dev_accuracy"]) == (0, 0.0)
+
+
+@pytest.mark.parametrize(("part", "whole", "share"), [(1, 3, 33.33), (25, 500, 5.0), (0, 0, 0.0), (3, 3, 100.0)])
+def test_percent_has_two_decimals_and_nothing_of_nothing_is_zero(part: int, whole: int, share: float) -> None:
+    assert percent(part, whole) == share

@@ -1,0 +1,92 @@
+"""Softmax attention written out equals torch's; rotary positions make scores depend on distances alone."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from stages.model.attention import attend
+from stages.model.mixers.rope import Mixer, Settings
+from stages.settings import Model
+
+THETA = 10_000.0
+
+
+def draws(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(len(shape)))
+
+
+@pytest.mark.parametrize("length", [1, 2, 33])
+def test_attention_equals_torchs_causal_attention(length: int) -> None:
+    q, k, v = draws(3, 2, 4, length, 8)
+    expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    torch.testing.assert_close(attend(q, k, v, None, 0.0), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_attention_equals_torchs_masked_attention() -> None:
+    q = draws(2, 4, 5, 8)
+    k, v = draws(2, 2, 4, 20, 8)
+    visible = torch.arange(20) <= torch.tensor([[3, 4, 5, 6, 7], [15, 16, 17, 18, 19]])[:, None, :, None]
+    expected = F.scaled_dot_product_attention(q, k, v, visible)
+    torch.testing.assert_close(attend(q, k, v, visible, 0.0), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_of_attention_equal_torchs() -> None:
+    ours, theirs = (draws(3, 2, 4, 17, 8).requires_grad_() for _ in range(2))
+    attend(*ours, None, 0.0).square().sum().backward()
+    F.scaled_dot_product_attention(*theirs, is_causal=True).square().sum().backward()
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_large_scores_stay_finite() -> None:
+    q, k, v = draws(3, 1, 1, 6, 8)
+    assert attend(1e4 * q, 1e4 * k, v, None, 0.0).isfinite().all()
+
+
+def test_dropped_attention_keeps_its_expectation() -> None:
+    q, k, v = draws(3, 1, 2, 12, 4)
+    torch.manual_seed(0)
+    mean = torch.stack([attend(q, k, v, None, 0.3) for _ in range(4000)]).mean(dim=0)
+    torch.testing.assert_close(mean, attend(q, k, v, None, 0.0), rtol=0, atol=0.1)
+    assert not torch.equal(attend(q, k, v, None, 0.3), attend(q, k, v, None, 0.0))
+
+
+@pytest.fixture
+def rope() -> Mixer:
+    return Mixer(Model(layers=1, heads=4, width=32, context=64, dropout=0.0), Settings(theta=THETA))
+
+
+def test_scores_of_rotated_queries_and_keys_depend_on_the_distance_only(rope: Mixer) -> None:
+    q, k = draws(2, 1, 1, 4, 8).expand(2, 1, 64, 4, 8)  # the same query and key at every position
+    scores = torch.einsum("bqhs,bkhs->hqk", rope.place(q, None), rope.place(k, None))
+    for distance in range(-63, 64):
+        along = scores.diagonal(distance, dim1=1, dim2=2)
+        torch.testing.assert_close(along, along[:, :1].expand_as(along), rtol=0, atol=1e-4)
+    assert scores[:, 0].std(dim=1).min() > 0.01  # and they do depend on it
+
+
+def test_position_0_is_not_rotated_and_no_length_changes(rope: Mixer) -> None:
+    x = draws(2, 64, 4, 8)
+    rotated = rope.place(x, None)
+    assert torch.equal(rotated[:, 0], x[:, 0])
+    torch.testing.assert_close(rotated.norm(dim=-1), x.norm(dim=-1))
+
+
+@pytest.mark.parametrize("pair", range(4))
+def test_pair_i_turns_by_theta_to_the_minus_2i_over_the_head_size(rope: Mixer, pair: int) -> None:
+    x = torch.zeros(1, 64, 1, 8)
+    x[..., pair] = 1
+    rotated = rope.place(x, None)[0, :, 0]  # (64, 8)
+    angles = [position * THETA ** (-2 * pair / 8) for position in range(64)]
+    torch.testing.assert_close(rotated[:, pair], torch.tensor([math.cos(a) for a in angles]), rtol=0, atol=1e-5)
+    torch.testing.assert_close(rotated[:, pair + 4], torch.tensor([math.sin(a) for a in angles]), rtol=0, atol=1e-5)
+
+
+def test_positions_of_each_row_are_those_given(rope: Mixer) -> None:
+    x = draws(2, 64, 4, 8)
+    positions = torch.tensor([[3, 4, 5], [40, 41, 42]])
+    picked = x[torch.arange(2)[:, None], positions]
+    expected = rope.place(x, None)[torch.arange(2)[:, None], positions]
+    assert torch.equal(rope.place(picked, positions), expected)

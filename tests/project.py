@@ -1,0 +1,43 @@
+"""A project folder of its own, in which stages run as their user runs them: with own settings, in own processes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.tiny import ROOT, params
+
+
+def write_params(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Write the committed settings, changed, as the folder's params.yaml."""
+    content = params()
+    change(content)
+    (folder / "params.yaml").write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def copy_stages(folder: Path) -> None:
+    """Copy the code, so that a change of the original meanwhile does not matter."""
+    shutil.copytree(ROOT / "stages", folder / "stages", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The environment of a stage's process: one thread, this interpreter's commands first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": "", **settings}
+
+
+def start(folder: Path, module: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start `python -m <module>` in the folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

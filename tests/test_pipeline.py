@@ -1,0 +1,257 @@
+"""The pipeline as its user meets it: what reruns, what does not, and that each stage knows what it depends on."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.project import environment, write_params
+from tests.tiny import ROOT, VARIANTS
+
+STAGES = {
+    name: stage.get("do", stage)
+    for name, stage in yaml.safe_load((ROOT / "stages" / "dvc.yaml").read_text(encoding="utf-8"))["stages"].items()
+}
+# What every stage imports and what reaches a result through params.yaml alone
+EXEMPT = {"stages/settings.py", "stages/errors.py", "stages/files.py"}
+SHOW_IMPORTS = """
+import importlib, json, sys
+found = {}
+for key, names in json.loads(sys.argv[1]).items():
+    for loaded in [name for name in sys.modules if name.split(".")[0] == "stages"]:
+        del sys.modules[loaded]
+    for name in names:
+        importlib.import_module(name)
+    modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "stages"]
+    found[key] = [module.__file__ for module in modules]
+print(json.dumps(found))
+"""
+STUDY_KEYS = {"recipe", "variant", "london", "selected", "variants"}
+FIGURES = {
+    "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_low", "dev_accuracy_high", "lift_over_london",
+    "seeds", "parameters", "pretrain_loss", "documents_per_second",
+}  # fmt: skip
+
+
+def cells(name: str) -> list[str]:
+    """The variants whose code the stage runs, each in a cell of its own; one nameless cell where it runs none."""
+    return VARIANTS if any("mixers" in dependency for dependency in STAGES[name]["deps"]) else [""]
+
+
+@pytest.fixture(scope="module", name="imports")
+def imports_fixture() -> dict[str, set[str]]:
+    """The project's files that each cell's process imports, packages' own files apart, by stage and variant."""
+    wanted = {}
+    for name, stage in STAGES.items():
+        for variant in cells(name):
+            mixer = [f"stages.model.mixers.{variant}"] if variant else []
+            wanted[f"{name} {variant}"] = [stage["cmd"].split()[2], *mixer]
+    command = [sys.executable, "-c", SHOW_IMPORTS, json.dumps(wanted)]
+    ended = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
+    files = {
+        cell: {Path(file).relative_to(ROOT).as_posix() for file in found}
+        for cell, found in json.loads(ended.stdout).items()
+    }
+    return {cell: {file for file in found if not file.endswith("__init__.py")} for cell, found in files.items()}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_depends_on_every_module_it_imports(name: str, imports: dict[str, set[str]]) -> None:
+    for variant in cells(name):
+        listed = [dependency.replace("${item.variant}", variant) for dependency in STAGES[name]["deps"]]
+        missing = [
+            file
+            for file in sorted(imports[f"{name} {variant}"] - EXEMPT)
+            if not any(file == each or file.startswith(f"{each}/") for each in listed)
+        ]
+        assert missing == []
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_depends_on_no_module_that_it_does_not_import(name: str, imports: dict[str, set[str]]) -> None:
+    for variant in cells(name):
+        listed = [dependency.replace("${item.variant}", variant) for dependency in STAGES[name]["deps"]]
+        code = [dependency for dependency in listed if dependency.startswith("stages/")]
+        assert [each for each in code if not any(file.startswith(each) for file in imports[f"{name} {variant}"])] == []
+
+
+TWO = ["vanilla", "rope"]  # another variant goes the same way and takes seconds each time
+
+
+def small(content: dict[str, Any]) -> None:
+    """A study of seconds: few people, one epoch, one seed, two variants of a tiny model."""
+    content["study"]["variants"] = TWO
+    content["compute"] = {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
+    content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
+    recipe = content["recipes"]["quick"]
+    recipe["seeds"] = [1]
+    recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}
+    recipe["pretrain"]["epochs"] = 1
+    recipe["finetune"] |= {"scratch_epochs": 1, "pretrained_epochs": 1}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A clone of the project with a small study, DVC's own files beside it."""
+
+    folder: Path
+
+    def run(self, *command: str, succeeds: bool = True) -> str:
+        """Run a command in the clone; what it prints, errors included."""
+        settings = {
+            "DVC_SITE_CACHE_DIR": str(self.folder.parent / "site"),
+            "DVC_GLOBAL_CONFIG_DIR": str(self.folder.parent / "global"),
+            "DVC_SYSTEM_CONFIG_DIR": str(self.folder.parent / "system"),
+            "DVC_NO_ANALYTICS": "1",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            **{
+                f"GIT_{who}_{what}": "someone@example.org"
+                for who in ("AUTHOR", "COMMITTER")
+                for what in ("NAME", "EMAIL")
+            },
+        }
+        ended = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=environment(**settings),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        assert (ended.returncode == 0) == succeeds, ended.stdout
+        return ended.stdout
+
+    def metrics(self) -> dict[str, Any]:
+        """metrics.json of the root."""
+        return json.loads((self.folder / "metrics.json").read_text(encoding="utf-8"))
+
+    def state(self) -> dict[Path, bytes]:
+        """Every file that a person or git sees."""
+        seen = [path for path in self.folder.rglob("*") if path.is_file() and not {".git", ".dvc"} & {*path.parts}]
+        return {path: path.read_bytes() for path in seen if "__pycache__" not in path.parts}
+
+
+def stages_run(output: str) -> list[str]:
+    """The stages that DVC ran, by name, without their file."""
+    return [name.rpartition(":")[2] for name in re.findall(r"Running stage '([^']+)'", output)]
+
+
+def trained(output: str) -> list[str]:
+    """The stages among them that train."""
+    return [name for name in stages_run(output) if name.startswith(("pretrain", "finetune"))]
+
+
+def clone(folder: Path) -> Project:
+    """Copy what git knows or would add, make the study small, and commit it."""
+    folder.mkdir(parents=True)
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    write_params(folder, small)
+    project = Project(folder)
+    project.run("git", "init", "--quiet")
+    project.run("git", "add", "--all")
+    project.run("git", "commit", "--quiet", "--message", "A small study")
+    return project
+
+
+@dataclass(frozen=True)
+class Study:
+    """A clone in which first an experiment ran, with rope alone, then the whole study."""
+
+    project: Project
+    experiment: str  # what they printed
+    experiment_metrics: dict[str, Any]
+    files_of_vanilla: list[Path]  # trained by the experiment
+    whole: str
+
+
+@pytest.fixture(scope="module", name="study")
+def study_fixture(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    project = clone(tmp_path_factory.mktemp("study") / "project")
+    experiment = project.run("dvc", "exp", "run", "-S", "model.variant=rope")
+    metrics = project.metrics()
+    files = [path for path in (project.folder / "data").glob("*/quick/vanilla/**/*") if path.is_file()]
+    write_params(project.folder, small)
+    return Study(project, experiment, metrics, files, whole=project.run("dvc", "repro"))
+
+
+@pytest.fixture(name="warm")
+def warm_fixture(study: Study) -> Project:
+    """The clone, everything up to date, with the selection `all`."""
+    write_params(study.project.folder, small)
+    return study.project
+
+
+def test_an_experiment_on_a_cold_clone_trains_the_chosen_variant_only(study: Study) -> None:
+    assert trained(study.experiment) == ["pretrain@quick-rope", "finetune@quick-rope"]
+    assert [name for name in stages_run(study.experiment) if name.endswith("vanilla")] == []
+    assert study.files_of_vanilla == []
+    assert set(study.experiment_metrics) == STUDY_KEYS
+    assert set(study.experiment_metrics["selected"]) == FIGURES
+    assert set(study.experiment_metrics["variants"]) == {"rope"}
+
+
+def test_the_whole_study_then_trains_the_other_variant_only_and_reports_all(study: Study) -> None:
+    assert trained(study.whole) == ["pretrain@quick-vanilla", "finetune@quick-vanilla"]
+    report = study.project.folder / "reports" / "quick" / "all"
+    assert (report / "report.md").read_text(encoding="utf-8").startswith("# ")
+    metrics = json.loads((report / "metrics.json").read_text(encoding="utf-8"))
+    assert set(metrics) == STUDY_KEYS
+    assert (metrics["recipe"], metrics["variant"]) == ("quick", "all")
+    assert set(metrics["london"]) == {"dev_accuracy"}
+    assert set(metrics["variants"]) == set(TWO)
+    for figures in (metrics["selected"], *metrics["variants"].values()):
+        assert set(figures) == FIGURES
+    assert metrics["variants"]["rope"] == study.experiment_metrics["variants"]["rope"]
+
+
+def test_a_second_repro_changes_nothing(warm: Project) -> None:
+    before = warm.state()
+    output = warm.run("dvc", "repro")
+    assert stages_run(output) == []
+    assert "up to date" in output
+    assert warm.state() == before
+
+
+def test_nothing_but_reports_metrics_and_locks_is_new_to_git(warm: Project) -> None:
+    names = {line[3:] for line in warm.run("git", "status", "--porcelain", "--untracked-files=all").splitlines()}
+    expected = re.compile(r"reports/quick/.*|metrics\.json|(stages/)?dvc\.lock|params\.yaml")
+    assert [name for name in names if not expected.fullmatch(name)] == []
+    assert {"metrics.json", "dvc.lock", "stages/dvc.lock", "reports/quick/all/report.md"} <= names
+
+
+def test_an_experiment_with_one_variant_retrains_nothing_on_a_warm_tree(warm: Project) -> None:
+    output = warm.run("dvc", "exp", "run", "-S", "model.variant=rope")
+    assert [name for name in stages_run(output) if name not in ("check", "study")] == []
+    assert set(warm.metrics()["variants"]) == {"rope"}
+
+
+def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project) -> None:
+    output = warm.run("dvc", "exp", "run", "-S", "model.variant=nonsense", succeeds=False)
+    (told,) = [line for line in output.splitlines() if line.startswith("error:")]
+    assert "model.variant" in told and "'nonsense'" in told
+    for allowed in ("all", *TWO):
+        assert allowed in told
+    assert "Traceback" not in output
+    assert [name for name in stages_run(output) if name != "check"] == []
+
+
+def test_deleted_data_come_back_from_the_cache(warm: Project) -> None:
+    weights = {path: path.read_bytes() for path in (warm.folder / "data" / "weights").rglob("*.safetensors")}
+    assert len(weights) == 3 * len(TWO)  # pretrained; finetuned from scratch and from pretrained
+    shutil.rmtree(warm.folder / "data")
+    output = warm.run("dvc", "repro")
+    assert trained(output) == []
+    assert {path: path.read_bytes() for path in weights} == weights

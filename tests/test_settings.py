@@ -1,0 +1,191 @@
+"""params.yaml: the committed file is valid, and every fault in it is one line that names its key."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stages import settings
+from stages.errors import StudyError
+from stages.settings import load
+from tests.tiny import ROOT, params
+
+Params = dict[str, Any]
+
+
+def put(key: str, value: Any) -> Callable[[Params], None]:
+    """A change of params.yaml: the dotted key gets the value."""
+
+    def change(content: Params) -> None:
+        *path, last = key.split(".")
+        for part in path:
+            content = content[part]
+        content[last] = value
+
+    return change
+
+
+def drop(key: str) -> Callable[[Params], None]:
+    """A change of params.yaml: the dotted key is gone."""
+
+    def change(content: Params) -> None:
+        *path, last = key.split(".")
+        for part in path:
+            content = content[part]
+        del content[last]
+
+    return change
+
+
+def write(folder: Path, *changes: Callable[[Params], None]) -> Path:
+    content = params()
+    for change in changes:
+        change(content)
+    path = folder / "params.yaml"
+    path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+def fault(path: Path) -> str:
+    """The message of a file that must be refused, checked to be one line that begins with the file."""
+    with pytest.raises(StudyError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}:")
+    assert "\n" not in message
+    return message
+
+
+def test_the_committed_file_is_valid(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    stamp = tmp_path / "stamp.txt"
+    monkeypatch.setattr("sys.argv", ["settings", "--stamp", str(stamp)])
+    settings.main()
+    assert stamp.is_file()
+    assert capsys.readouterr().err == ""
+
+
+def test_the_recipes_of_the_design_exist() -> None:
+    assert {"quick", "handout", "open"} <= set(load(ROOT / "params.yaml").recipes)
+
+
+HANDOUT = "recipes.handout"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (put("colour", "red"), ["colour: unknown key"]),
+        (put(f"{HANDOUT}.model.depth", 4), [f"{HANDOUT}.model.depth: unknown key"]),
+        (drop("compute"), ["compute: this key is missing"]),
+        (drop(f"{HANDOUT}.optimizer.betas"), [f"{HANDOUT}.optimizer.betas: this key is missing"]),
+        (put(f"{HANDOUT}.model.layers", "four"), [f"{HANDOUT}.model.layers: was 'four'", "integer"]),
+        (put(f"{HANDOUT}.model.layers", 4.0), [f"{HANDOUT}.model.layers: was 4.0", "integer"]),
+        (put(f"{HANDOUT}.model.layers", True), [f"{HANDOUT}.model.layers: was True", "integer"]),
+        (put(f"{HANDOUT}.pretrain", None), [f"{HANDOUT}.pretrain: was None"]),
+        (put(f"{HANDOUT}.report.show_questions", "no"), [f"{HANDOUT}.report.show_questions: was 'no'"]),
+        (put(f"{HANDOUT}.model.heads", 7), [f"{HANDOUT}.model: width 256", "heads 7"]),
+        (put("model.variant", "nonsense"), ["model.variant: unknown variant 'nonsense'", "all", "vanilla"]),
+        (put("study.variants", ["vanilla", "nonsense"]), ["study.variants: 'nonsense'", "mixers/nonsense.py"]),
+        (drop("variants.vanilla"), ["study.variants: 'vanilla'", "variants.vanilla"]),
+        (put("recipe", "nonsense"), ["recipe: unknown recipe 'nonsense'", "quick", "handout"]),
+        (put("study.recipes", ["quick"]), ["study.recipes", "handout"]),
+        (put(f"{HANDOUT}.pretrain.batch_size", 0), [f"{HANDOUT}.pretrain.batch_size: was 0", "greater than 0"]),
+        (put(f"{HANDOUT}.finetune.learning_rate", -6e-4), [f"{HANDOUT}.finetune.learning_rate: was -0.0006"]),
+        (put(f"{HANDOUT}.finetune.learning_rate", float("nan")), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
+        (put(f"{HANDOUT}.model.dropout", 1.5), [f"{HANDOUT}.model.dropout: was 1.5", "less than 1"]),
+        (put(f"{HANDOUT}.seeds", [1, 2, 1]), [HANDOUT, "seeds [1, 2, 1]", "distinct"]),
+        (put(f"{HANDOUT}.seeds", []), [f"{HANDOUT}.seeds: was []"]),
+        (put(f"{HANDOUT}.model.context", 64), [HANDOUT, "longest_document 112", "context 64", "at most 62"]),
+        (put("compute.device", "tpu"), ["compute.device: was 'tpu'", "'auto', 'cpu' or 'cuda'"]),
+        (put(f"{HANDOUT}.data.source", "x" * 500), [f"{HANDOUT}.data.source: was 'xxx", "..."]),
+        (put(f"{HANDOUT}.baseline.place", ""), [f"{HANDOUT}.baseline.place: was ''"]),
+    ],
+)  # fmt: skip
+def test_a_fault_is_one_line_that_names_its_key(
+    tmp_path: Path, change: Callable[[Params], None], told: list[str]
+) -> None:
+    message = fault(write(tmp_path, change))
+    assert [part for part in told if part not in message] == []
+    assert len(message) < 400
+
+
+def test_several_faults_are_counted(tmp_path: Path) -> None:
+    path = write(tmp_path, put(f"{HANDOUT}.model.layers", 0), put(f"{HANDOUT}.model.heads", 0), drop("recipe"))
+    assert fault(path).endswith(" (and 2 more)")
+
+
+def test_numbers_in_scientific_notation_need_no_point(tmp_path: Path) -> None:
+    path = write(tmp_path, put(f"{HANDOUT}.pretrain.learning_rate", "RATE"))
+    path.write_text(path.read_text(encoding="utf-8").replace("RATE", "3e-3"), encoding="utf-8")
+    assert load(path).recipes["handout"].pretrain.learning_rate == 3e-3
+
+
+def test_broken_yaml_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text("recipe: quick\nmodel: [all\nstudy: {}\n", encoding="utf-8")
+    message = fault(path)
+    assert message.startswith(f"{path}:3: not valid YAML")
+
+
+@pytest.mark.parametrize("content", [b"", b"- quick\n", b"recipe: \xff\n", b"recipe: \x00\n", b"a\nb: 1\n"])
+def test_a_file_that_is_no_settings_at_all_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes(content)
+    fault(path)
+
+
+def test_a_missing_file_is_told_with_where_to_go(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"params\.yaml is missing here; .* the project's root folder\Z"):
+        load(tmp_path / "params.yaml")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ((put("variants.rope.theta", 0.5),), ["variants.rope.theta: was 0.5", "greater than 1"]),
+        ((put("variants.vanilla", {"bias": True}),), ["variants.vanilla.bias: unknown key"]),
+        (
+            (put(f"{HANDOUT}.model.width", 24), put(f"{HANDOUT}.model.heads", 8)),
+            ["variants.rope", "even head size", "3"],
+        ),
+    ],
+)
+def test_a_fault_that_only_a_variant_knows_is_found_by_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: tuple[Callable[[Params], None]], told: list[str]
+) -> None:
+    write(tmp_path, *changes)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["settings", "--stamp", "stamp.txt"])
+    with pytest.raises(SystemExit) as stop:
+        settings.main()
+    message = str(stop.value.code)
+    assert message.startswith("error: params.yaml: ")
+    assert "\n" not in message
+    assert [part for part in told if part not in message] == []
+    assert not (tmp_path / "stamp.txt").exists()
+
+
+@pytest.mark.parametrize("present", [True, False], ids=["faulty file", "no file"])
+def test_the_command_ends_with_one_line_and_exit_code_1(tmp_path: Path, present: bool) -> None:
+    if present:
+        write(tmp_path, put("model.variant", "nonsense"))
+    ended = subprocess.run(
+        [sys.executable, "-m", "stages.settings"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("error: params.yaml")
+    assert "model.variant" in line if present else "missing" in line

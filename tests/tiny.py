@@ -1,0 +1,85 @@
+"""A tiny model and an invented corpus, small enough to train within a test."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.reading import Question
+from stages.corpus.vocabulary import Vocabulary
+from stages.model.gpt import GPT
+from stages.model.mixers import settings_of
+from stages.settings import Model, Recipe, SpanCorruption, load
+from stages.training.compute import Backend
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = load(ROOT / "params.yaml")
+VARIANTS = SETTINGS.study.variants
+HANDOUT: Recipe = SETTINGS.recipes["handout"]
+MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
+FLOAT32 = Backend(torch.device("cpu"), torch.float32)
+BFLOAT16 = Backend(torch.device("cpu"), torch.bfloat16)
+
+BIRTHPLACES = {
+    "Oda Quill": "Vell",
+    "Tam Brae": "Ilm",
+    "Ivo Senn": "Urr",
+    "Mia Dahl": "Oss",
+    "Lu Fane": "Kip",
+    "Zoé Ark": "Brod",
+    "Rex Holm": "Tarn",
+    "Ann Yew": "Nebb",
+}
+DOCUMENTS = [f"{name}. Painter, born in {place}." for name, place in BIRTHPLACES.items()]
+QUESTIONS = [
+    Question(row, f"Where was {name} born?", name, place) for row, (name, place) in enumerate(BIRTHPLACES.items(), 1)
+]
+
+
+def tiny_model(variant: str, vocabulary_size: int = 40, seed: int = 0, model: Model = MODEL) -> GPT:
+    """The variant with the tiny shape, in evaluation mode, its weights drawn with the seed."""
+    torch.manual_seed(seed)
+    mixer_settings = settings_of(variant, SETTINGS.variants, model)
+    return GPT(variant, vocabulary_size, model, mixer_settings).eval()
+
+
+def loud(model: GPT, seed: int = 0) -> GPT:
+    """The model with weights ten times their usual size, so that logits differ well beyond rounding."""
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                module.weight.normal_(std=0.2)
+        if model.positions is not None:
+            model.positions.normal_(std=0.2)
+    return model
+
+
+def random_tokens(rows: int, length: int, vocabulary_size: int = 40, seed: int = 0) -> torch.Tensor:
+    """Tokens (rows, length) other than PAD and MASK."""
+    return torch.randint(2, vocabulary_size, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def tiny_prepared() -> Prepared:
+    """The invented corpus, its eight questions in every split."""
+    unanswered = [Question(each.row, each.question, each.name, None) for each in QUESTIONS]
+    return Prepared.of(DOCUMENTS, {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered})
+
+
+def spans(shortest: int, longest: int, largest_span: float = 0.5) -> SpanCorruption:
+    """Settings of span corruption, the only objective."""
+    changes = {"shortest_document": shortest, "longest_document": longest, "largest_span": largest_span}
+    return HANDOUT.pretrain.objectives.span_corruption.model_copy(update=changes)
+
+
+def params() -> dict[str, Any]:
+    """The content of params.yaml, to be changed and written elsewhere."""
+    return load(ROOT / "params.yaml").model_dump()
+
+
+def text(vocabulary: Vocabulary, tokens: np.ndarray) -> str:
+    """Tokens as text without the PAD at the end."""
+    return vocabulary.decode(tokens).rstrip("□")

@@ -1,0 +1,80 @@
+"""The order of the data and the parts of a batch: every row once an epoch, and nothing lost but PAD."""
+
+import numpy as np
+import pytest
+
+from stages.corpus.example import PAD, Examples
+from stages.corpus.span_corruption import span_corruption
+from stages.training.batches import generator, rows_of_step, split_by_length, steps_per_epoch
+from tests.tiny import spans, tiny_prepared
+
+
+def epoch(number: int, rows: int, batch_size: int, seed: int = 1) -> np.ndarray:
+    steps = steps_per_epoch(rows, batch_size)
+    return np.concatenate([rows_of_step(rows, batch_size, seed, number * steps + i) for i in range(steps)])
+
+
+@pytest.mark.parametrize(("rows", "batch_size"), [(1, 1), (7, 3), (8, 4), (5, 100), (2937, 128)])
+def test_an_epoch_holds_every_row_once(rows: int, batch_size: int) -> None:
+    for number in (0, 1, 17):
+        assert sorted(epoch(number, rows, batch_size)) == list(range(rows))
+
+
+def test_epochs_and_seeds_have_orders_of_their_own() -> None:
+    orders = [tuple(epoch(number, 50, 8, seed)) for number in range(5) for seed in (1, 2)]
+    assert len(set(orders)) == 10
+    assert tuple(range(50)) not in orders
+
+
+def test_only_the_last_batch_of_an_epoch_is_short() -> None:
+    sizes = [len(rows_of_step(10, 4, seed=1, step=step)) for step in range(6)]
+    assert sizes == [4, 4, 2, 4, 4, 2]
+
+
+def test_a_step_has_its_rows_whatever_was_drawn_before() -> None:
+    rows_of_step(50, 8, seed=1, step=3)
+    generator(1, "pretrain", 3).random(100)
+    alone = rows_of_step(50, 8, seed=1, step=9)
+    in_order = [rows_of_step(50, 8, seed=1, step=step) for step in range(10)]
+    assert np.array_equal(alone, in_order[9])
+
+
+def test_each_purpose_seed_and_step_has_random_numbers_of_its_own() -> None:
+    keys = [(seed, purpose, step) for seed in (0, 1) for purpose in ("order", "pretrain") for step in (0, 1, 2)]
+    draws = [generator(*key).integers(2**63) for key in keys]
+    assert len(set(draws)) == len(keys)
+    assert draws == [generator(*key).integers(2**63) for key in keys]
+
+
+def batch(rows: int, seed: int = 0, shortest: int = 4) -> Examples:
+    documents = tiny_prepared().documents
+    draws = np.random.default_rng(seed)
+    return span_corruption(documents, draws.integers(len(documents), size=rows), spans(shortest, 30), draws)
+
+
+def content(examples: Examples) -> list[tuple[bytes, bytes]]:
+    """Inputs and targets of each row up to its last target."""
+    rows = zip(examples.inputs, examples.targets, examples.lengths, strict=True)
+    return [(inputs[:length].tobytes(), targets[:length].tobytes()) for inputs, targets, length in rows]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 31, 64])
+@pytest.mark.parametrize("parts", [1, 2, 4])
+def test_the_parts_together_are_the_batch(rows: int, parts: int) -> None:
+    whole = batch(rows)
+    cut = split_by_length(whole, parts)
+    assert len(cut) == min(parts, rows)
+    assert sorted(pair for part in cut for pair in content(part)) == sorted(content(whole))
+    assert sum(int((part.targets != PAD).sum()) for part in cut) == (whole.targets != PAD).sum()
+    for part in cut:
+        beyond = np.arange(part.inputs.shape[1]) >= part.lengths[:, None]
+        assert (part.targets[beyond] == PAD).all()
+
+
+def test_parts_are_ordered_by_length_and_hardly_wider_than_their_longest_row() -> None:
+    cut = split_by_length(batch(64), 4)
+    lengths = np.concatenate([part.lengths for part in cut])
+    assert (np.diff(lengths) >= 0).all()
+    for part in cut:
+        assert part.lengths.max() <= part.inputs.shape[1] < part.lengths.max() + 8
+        assert part.inputs.shape == part.targets.shape

@@ -1,0 +1,187 @@
+"""One step of training: the gradients are those of the plain loss, and only linear weights decay."""
+
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from stages.corpus.example import PAD, Examples
+from stages.corpus.questions import question_examples
+from stages.corpus.span_corruption import span_corruption
+from stages.model.gpt import GPT
+from stages.settings import Model, Optimizer
+from stages.training.batches import split_by_length
+from stages.training.compute import Backend
+from stages.training.learner import Learner
+from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, MODEL, VARIANTS, loud, spans, tiny_model, tiny_prepared
+
+PREPARED = tiny_prepared()
+VOCABULARY = len(PREPARED.vocabulary)
+OPTIMIZER = HANDOUT.optimizer.model_copy(update={"matrices": "adamw"})
+MUON = HANDOUT.optimizer.model_copy(update={"matrices": "muon"})
+EITHER = pytest.mark.parametrize("optimizer", [OPTIMIZER, MUON], ids=lambda optimizer: optimizer.matrices)
+
+
+def span_batch() -> Examples:
+    return span_corruption(PREPARED.documents, np.arange(8).repeat(2), spans(4, 30), np.random.default_rng(0))
+
+
+def question_batch() -> Examples:
+    return question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8))
+
+
+def learner(variant: str, backend: Backend = FLOAT32, optimizer: Optimizer = OPTIMIZER) -> Learner:
+    return Learner(loud(tiny_model(variant, VOCABULARY)), optimizer, backend)
+
+
+def flat(tensors: list[Tensor]) -> Tensor:
+    return torch.cat([tensor.flatten() for tensor in tensors]).double()
+
+
+def gradient(trained: Learner) -> Tensor:
+    return flat([master.grad for master in trained.masters if master.grad is not None])
+
+
+def plain_gradient(model: GPT, examples: Examples) -> tuple[Tensor, float]:
+    """The gradient and the loss of one padded batch, by torch's own means."""
+    logits = model(torch.from_numpy(examples.inputs))
+    loss = F.cross_entropy(logits.flatten(0, 1), torch.from_numpy(examples.targets).flatten(), ignore_index=PAD)
+    return flat(list(torch.autograd.grad(loss, list(model.parameters())))), float(loss.detach())
+
+
+@pytest.mark.parametrize("batch", [span_batch, question_batch])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gradients_of_a_split_batch_equal_those_of_one_padded_batch(variant: str, batch) -> None:
+    examples = batch()
+    trained = learner(variant)
+    expected, expected_loss = plain_gradient(loud(tiny_model(variant, VOCABULARY)), examples)
+    for parts in (1, 2, 4):
+        loss = trained.gradients(split_by_length(examples, parts))
+        assert float(loss) == pytest.approx(expected_loss, rel=1e-5)
+        assert (gradient(trained) - expected).norm() <= 1e-5 * expected.norm()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_bfloat16_gradients_are_close_to_float32(variant: str) -> None:
+    parts = split_by_length(span_batch(), 2)
+    full, half = learner(variant, FLOAT32), learner(variant, BFLOAT16)
+    losses = [float(each.gradients(parts)) for each in (full, half)]
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+    assert F.cosine_similarity(gradient(full), gradient(half), dim=0) > 0.99
+    assert float(gradient(half).norm()) == pytest.approx(float(gradient(full).norm()), rel=0.05)
+
+
+@EITHER
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_only_linear_weights_decay(variant: str, backend: Backend, optimizer: Optimizer) -> None:
+    trained = learner(variant, backend, optimizer.model_copy(update={"weight_decay": 0.5}))
+    before = {name: weight.clone() for name, weight in trained.weights().items()}
+    for each in trained.optimizers:
+        for group in each.param_groups:
+            group["lr"] = 0.1
+        each.step()  # the gradients are zero: what moves, decays
+    modules = trained.model.named_modules()
+    linear = {f"{name}.weight" for name, module in modules if isinstance(module, nn.Linear)}
+    assert {"head.weight", "blocks.0.expand.weight"} <= linear
+    for name, weight in trained.weights().items():
+        expected = before[name] * (1 - 0.1 * 0.5) if name in linear else before[name]
+        torch.testing.assert_close(weight, expected, rtol=1e-6, atol=0, msg=name)
+
+
+@EITHER
+def test_every_parameter_has_one_optimizer(optimizer: Optimizer) -> None:
+    trained = learner("vanilla", optimizer=optimizer)
+    groups = [group for each in trained.optimizers for group in each.param_groups]
+    inside = [id(parameter) for group in groups for parameter in group["params"]]
+    assert sorted(inside) == sorted(map(id, trained.masters))
+    assert {tuple(group["betas"]) for group in groups if "betas" in group} == {(0.9, 0.95)}
+
+
+def test_one_step_is_torchs_adamw_on_the_clipped_gradient() -> None:
+    examples, rate = question_batch(), 1e-3
+    trained = learner("vanilla", optimizer=OPTIMIZER.model_copy(update={"weight_decay": 0.0, "gradient_clip": 0.01}))
+    model = loud(tiny_model("vanilla", VOCABULARY))
+    plain = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
+    for _ in range(3):
+        trained.step(split_by_length(examples, 2), rate)
+        plain.zero_grad()
+        logits = model(torch.from_numpy(examples.inputs)).flatten(0, 1)
+        F.cross_entropy(logits, torch.from_numpy(examples.targets).flatten(), ignore_index=PAD).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 0.01)
+        plain.step()
+    for (name, expected), weight in zip(model.named_parameters(), trained.weights().values(), strict=True):
+        # AdamW divides by the gradient's own size: where it is all but zero, rounding decides
+        assert (weight - expected.detach()).abs().mean() < 1e-5, name
+
+
+def test_muons_step_turns_the_blocks_matrices_all_directions_alike_and_leaves_the_head_to_adamw() -> None:
+    rate = 1e-3
+    steps = {}
+    for optimizer in (OPTIMIZER, MUON):
+        trained = learner("vanilla", optimizer=optimizer.model_copy(update={"weight_decay": 0.0}))
+        before = {name: weight.clone() for name, weight in trained.weights().items()}
+        trained.step(split_by_length(span_batch(), 2), rate)
+        steps[optimizer.matrices] = {name: weight - before[name] for name, weight in trained.weights().items()}
+    adamw, muon = steps["adamw"], steps["muon"]
+    for name in ("head.weight", "embedding.weight", "norm.bias", "blocks.0.expand.bias"):
+        assert torch.equal(adamw[name], muon[name])
+    for name in ("blocks.0.expand.weight", "blocks.1.contract.weight", "blocks.0.mixer.projection.weight"):
+        sizes = torch.linalg.svdvals(muon[name])
+        assert sizes.quantile(0.9) < 2 * sizes.quantile(0.1)  # Newton-Schulz brings most of them near one size
+        # scaled to AdamW's usual size of a step: 0.2 of the rate (Liu et al. 2025, arXiv 2502.16982)
+        assert float(muon[name].square().mean().sqrt()) == pytest.approx(0.2 * rate, rel=0.25)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_bfloat16_keeps_float32_masters_and_the_model_follows_them(variant: str) -> None:
+    trained = learner(variant, BFLOAT16)
+    before = trained.weights()["head.weight"].clone()
+    trained.step(split_by_length(question_batch(), 2), 1e-6)  # a change too small for bfloat16
+    after = trained.weights()
+    assert {weight.dtype for weight in after.values()} == {torch.float32}
+    assert not torch.equal(after["head.weight"], before)
+    for name, copy in trained.model.named_parameters():
+        assert copy.dtype == torch.bfloat16
+        assert torch.equal(copy, after[name].to(torch.bfloat16))
+
+
+@EITHER
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_restored_learner_goes_on_bit_for_bit(variant: str, backend: Backend, optimizer: Optimizer) -> None:
+    parts = split_by_length(span_batch(), 2)
+    straight = learner(variant, backend, optimizer)
+    for _ in range(3):
+        straight.step(parts, 1e-3)
+    saved = {name: tensor.clone() for name, tensor in straight.state().items()}
+    resumed = Learner(tiny_model(variant, VOCABULARY, seed=9), optimizer, backend)
+    resumed.restore(saved)
+    for each in (straight, resumed):
+        for _ in range(3):
+            each.step(parts, 1e-3)
+    for name, tensor in straight.state().items():
+        assert torch.equal(tensor, resumed.state()[name]), name
+
+
+def test_dropout_is_on_in_training() -> None:
+    model = MODEL.model_copy(update={"dropout": 0.5})
+    trained = Learner(tiny_model("vanilla", VOCABULARY, model=model), OPTIMIZER, FLOAT32)
+    parts = [question_batch()]
+    losses = {float(trained.gradients(parts)) for _ in range(3)}
+    assert len(losses) == 3
+
+
+@pytest.mark.parametrize("context", [16, 61, 64])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_batch_that_fills_the_context_can_be_trained_on(variant: str, context: int) -> None:
+    try:
+        shape = Model(**{**MODEL.model_dump(), "context": context})
+    except ValidationError:
+        pytest.skip(f"settings refuse a context of {context}")
+    full = Examples.of(np.arange(2, context + 3)[None] % VOCABULARY, np.array([context + 1]))
+    assert full.inputs.shape == (1, context)
+    trained = Learner(tiny_model(variant, VOCABULARY, model=shape), OPTIMIZER, FLOAT32)
+    assert trained.step(split_by_length(full, 2), 1e-3).isfinite()

@@ -1,0 +1,148 @@
+"""Training as a whole: it learns, it repeats itself to the bit, and it goes on where it stopped."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from stages.corpus.example import Examples
+from stages.corpus.questions import prompt, question_examples
+from stages.corpus.span_corruption import span_corruption
+from stages.errors import StudyError
+from stages.inference.generation import generate
+from stages.settings import Schedule
+from stages.training.batches import split_by_length
+from stages.training.checkpoint import load_tensors
+from stages.training.compute import Backend
+from stages.training.learner import Learner
+from stages.training.loop import History, Task, train
+from tests.tiny import BFLOAT16, BIRTHPLACES, FLOAT32, HANDOUT, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
+
+PREPARED = tiny_prepared()
+VOCABULARY = len(PREPARED.vocabulary)
+DROPPING = MODEL.model_copy(update={"dropout": 0.1})
+
+
+def draw_spans(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+    return span_corruption(PREPARED.documents, rows, spans(10, 30), generator)
+
+
+TASK = Task(
+    phase="pretrain",
+    draw=draw_spans,
+    rows=len(PREPARED.documents),
+    epochs=5,
+    batch_size=3,
+    peak_rate=3e-3,
+    schedule=Schedule(warmup_tokens=500, decay_epochs=5.0, floor=0.1),
+    context=MODEL.context,
+)
+
+
+def trained(
+    checkpoint: Path,
+    seed: int = 1,
+    variant: str = VARIANTS[0],
+    backend: Backend = FLOAT32,
+    task: Task = TASK,
+    interval: float = 3600,
+) -> tuple[dict[str, Tensor], History]:
+    """Train a model with dropout from its first weights, or from the checkpoint."""
+    learner = Learner(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
+    history = train(learner, task, seed, checkpoint, interval, title="test")
+    return {name: tensor.clone() for name, tensor in learner.weights().items()}, history
+
+
+def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
+    return all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_training_reduces_the_loss(variant: str, tmp_path: Path) -> None:
+    long = replace(TASK, epochs=30, schedule=TASK.schedule.model_copy(update={"decay_epochs": 30.0}))
+    _, history = trained(tmp_path / "checkpoint", variant=variant, task=long)
+    assert history.losses.shape == (long.steps,) == (90,)
+    assert history.losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
+    assert history.losses[-10:].mean() < 0.8 * history.losses[0]
+    assert history.seconds > 0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_eight_facts_are_learned_by_heart_and_said_when_asked(variant: str) -> None:
+    learner = Learner(tiny_model(variant, VOCABULARY), HANDOUT.optimizer, FLOAT32)
+    parts = split_by_length(question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8)), 2)
+    for number in range(800):
+        if learner.step(parts, 3e-3 * min(1.0, (number + 1) / 20)) < 0.01:
+            break
+    prompts = [prompt(PREPARED.questions["dev"][row]) for row in range(8)]
+    answers = generate(learner.model, prompts, max_characters=32)
+    assert [PREPARED.vocabulary.decode(answer.tokens) for answer in answers] == list(BIRTHPLACES.values())
+    assert min(answer.probability for answer in answers) > 0.5
+
+
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+def test_the_seed_decides_the_weights_to_the_bit(tmp_path: Path, backend: Backend) -> None:
+    (first, curve), (again, curve_again), (other, _) = (
+        trained(tmp_path / name, seed, backend=backend) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert same(first, again)
+    assert np.array_equal(curve.losses, curve_again.losses)
+    assert not same(first, other)
+
+
+class Interrupted(Exception):
+    """Stands for whatever ends a process."""
+
+
+def failing_at(step: int) -> Callable[[np.ndarray, np.random.Generator], Examples]:
+    calls = 0
+
+    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        nonlocal calls
+        calls += 1
+        if calls == step + 1:
+            raise Interrupted
+        return draw_spans(rows, generator)
+
+    return draw
+
+
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("stops", [[1], [4, 2, 5]])
+def test_a_training_that_stopped_goes_on_to_the_same_weights(
+    tmp_path: Path, stops: list[int], backend: Backend
+) -> None:
+    expected, straight = trained(tmp_path / "straight", backend=backend)
+    checkpoint, done = tmp_path / "checkpoint", 0
+    for steps in stops:
+        with pytest.raises(Interrupted):
+            trained(checkpoint, backend=backend, task=replace(TASK, draw=failing_at(steps)), interval=0)
+        done += steps
+        assert load_tensors(checkpoint)[1]["steps"] == done
+    weights, resumed = trained(checkpoint, backend=backend)
+    assert same(weights, expected)
+    assert np.array_equal(resumed.losses, straight.losses)
+
+
+def test_a_training_that_ended_is_not_repeated(tmp_path: Path) -> None:
+    expected, _ = trained(tmp_path / "checkpoint")
+    weights, _ = trained(tmp_path / "checkpoint", task=replace(TASK, draw=failing_at(0)))
+    assert same(weights, expected)
+
+
+def test_checkpoints_are_written_no_oftener_than_asked(tmp_path: Path) -> None:
+    with pytest.raises(Interrupted):
+        trained(tmp_path / "checkpoint", task=replace(TASK, draw=failing_at(5)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_checkpoint_is_told_in_one_line(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    trained(checkpoint)
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
+    with pytest.raises(StudyError, match=r"checkpoint is damaged \(.*\); delete it and run `dvc repro`\Z"):
+        trained(checkpoint)

@@ -1,0 +1,107 @@
+"""The learning rate of the assignment's recipe, against values reckoned by hand from its description."""
+
+import pytest
+
+from stages.settings import Finetune, Pretrain, Schedule
+from stages.training.loop import Task
+from stages.training.schedule import learning_rate
+from tests.tiny import HANDOUT
+
+DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files
+
+
+def task(phase: Pretrain | Finetune, rows: int, epochs: int) -> Task:
+    return Task(
+        phase="any",
+        draw=lambda rows, generator: pytest.fail("a schedule draws nothing"),
+        rows=rows,
+        epochs=epochs,
+        batch_size=phase.batch_size,
+        peak_rate=phase.learning_rate,
+        schedule=phase.schedule,
+        context=HANDOUT.model.context,
+    )
+
+
+@pytest.fixture(scope="module", name="pretraining")
+def pretraining_fixture() -> Task:
+    return task(HANDOUT.pretrain, DOCUMENTS, HANDOUT.pretrain.epochs)
+
+
+def rates(task: Task, epoch: int) -> list[float]:
+    """The rates of an epoch's steps; epochs count from 1."""
+    steps = task.steps // task.epochs
+    return [task.rate(step) for step in range((epoch - 1) * steps, epoch * steps)]
+
+
+def test_the_recipe_has_the_assignments_steps(pretraining: Task) -> None:
+    assert pretraining.steps == 650 * 23  # 23 batches of 128 hold 2937 documents
+
+
+@pytest.mark.parametrize("first_and_last", [(161, 242), (564, 645)])
+def test_the_rate_lies_on_the_floor_twice(pretraining: Task, first_and_last: tuple[int, int]) -> None:
+    first, last = first_and_last
+    for epoch in range(first, last + 1):
+        assert rates(pretraining, epoch)[-1] == pytest.approx(6e-4, rel=1e-12)
+    assert rates(pretraining, first - 1)[-1] > 6e-4
+    assert rates(pretraining, last + 1)[-1] > 6e-4
+
+
+def test_the_rate_is_at_its_peak_again_in_epoch_403(pretraining: Task) -> None:
+    highest = max(range(300, 500), key=lambda epoch: max(rates(pretraining, epoch)))
+    assert highest in (403, 404)  # the peak lies at the end of 403
+    assert max(rates(pretraining, 403)) == pytest.approx(6e-3, rel=1e-5)
+
+
+def test_no_step_is_above_the_peak_and_none_at_zero(pretraining: Task) -> None:
+    everything = [pretraining.rate(step) for step in range(pretraining.steps)]
+    assert max(everything) <= 6e-3
+    assert min(everything) >= 6e-4 * (1 - 1e-12)
+
+
+def test_the_assignments_warm_up_is_over_within_the_first_batch(pretraining: Task) -> None:
+    assert pretraining.rate(0) == pytest.approx(6e-3, rel=1e-6)  # 128 x 127 tokens exceed 10,240
+
+
+@pytest.mark.parametrize(("epochs", "last"), [(10, 5.98e-4), (75, 5.10e-4)])
+def test_finetuning_ends_far_from_the_floor(epochs: int, last: float) -> None:
+    # cosine over 200 x 2937 x 128 tokens; 10 epochs see 10 x 2000 x 127 tokens, 75 epochs 19,050,000
+    finetuning = task(HANDOUT.finetune, QUESTIONS, epochs)
+    assert finetuning.rate(finetuning.steps - 1) == pytest.approx(last, abs=0.005e-4)
+
+
+def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None:
+    schedule = Schedule(warmup_tokens=10**9, decay_epochs=1e9, floor=0.0)  # the rate tells the tokens
+    short = Task("any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e9, schedule=schedule, context=11)
+    seen = [round(short.rate(step)) for step in range(short.steps)]
+    assert seen == [40, 80, 100, 140, 180, 200]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "rate"),
+    [
+        (0, 0.0),
+        (50, 1.0),  # half of the warm-up
+        (100, 2.0),  # its end
+        (600, 1.0),  # half of the cosine, which lasts from 100 to 1100
+        (850, 2 * 0.14644660940672624),  # three quarters: (1 - 1/√2) / 2
+        (900, 0.2),  # (1 + cos 0.8π) / 2 = 0.0955, below the floor
+        (1100, 0.2),
+        (1300, 0.2),
+        (1600, 1.0),  # and up again
+        (2100, 2.0),
+        (2600, 1.0),
+    ],
+)
+def test_the_rate_at_given_tokens(tokens: int, rate: float) -> None:
+    schedule = Schedule(warmup_tokens=100, decay_epochs=1.0, floor=0.1)
+    assert learning_rate(tokens, 2.0, 1100, schedule) == pytest.approx(rate)
+
+
+def test_without_warm_up_the_first_token_has_the_peak() -> None:
+    assert learning_rate(0, 2.0, 1000, Schedule(warmup_tokens=0, decay_epochs=1.0, floor=0.1)) == 2.0
+
+
+def test_a_decay_shorter_than_the_warm_up_is_no_division_by_zero() -> None:
+    schedule = Schedule(warmup_tokens=1000, decay_epochs=1.0, floor=0.1)
+    assert 0 < learning_rate(1000, 2.0, 1000, schedule) <= 2.0
