@@ -40,7 +40,7 @@ def results_table(metrics: dict[str, Any]) -> Markdown:
 
 def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
     """Return the table of commit, params hash, device, precision, libraries and seconds by variant."""
-    header = ("variant", "commit", "params", "device", "precision", "libraries", "evaluation, s")
+    header = ("variant", "commit", "params", "device", "precision", "libraries", "pretraining, s")
     rows = []
     for evaluation in evaluations:
         made = evaluation.provenance

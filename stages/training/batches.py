@@ -31,28 +31,30 @@ def steps_per_epoch(rows: int, batch_size: int) -> int:
     return -(-rows // batch_size)
 
 
-def split_by_length(examples: Examples) -> list[Examples]:
+def split_by_length(examples: Examples, part_cost: int = PART_COST, row_step: int = ROW_STEP) -> list[Examples]:
     """Sort a batch by length and cut it into parts, each just wide enough for its longest row.
 
     The rows together are the batch; only PAD columns are gone, and PAD carries no loss. The cuts are those that
-    make the parts' area (rows x width) least, when each part costs PART_COST of area beside its own.
+    make the parts' area (rows x width) least, when each part costs `part_cost` of area beside its own.
     """
     order = np.argsort(examples.lengths, kind="stable")
     widths = -(-examples.lengths[order] // LENGTH_STEP) * LENGTH_STEP  # (B,) ascending
     return [
         Examples(columns(examples.inputs[rows], width), columns(examples.targets[rows], width), examples.lengths[rows])
-        for rows, width in ((order[start:end], int(widths[end - 1])) for start, end in _cuts(widths))
+        for rows, width in (
+            (order[start:end], int(widths[end - 1])) for start, end in _cuts(widths, part_cost, row_step)
+        )
     ]
 
 
-def _cuts(widths: np.ndarray) -> list[tuple[int, int]]:
+def _cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:
     """The cheapest cuts of ascending widths (B,): start and end of each part (dynamic programming)."""
-    ends = [*range(0, len(widths), ROW_STEP), len(widths)]
+    ends = [*range(0, len(widths), row_step), len(widths)]
     cheapest: list[tuple[int, int]] = [(0, 0)]  # of the rows before each end: cost, and where the last part starts
     for last in range(1, len(ends)):
         width = int(widths[ends[last] - 1])
         cheapest.append(
-            min((cheapest[first][0] + PART_COST + (ends[last] - ends[first]) * width, first) for first in range(last))
+            min((cheapest[first][0] + part_cost + (ends[last] - ends[first]) * width, first) for first in range(last))
         )
     parts, last = [], len(ends) - 1
     while last > 0:

@@ -1,5 +1,7 @@
 """The order of the data and the parts of a batch: every row once an epoch, and nothing lost but PAD."""
 
+from itertools import combinations, pairwise
+
 import numpy as np
 import pytest
 
@@ -59,11 +61,10 @@ def content(examples: Examples) -> list[tuple[bytes, bytes]]:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 31, 64])
-@pytest.mark.parametrize("parts", [1, 2, 4])
-def test_the_parts_together_are_the_batch(rows: int, parts: int) -> None:
+@pytest.mark.parametrize("row_step", [1, 4, 16])
+def test_the_parts_together_are_the_batch(rows: int, row_step: int) -> None:
     whole = batch(rows)
-    cut = split_by_length(whole, parts)
-    assert len(cut) == min(parts, rows)
+    cut = split_by_length(whole, part_cost=0, row_step=row_step)
     assert sorted(pair for part in cut for pair in content(part)) == sorted(content(whole))
     assert sum(int((part.targets != PAD).sum()) for part in cut) == (whole.targets != PAD).sum()
     for part in cut:
@@ -72,9 +73,25 @@ def test_the_parts_together_are_the_batch(rows: int, parts: int) -> None:
 
 
 def test_parts_are_ordered_by_length_and_hardly_wider_than_their_longest_row() -> None:
-    cut = split_by_length(batch(64), 4)
+    cut = split_by_length(batch(64))
     lengths = np.concatenate([part.lengths for part in cut])
     assert (np.diff(lengths) >= 0).all()
     for part in cut:
         assert part.lengths.max() <= part.inputs.shape[1] < part.lengths.max() + 8
         assert part.inputs.shape == part.targets.shape
+
+
+@pytest.mark.parametrize("part_cost", [0, 100, 1000])
+def test_no_other_cuts_are_cheaper(part_cost: int) -> None:
+    whole = batch(48)
+    widths = np.sort(-(-whole.lengths // 8) * 8)
+
+    def cost(ends: list[int]) -> int:
+        return sum(part_cost + (end - start) * int(widths[end - 1]) for start, end in pairwise(ends))
+
+    cut = split_by_length(whole, part_cost=part_cost, row_step=8)
+    chosen = sum(part_cost + part.inputs.size for part in cut)
+    inner = range(8, 48, 8)
+    assert chosen == min(
+        cost([0, *between, 48]) for count in range(len(inner) + 1) for between in combinations(inner, count)
+    )

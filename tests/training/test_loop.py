@@ -74,7 +74,7 @@ def test_training_reduces_the_loss(variant: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_eight_facts_are_learned_by_heart_and_said_when_asked(variant: str) -> None:
     learner = Learner(tiny_model(variant, VOCABULARY), HANDOUT.optimizer, FLOAT32)
-    parts = split_by_length(question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8)), 2)
+    parts = split_by_length(question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8)))
     for number in range(800):
         if learner.step(parts, 3e-3 * min(1.0, (number + 1) / 20)) < 0.01:
             break
