@@ -12,7 +12,7 @@ class StudyError(Exception):
 def command(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
 
-    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM.
+    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C (in a training after SIGTERM, too).
     """
 
     @functools.wraps(main)

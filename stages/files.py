@@ -1,4 +1,4 @@
-"""Atomic writes: a reader finds the old content or the new, never a part of it."""
+"""Atomic writes: a reader finds the old content, the new or, for a folder, for a moment none; never a part of it."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def write_text(path: Path, content: str) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write `content` as indented JSON with a final newline."""
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: Path) -> Any:
@@ -51,9 +51,11 @@ def new_folder(path: Path) -> Iterator[Path]:
         yield temporary
         if path.is_symlink() or path.is_file():
             path.unlink()
-        elif path.is_dir():
-            shutil.rmtree(path)
+        old = temporary.with_suffix(".old")
+        if path.is_dir():
+            os.replace(path, old)
         os.replace(temporary, path)
+        shutil.rmtree(old, ignore_errors=True)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

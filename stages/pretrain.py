@@ -1,4 +1,4 @@
-"""Stage `pretrain`: span corruption on the corpus, one set of weights per seed."""
+"""Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
 from functools import partial
 

@@ -12,18 +12,19 @@ from stages.errors import StudyError, command
 from stages.files import write_text
 
 PARAMS = Path("params.yaml")
+FILES = {"wiki.txt", "birth_places_train.tsv", "birth_dev.tsv", "birth_test_inputs.tsv"}  # of any source
 NAME = re.compile(r"[a-z][a-z0-9_]*")  # of a recipe or a variant: it becomes part of paths
 MIXERS = Path(__file__).parent / "model" / "mixers"
 
 Count = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0)]
 
 
 class Section(BaseModel):
     """A part of params.yaml. No value has a default here: what runs is what the file says."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class Selection(Section):
@@ -41,9 +42,18 @@ class Compute(Section):
     checkpoint_seconds: Annotated[float, Field(ge=0)]
 
 
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
 class Fetched(Section):
     addresses: list[str]
-    sha256: dict[str, str]
+    sha256: dict[str, Sha256]
+
+    @model_validator(mode="after")
+    def _names_the_four_files(self) -> Self:
+        if set(self.sha256) != FILES:
+            raise ValueError(f"sha256 names {sorted(self.sha256)}; allowed: {sorted(FILES)}")
+        return self
 
 
 class People(Section):
@@ -173,7 +183,7 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        longest = self.model.context - 2  # two MASK characters stand beside the document
+        longest = self.model.context - 1  # two MASK characters stand beside it; the last character is not read
         document = self.pretrain.objectives.span_corruption.longest_document
         if document > longest:
             raise ValueError(
@@ -215,6 +225,9 @@ class Settings(Section):
                 raise ValueError(f"study.variants: '{name}' has no file stages/model/mixers/{name}.py")
             if name not in self.variants:
                 raise ValueError(f"study.variants: '{name}' has no section variants.{name}")
+        unused = sorted(set(self.variants) - set(self.study.variants))
+        if unused:
+            raise ValueError(f"variants.{unused[0]}: no such entry in study.variants; remove it or add the entry")
         if self.model.variant not in ["all", *self.study.variants]:
             allowed = ", ".join(["all", *self.study.variants])
             raise ValueError(f"model.variant: unknown variant '{self.model.variant}'; allowed: {allowed}")

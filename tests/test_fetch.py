@@ -274,8 +274,7 @@ def test_a_write_that_fails_halfway_changes_nothing(
 
 
 def test_the_real_files_are_accepted_and_read_in_full(target: Path) -> None:
-    nearby = ROOT / "../shared/data/cs224n"
-    source = os.environ.get("CS224N_DATA") or (str(nearby) if nearby.is_dir() else None)
+    source = os.environ.get("CS224N_DATA")
     if source is None:
         pytest.skip("needs the real data: set CS224N_DATA to a folder, a zip or a URL with the four files")
     obtain(source, target, [], load(ROOT / "params.yaml").sources.cs224n.sha256)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from stages.corpus.ragged import Ragged
@@ -70,12 +71,15 @@ class Prepared:
         """Read what `save` wrote.
 
         Raises:
-            StudyError: the folder was not prepared yet.
+            StudyError: the folder was not prepared yet, or is damaged.
         """
         path = folder / "encoded.safetensors"
         if not path.is_file():
             raise StudyError(f"{path} is missing; `dvc repro` makes it")
-        arrays = load(path.read_bytes())
+        try:
+            arrays = load(path.read_bytes())
+        except SafetensorError as error:
+            raise StudyError(f"{path} is damaged ({error}); delete it and run `dvc repro`") from error
         names = {name.rpartition(".")[0] for name in arrays}
         tables = {name: Ragged(arrays[f"{name}.tokens"].astype(np.int64), arrays[f"{name}.offsets"]) for name in names}
         return cls(

@@ -124,7 +124,7 @@ def _text(path: Path) -> str:
     try:
         content = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
     except FileNotFoundError:
-        advice = "check the path (`python -m stages.fetch` obtains the CS224N files)"
+        advice = "`dvc repro` makes it (`python -m stages.fetch` obtains the CS224N files)"
         raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None
     except IsADirectoryError:
         raise StudyError(f"{harmless(str(path))}: this is a folder; name a text file") from None

@@ -10,8 +10,8 @@ class Dropout(nn.Module):
     """Zero a share `p` of the values in training and scale the others by 1/(1-p).
 
     On a CPU torch draws one Bernoulli number after another from a single thread, which at these sizes takes
-    longer than the matrix products. Here a 16-bit integer decides for each value, from a
-    counter-free SFC64 stream seeded by torch's generator, so `torch.manual_seed` governs it as ever. p is met to 2⁻¹⁶.
+    longer than the matrix products. Here a 16-bit integer decides for each value, from
+    an SFC64 stream seeded by torch's generator, so `torch.manual_seed` governs it as ever. p is met to 2⁻¹⁶.
     """
 
     def __init__(self, p: float) -> None:

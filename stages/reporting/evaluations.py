@@ -23,7 +23,7 @@ REMAKE = "make it with: dvc repro"
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a result comes from; `seconds` is the time the evaluation took."""
+    """Where a result comes from; `seconds` is the time its pretraining took."""
 
     commit: str
     params_sha256: str

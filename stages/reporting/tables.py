@@ -71,7 +71,7 @@ def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
 
 def terminal_table(metrics: dict[str, Any]) -> str:
     """Return variant, scratch, pretrained and London of `metrics` in aligned columns, best variant first."""
-    header = ("variant", "scratch %", "pretrained %", "London %")
+    header = ("variant", "scratch %", "pretrained %", "baseline %")
     rows = [
         (
             name,

@@ -70,7 +70,7 @@ class Experiment:
             "variant": {self.variant: self.mixer.model_dump()},
             "recipe": {name: part.model_dump() for name, part in chosen.items()},
             "seeds": self.recipe.seeds,
-            "compute": [self.backend.device_name, self.backend.precision],
+            "compute": [self.backend.device.type, self.backend.precision],
         }
 
     def new_model(self, prepared: Prepared, seed: int) -> GPT:
@@ -79,7 +79,14 @@ class Experiment:
         return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
 
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
-        """The model with the weights of a file, in float32 on the backend's device."""
+        """The model with the weights of a file, in float32 on the backend's device.
+
+        Raises:
+            StudyError: the file is missing, damaged or of another model.
+        """
         model = self.new_model(prepared, seed=0)
-        model.load_state_dict(load_tensors(weights)[0])
+        try:
+            model.load_state_dict(load_tensors(weights)[0])
+        except RuntimeError as error:  # other names or shapes
+            raise StudyError(f"{weights} was trained with other settings; run `dvc repro`") from error
         return model.to(self.backend.device)

@@ -13,6 +13,7 @@ import torch
 from tqdm import tqdm
 
 from stages.corpus.example import Examples
+from stages.errors import StudyError
 from stages.settings import Schedule
 from stages.training.batches import generator, rows_of_step, split_by_length, steps_per_epoch
 from stages.training.checkpoint import load_tensors, save_tensors
@@ -32,6 +33,14 @@ class Task:
     peak_rate: float
     schedule: Schedule
     context: int  # characters
+
+    def __post_init__(self) -> None:
+        decay_tokens = self.schedule.decay_epochs * self.rows * self.context
+        if self.schedule.warmup_tokens >= decay_tokens:
+            raise StudyError(
+                f"params.yaml: schedule.warmup_tokens of {self.phase}: was {self.schedule.warmup_tokens}; allowed: "
+                f"less than the {decay_tokens:.0f} tokens of decay_epochs ({self.rows} rows of {self.context})"
+            )
 
     @property
     def steps(self) -> int:
@@ -62,6 +71,7 @@ def train(learner: Learner, task: Task, seed: int, checkpoint: Path, interval: f
 
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, with a checkpoint written and a message how to go on.
+        StudyError: the loss is no number any more; nothing is written.
     """
     done, seconds, losses = 0, 0.0, np.zeros(task.steps, dtype=np.float32)
     if checkpoint.exists():
@@ -81,6 +91,11 @@ def train(learner: Learner, task: Task, seed: int, checkpoint: Path, interval: f
     with bar, _stop_requests() as stop:
         while done < task.steps:
             losses[done] = float(step(learner, task, seed, done))
+            if not np.isfinite(losses[done]):
+                raise StudyError(
+                    f"{title}: the loss is {losses[done]} at step {done + 1} of {task.steps}; lower the "
+                    f"learning_rate of recipes.<recipe>.{task.phase.partition('_')[0]} or lengthen its warm-up"
+                )
             done += 1
             bar.update()
             now = time.monotonic()
@@ -93,7 +108,9 @@ def train(learner: Learner, task: Task, seed: int, checkpoint: Path, interval: f
                 raise KeyboardInterrupt(
                     f"stopped after step {done} of {task.steps}; the same command goes on from there"
                 )
-    save()
+        save()
+        if stop:
+            raise KeyboardInterrupt(f"stopped after the last step, {task.steps}; the same command goes on from there")
     return History(losses, seconds)
 
 

@@ -68,8 +68,9 @@ def run(stage: str, experiment: Experiment, settings: dict[str, Any], output: Pa
         facts = [read_json(path) for path in sorted(work.glob("*.json"))]
         seconds = sum(fact["seconds"] for fact in facts)
         with new_folder(output) as folder:
-            for path in work.glob("*.*"):
-                shutil.copy(path, folder)
+            for suffix in ("safetensors", "csv", "json"):
+                for path in work.glob(f"[!.]*.{suffix}"):  # a kill may have left half-written files with a dot
+                    shutil.copy(path, folder)
             write_json(folder / "provenance.json", provenance(settings, experiment.backend, seconds))
 
 

@@ -2,7 +2,7 @@
 
 DVC deletes a stage's outputs before it reruns the stage, so checkpoints lie outside of them, in
 work/<stage>-<recipe>-<variant>-<key>. The key is a hash of everything the result depends on: a training with
-other code, settings, data or libraries gets another folder and never continues from a foreign checkpoint.
+other code, settings, data, kind of device or torch gets another folder and never continues from a foreign checkpoint.
 """
 
 import fcntl
@@ -21,6 +21,7 @@ import torch
 from stages.errors import StudyError
 
 WORK = Path("work")
+HARMLESS = ("settings.py", "errors.py", "files.py")  # say nothing of a result that its settings do not
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -77,4 +78,4 @@ def _loaded_sources() -> list[Path]:
     """The files of the project's modules that this process has loaded."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] in ("stages", "__main__")]
     files = {Path(module.__file__).resolve() for module in modules if module.__file__}
-    return sorted(file for file in files if file.is_relative_to(PACKAGE))
+    return sorted(file for file in files if file.is_relative_to(PACKAGE) and file.name not in HARMLESS)

@@ -146,3 +146,15 @@ def test_a_damaged_checkpoint_is_told_in_one_line(tmp_path: Path) -> None:
     checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
     with pytest.raises(StudyError, match=r"checkpoint is damaged \(.*\); delete it and run `dvc repro`\Z"):
         trained(checkpoint)
+
+
+def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"the loss is (nan|inf) at step [0-9]+ of .*learning_rate") as fault:
+        trained(tmp_path / "checkpoint", task=replace(TASK, peak_rate=1e30))
+    assert "\n" not in str(fault.value)
+    assert not (tmp_path / "checkpoint").exists()
+
+
+def test_a_warmup_longer_than_the_decay_is_refused() -> None:
+    with pytest.raises(StudyError, match="warmup_tokens of pretrain: was 5000; allowed: less than the 2560 tokens"):
+        replace(TASK, schedule=Schedule(warmup_tokens=5000, decay_epochs=5.0, floor=0.1))

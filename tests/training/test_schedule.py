@@ -100,8 +100,3 @@ def test_the_rate_at_given_tokens(tokens: int, rate: float) -> None:
 
 def test_without_warm_up_the_first_token_has_the_peak() -> None:
     assert learning_rate(0, 2.0, 1000, Schedule(warmup_tokens=0, decay_epochs=1.0, floor=0.1)) == 2.0
-
-
-def test_a_decay_shorter_than_the_warm_up_is_no_division_by_zero() -> None:
-    schedule = Schedule(warmup_tokens=1000, decay_epochs=1.0, floor=0.1)
-    assert 0 < learning_rate(1000, 2.0, 1000, schedule) <= 2.0
