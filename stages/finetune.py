@@ -21,13 +21,14 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
     """
     settings = experiment.recipe.finetune
     questions, answers = prepared.questions["train"], prepared.answers["train"]
-
-    objectives = Mixture(prepared, experiment.recipe.pretrain.objectives, experiment.recipe.model.context)
+    context = experiment.recipe.model.context
+    replay = settings.replay if init == "pretrained" else 0.0
+    objectives = Mixture(prepared, experiment.recipe.pretrain.objectives, context) if replay else None
 
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         asked = question_examples(questions, answers, rows)
-        replayed = round(len(rows) * settings.replay) if init == "pretrained" else 0
-        if not replayed:
+        replayed = round(len(rows) * replay)
+        if objectives is None or not replayed:
             return asked
         documents = generator.integers(len(prepared.documents), size=replayed)
         return Examples.join([asked, objectives.draw(documents, generator)])
@@ -40,7 +41,7 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
         batch_size=settings.batch_size,
         peak_rate=settings.learning_rate,
         schedule=settings.schedule,
-        context=experiment.recipe.model.context,
+        context=context,
     )
 
 
@@ -52,6 +53,7 @@ def main() -> None:
     pretrained = experiment.weights_folder / "pretrained"
     output = experiment.weights_folder / "finetuned"
     inputs = (experiment.prepared_folder, pretrained)
+    tasks = {init: finetuning(experiment, prepared, init) for init in ("scratch", "pretrained")}
     with run("finetune", experiment, experiment.settings("finetune", "pretrain"), output, *inputs) as work:
         for seed in experiment.recipe.seeds:
             weights = pretrained / f"seed-{seed}.safetensors"
@@ -60,7 +62,7 @@ def main() -> None:
                 "pretrained": partial(experiment.trained_model, prepared, weights),
             }
             for init, model in first_weights.items():
-                work.complete(f"{init}-seed-{seed}", finetuning(experiment, prepared, init), seed, model)
+                work.complete(f"{init}-seed-{seed}", tasks[init], seed, model)
 
 
 if __name__ == "__main__":

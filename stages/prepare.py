@@ -8,9 +8,7 @@ from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.reading import read_documents, read_questions
 from stages.errors import command
 from stages.files import new_folder
-from stages.settings import load
-
-FILES = {"train": "birth_places_train.tsv", "dev": "birth_dev.tsv", "test": "birth_test_inputs.tsv"}
+from stages.settings import CORPUS_FILE, QUESTION_FILES, load
 
 
 @command
@@ -21,7 +19,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = load().recipe_named(arguments.recipe)
     raw = Path("data/raw") / recipe.data.source
-    documents = read_documents(raw / "wiki.txt")
+    documents = read_documents(raw / CORPUS_FILE)
     questions = {
         split: read_questions(
             raw / name,
@@ -31,7 +29,7 @@ def main() -> None:
             # its country, mostly); that file is taken as it is
             one_place=not (recipe.data.source == "cs224n" and split == "train"),
         )
-        for split, name in FILES.items()
+        for split, name in QUESTION_FILES.items()
     }
     prepared = Prepared.of(documents, questions)
     known = audit(documents, questions, prepared.vocabulary)

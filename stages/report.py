@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from stages.errors import StudyError, command
+from stages.errors import command
 from stages.reporting.folder import write_report
 from stages.settings import load
 
@@ -15,13 +15,10 @@ def main() -> None:
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
     parser.add_argument("--selection", required=True, help="`all` or a variant")
     given = parser.parse_args()
-    recipes = load().recipes
-    if given.recipe not in recipes:
-        raise StudyError(f"params.yaml: no recipe {given.recipe!r}; there are {', '.join(recipes)}")
+    recipe = load().recipe_named(given.recipe)
     evaluations = Path("data/evaluations") / given.recipe
     target = Path("reports") / given.recipe / given.selection
-    show_questions = recipes[given.recipe].report.show_questions
-    write_report(evaluations, target, given.recipe, given.selection, show_questions)
+    write_report(evaluations, target, given.recipe, given.selection, recipe.report.show_questions)
 
 
 if __name__ == "__main__":

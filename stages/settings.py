@@ -12,10 +12,12 @@ from stages.errors import StudyError, command
 from stages.files import write_text
 
 PARAMS = Path("params.yaml")
-FILES = {"wiki.txt", "birth_places_train.tsv", "birth_dev.tsv", "birth_test_inputs.tsv"}  # of any source
-NAME = re.compile(r"[a-z][a-z0-9_]*")  # of a recipe or a variant: it becomes part of paths
+# the files of any source
+CORPUS_FILE = "wiki.txt"
+QUESTION_FILES = {"train": "birth_places_train.tsv", "dev": "birth_dev.tsv", "test": "birth_test_inputs.tsv"}
 MIXERS = Path(__file__).parent / "model" / "mixers"
 
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
 Count = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
@@ -33,7 +35,7 @@ class Selection(Section):
 
 class Study(Section):
     recipes: list[str]
-    variants: Annotated[list[str], Field(min_length=1)]
+    variants: Annotated[list[Name], Field(min_length=1)]
 
 
 class Compute(Section):
@@ -51,8 +53,9 @@ class Fetched(Section):
 
     @model_validator(mode="after")
     def _names_the_four_files(self) -> Self:
-        if set(self.sha256) != FILES:
-            raise ValueError(f"sha256 names {sorted(self.sha256)}; allowed: {sorted(FILES)}")
+        files = {CORPUS_FILE, *QUESTION_FILES.values()}
+        if set(self.sha256) != files:
+            raise ValueError(f"sha256 names {sorted(self.sha256)}; allowed: {sorted(files)}")
         return self
 
 
@@ -203,15 +206,12 @@ class Settings(Section):
     study: Study
     compute: Compute
     sources: Sources
-    recipes: dict[str, Recipe]
+    recipes: dict[Name, Recipe]
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
         allowed = ", ".join(self.recipes)
-        for name in self.recipes:
-            if not NAME.fullmatch(name):
-                raise ValueError(f"recipes.{name}: was '{name}'; allowed: small letters, digits and _, a letter first")
         if self.recipe not in self.recipes:
             raise ValueError(f"recipe: unknown recipe '{self.recipe}'; allowed: {allowed}")
         if sorted(self.study.recipes) != sorted(self.recipes):
@@ -219,8 +219,6 @@ class Settings(Section):
         if len(set(self.study.variants)) < len(self.study.variants):
             raise ValueError(f"study.variants: was {self.study.variants}; allowed: each variant once")
         for name in self.study.variants:
-            if not NAME.fullmatch(name):
-                raise ValueError(f"study.variants: was '{name}'; allowed: small letters, digits and _, a letter first")
             if not (MIXERS / f"{name}.py").is_file():
                 raise ValueError(f"study.variants: '{name}' has no file stages/model/mixers/{name}.py")
             if name not in self.variants:
