@@ -9,9 +9,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+LEFTOVERS = ".*.????????"  # matches the temporary files that a kill in the middle of a write leaves
+
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write `content` to `path` by way of a temporary file in the same folder and a rename."""
+    """Write `content` to `path` by way of a temporary file in the same folder and a rename.
+
+    Raises:
+        OSError: it cannot be written; the error's filename is `path`, whose old content stays.
+    """
+    try:
+        _write_bytes(path, content)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -41,6 +41,7 @@ class Study(Section):
 class Compute(Section):
     device: Literal["auto", "cpu", "cuda"]
     precision: Literal["auto", "float32", "bfloat16"]
+    kernels: Literal["auto", "torch"]
     checkpoint_seconds: Annotated[float, Field(ge=0)]
 
 

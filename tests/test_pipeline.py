@@ -47,7 +47,7 @@ def cells(name: str) -> list[str]:
 
 @pytest.fixture(scope="module", name="imports")
 def imports_fixture() -> dict[str, set[str]]:
-    """The project's files that each cell's process imports, packages' own files apart, by stage and variant."""
+    """The project's files that each cell's process imports, and the C++ of the same name, by stage and variant."""
     wanted = {}
     for name, stage in STAGES.items():
         for variant in cells(name):
@@ -59,6 +59,8 @@ def imports_fixture() -> dict[str, set[str]]:
         cell: {Path(file).relative_to(ROOT).as_posix() for file in found}
         for cell, found in json.loads(ended.stdout).items()
     }
+    for found in files.values():
+        found |= {file.replace(".py", ".cpp") for file in found if (ROOT / file.replace(".py", ".cpp")).is_file()}
     return {cell: {file for file in found if not file.endswith("__init__.py")} for cell, found in files.items()}
 
 

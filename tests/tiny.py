@@ -14,6 +14,7 @@ from stages.model.gpt import GPT
 from stages.model.mixers import settings_of
 from stages.settings import Model, Recipe, SpanCorruption, load
 from stages.training.compute import Backend
+from tests.reference.model import PlainGPT
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = load(ROOT / "params.yaml")
@@ -56,6 +57,11 @@ def loud(model: GPT, seed: int = 0) -> GPT:
         if model.positions is not None:
             model.positions.normal_(std=0.2)
     return model
+
+
+def plain_twin(variant: str, model: GPT, shape: Model = MODEL) -> PlainGPT:
+    """The plain reference with the model's weights, in evaluation mode."""
+    return PlainGPT.of(variant, shape, SETTINGS.variants[variant], model.state_dict()).eval()
 
 
 def random_tokens(rows: int, length: int, vocabulary_size: int = 40, seed: int = 0) -> torch.Tensor:

@@ -36,7 +36,7 @@ def generate(model: GPT, prompts: Sequence[np.ndarray], max_characters: int) -> 
     for rows in groups.values():
         states = model.empty_states(len(rows), room)
         tokens = torch.from_numpy(np.stack([prompts[row] for row in rows])).to(device)
-        logits_of_groups.append(model.head(model.hidden(tokens, states)[:, -1]))  # (rows, vocabulary)
+        logits_of_groups.append(model(tokens, states)[:, -1])  # (rows, vocabulary)
         states_of_groups.append(states)
     answers: list[list[int]] = [[] for _ in prompts]
     log_probabilities = np.zeros(len(prompts))
@@ -59,7 +59,7 @@ def generate(model: GPT, prompts: Sequence[np.ndarray], max_characters: int) -> 
             keep = going_on.nonzero()[:, 0]
             states = [state.keep(keep) for state in states]
             alive, token = alive[keep.cpu().numpy()], token[keep]
-        logits = model.head(model.hidden(token[:, None], states)[:, -1])
+        logits = model(token[:, None], states)[:, -1]
     return [
         Continuation(np.array(answer, dtype=np.int64), float(np.exp(log_probability)))
         for answer, log_probability in zip(answers, log_probabilities, strict=True)

@@ -1,12 +1,13 @@
 """Causal softmax attention: what the softmax variants share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.dropout import dropout
+from stages.model.fused import attention_weights, dropout, merge_heads, split_heads
 from stages.model.mixer import Mixer, State
 from stages.settings import Model, Section
 
@@ -15,24 +16,24 @@ from stages.settings import Model, Section
 class KeyValueCache(State):
     """Keys and values of the positions seen; positions past a row's length hold nothing of meaning."""
 
-    keys: Tensor  # (B, S, nh, hs)
-    values: Tensor  # (B, S, nh, hs)
+    keys: Tensor  # (B, nh, S, hs)
+    values: Tensor  # (B, nh, S, hs)
 
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Append keys and values (B, T, nh, hs) after each row's length.
+        """Append keys and values (B, nh, T, hs) after each row's length.
 
-        Returns all keys and all values (B, S', nh, hs) up to the longest row, and which of them each new
+        Returns all keys and all values (B, nh, S', hs) up to the longest row, and which of them each new
         position may look at: (B, 1, T, S') bool.
         """
-        B, T = keys.shape[:2]
+        B, _, T, _ = keys.shape
         positions = self.lengths[:, None] + torch.arange(T, device=keys.device)  # (B, T)
         rows = torch.arange(B, device=keys.device)[:, None]  # (B, 1)
-        self.keys[rows, positions] = keys
-        self.values[rows, positions] = values
+        self.keys[rows, :, positions] = keys.transpose(1, 2)
+        self.values[rows, :, positions] = values.transpose(1, 2)
         self.lengths = self.lengths + T
         longest = int(self.lengths.max())
         visible = torch.arange(longest, device=keys.device) <= positions[:, None, :, None]  # (B, 1, T, S')
-        return self.keys[:, :longest], self.values[:, :longest], visible
+        return self.keys[:, :, :longest], self.values[:, :, :longest], visible
 
 
 class CausalSelfAttention(Mixer):
@@ -47,27 +48,24 @@ class CausalSelfAttention(Mixer):
         self.projection = nn.Linear(model.width, model.width)
 
     def place(self, x: Tensor, positions: Tensor | None) -> Tensor:
-        """Hook: put positions into queries or keys x (B, T, nh, hs); positions (B, T), or None for 0…T-1."""
+        """Hook: put positions into queries or keys x (B, nh, T, hs); positions (B, T), or None for 0…T-1."""
         return x
 
-    def forward(self, x: Tensor, state: KeyValueCache | None = None) -> Tensor:
-        B, T, C = x.shape
-        qkv = self.query_key_value(x).view(B, T, 3, self.heads, self.head_size)
-        positions = None if state is None else state.lengths[:, None] + torch.arange(T, device=x.device)
-        q, k, v = qkv.unbind(2)  # (B, T, nh, hs) each
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: KeyValueCache | None = None) -> Tensor:
+        parts = split_heads(self.query_key_value(x), shapes, self.heads)  # q, k, v (B, nh, T, hs) of each part
+        return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts]))
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, state: KeyValueCache | None) -> Tensor:
+        positions = None if state is None else state.lengths[:, None] + torch.arange(q.shape[2], device=q.device)
         q, k = self.place(q, positions), self.place(k, positions)
-        if state is None:
-            visible = None
-        else:
+        visible = None
+        if state is not None:
             k, v, visible = state.extend(k, v)
-        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)  # (B, nh, T or S, hs)
-        share_dropped = self.dropout if self.training else 0.0
-        mixed = attend(q, k, v, visible, share_dropped)  # (B, nh, T, hs)
-        return self.projection(mixed.transpose(1, 2).reshape(B, T, C))
+        return attend(q, k, v, visible, self.dropout if self.training else 0.0)  # (B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
         weight = self.projection.weight
-        shape = (batch, positions, self.heads, self.head_size)
+        shape = (batch, self.heads, positions, self.head_size)
         lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
         return KeyValueCache(lengths, weight.new_zeros(shape), weight.new_zeros(shape))
 
@@ -83,12 +81,10 @@ def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, share_droppe
     """
     if q.is_cuda:
         return F.scaled_dot_product_attention(q, k, v, visible, share_dropped, is_causal=visible is None)
-    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)  # (B, nh, T, S)
+    scores = q @ k.transpose(-2, -1)  # (B, nh, T, S)
+    scale = q.shape[-1] ** -0.5
     if visible is None:
-        T = q.shape[-2]
-        hidden = torch.ones(T, T, dtype=torch.bool, device=q.device).triu(1)
-        scores = scores + torch.zeros(T, T, dtype=q.dtype, device=q.device).masked_fill(hidden, float("-inf"))
-    else:
-        scores = scores.masked_fill(~visible, float("-inf"))
-    weights = dropout(scores.softmax(dim=-1), share_dropped)
-    return weights @ v
+        last = torch.arange(1, q.shape[-2] + 1, dtype=torch.int32)
+        return attention_weights(scores, torch.zeros_like(last), last, scale, share_dropped) @ v
+    weights = (scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1)
+    return dropout(weights, share_dropped) @ v

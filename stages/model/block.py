@@ -1,17 +1,23 @@
 """One residual block."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.dropout import Dropout
+from stages.model.fused import add_dropout, gelu, layer_norm
 from stages.model.mixer import Mixer
 from stages.settings import Model
 
 
 class Block(nn.Module):
-    """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of four times the width."""
+    """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of four times the width.
+
+    All but the mixer works on characters one by one, so it takes those of a whole batch at once, whatever
+    the shapes of the batch's parts.
+    """
 
     def __init__(self, model: Model, mixer: Mixer) -> None:
         super().__init__()
@@ -20,9 +26,16 @@ class Block(nn.Module):
         self.norm_mlp = nn.LayerNorm(model.width)
         self.expand = nn.Linear(model.width, 4 * model.width)
         self.contract = nn.Linear(4 * model.width, model.width)
-        self.dropout = Dropout(model.dropout)
+        self.share_dropped = model.dropout
 
-    def forward(self, x: Tensor, state: Any = None) -> Tensor:
-        """x (B, T, C) → (B, T, C); a state continues it, as in `Mixer.forward`."""
-        x = x + self.dropout(self.mixer(self.norm_mixer(x), state))
-        return x + self.dropout(self.contract(F.gelu(self.expand(self.norm_mlp(x)))))
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None) -> Tensor:
+        """x (N, C) → (N, C), the characters of parts of the shapes (B, T), one part after another.
+
+        A state continues the only part, as in `Mixer.forward`.
+        """
+        share_dropped = self.share_dropped if self.training else 0.0
+        mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), shapes, state)  # (N, C)
+        x = add_dropout(x, mixed, None, share_dropped)
+        h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)
+        h = gelu(F.linear(h, self.expand.weight), self.expand.bias)  # (N, 4C)
+        return add_dropout(x, F.linear(h, self.contract.weight), self.contract.bias, share_dropped)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.model.block import Block
-from stages.model.dropout import Dropout
+from stages.model.fused import dropout, layer_norm
 from stages.model.mixer import Mixer, State
 from stages.model.mixers import build
 from stages.settings import Model, Section
@@ -29,32 +29,38 @@ class GPT(nn.Module):
         self.context = model.context
         self.embedding = nn.Embedding(vocabulary_size, model.width)
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if mixers[0].needs_positions else None
-        self.dropout = Dropout(model.dropout)
+        self.share_dropped = model.dropout
         self.blocks = nn.ModuleList([Block(model, mixer) for mixer in mixers])
         self.norm = nn.LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
         self.apply(_initialise)
 
-    def hidden(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
-        """tokens (B, T) int64 → what the head reads (B, T, C).
+    def hidden(self, parts: Sequence[Tensor], states: Sequence[State] | None = None) -> Tensor:
+        """Batches of tokens, each (B, T) int64 → what the head reads (N, C), one part after another, N = Σ B·T.
 
-        With states (one a block), the tokens continue each row after the positions its states have seen.
+        With states (one a block) there is one part, and its tokens continue each row after the positions its
+        states have seen.
         """
-        T = tokens.shape[1]
-        x = self.embedding(tokens)  # (B, T, C)
+        x = self.embedding(torch.cat([part.flatten() for part in parts]))  # (N, C)
         if self.positions is not None:
-            if states is None:
-                x = x + self.positions[:T]
-            else:
-                x = x + self.positions[states[0].lengths[:, None] + torch.arange(T, device=x.device)]
-        x = self.dropout(x)
+            x = x + torch.cat([self._positions(part, states).flatten(0, 1) for part in parts])
+        x = dropout(x, self.share_dropped if self.training else 0.0)
+        shapes = [part.shape for part in parts]
         for i, block in enumerate(self.blocks):
-            x = block(x, None if states is None else states[i])
-        return self.norm(x)
+            x = block(x, shapes, None if states is None else states[i])
+        return layer_norm(x, self.norm.weight, self.norm.bias)
+
+    def _positions(self, part: Tensor, states: Sequence[State] | None) -> Tensor:
+        """The learned positions of a part's characters (B, T, C)."""
+        assert self.positions is not None
+        B, T = part.shape
+        if states is None:
+            return self.positions[:T].expand(B, T, -1)
+        return self.positions[states[0].lengths[:, None] + torch.arange(T, device=part.device)]
 
     def forward(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
         """tokens (B, T) int64 → logits (B, T, vocabulary size) of the character after each."""
-        return self.head(self.hidden(tokens, states))
+        return self.head(self.hidden([tokens], states)).view(*tokens.shape, -1)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         """States for generation, one a block, of rows that have seen nothing yet."""

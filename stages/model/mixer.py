@@ -4,6 +4,7 @@ Shape letters in model code: B batch, T time (characters), C width, nh heads, hs
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
@@ -40,10 +41,10 @@ class State(ABC):
 
 
 class Mixer(nn.Module, ABC):
-    """Mixes information over time: (B, T, C) → (B, T, C), causally.
+    """Mixes information over time, causally: output t depends on inputs 0…t of its row only.
 
-    Output t depends on inputs 0…t only. A variant is a file stages/model/mixers/<name>.py that defines
-    a subclass `Mixer` and its section of params.yaml, `Settings`.
+    A variant is a file stages/model/mixers/<name>.py that defines a subclass `Mixer` of this class, of
+    `SequenceMixer` or of another variant's, and its section of params.yaml, `Settings`.
     """
 
     needs_positions: ClassVar[bool]  # whether the model adds learned positions to its embeddings
@@ -54,16 +55,29 @@ class Mixer(nn.Module, ABC):
         super().__init__()
 
     @abstractmethod
-    def forward(self, x: Tensor, state: Any = None) -> Tensor:
-        """Mix x (B, T, C) over time.
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None) -> Tensor:
+        """x (N, C) → (N, C): the characters of a batch's parts, each of a shape (B, T), one part after another.
 
-        With a state, x continues each row after the positions the state has seen, and the state then
-        includes x: the outputs are those that the full form gives at the same positions.
+        With a state there is one part, and it continues each row after the positions the state has seen; the state
+        then includes x. The outputs are those that the full form gives at the same positions.
         """
 
     @abstractmethod
     def empty_state(self, batch: int, positions: int) -> State:
         """A state of `batch` rows that have seen nothing yet, with room for `positions` positions."""
+
+
+class SequenceMixer(Mixer):
+    """A mixer written for one batch of sequences (B, T, C) at a time."""
+
+    @abstractmethod
+    def mix(self, x: Tensor, state: Any = None) -> Tensor:
+        """x (B, T, C) → (B, T, C); the state as in `Mixer.forward`."""
+
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None) -> Tensor:
+        parts = x.split([shape.numel() for shape in shapes])
+        mixed = [self.mix(part.view(*shape, -1), state) for part, shape in zip(parts, shapes, strict=True)]
+        return torch.cat([part.flatten(0, 1) for part in mixed])
 
 
 class NoSettings(Section):

@@ -6,8 +6,8 @@ from stages.corpus.example import Examples, columns
 
 # Parts have few different shapes, because kernels are prepared for each: that takes longer than running them.
 LENGTH_STEP = 8  # widths of parts are multiples of this (a context is one, too)
-ROW_STEP = 16  # cuts are at multiples of this
-PART_COST = 500  # what a part costs beside its area, in characters: some 10 ms of starting kernels (two CPU cores)
+ROW_STEP = 8  # cuts are at multiples of this
+PART_COST = 100  # what a part costs beside its area, in characters (measured on two CPU cores)
 
 
 def generator(seed: int, purpose: str, step: int) -> np.random.Generator:

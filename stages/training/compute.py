@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from stages.errors import StudyError
+from stages.model import kernels
 from stages.settings import Compute
 
 
@@ -25,6 +26,11 @@ class Backend:
         return f"{_processor()} ({torch.get_num_threads()} threads)"
 
     @property
+    def kernels(self) -> str:
+        """What computes between the matrix products: the compiled kernels, by their identity, or torch."""
+        return kernels.identity() if self.device.type == "cpu" else "torch"
+
+    @property
     def precision(self) -> str:
         """The format's name, as in params.yaml."""
         return str(self.dtype).removeprefix("torch.")
@@ -40,6 +46,7 @@ def choose_backend(compute: Compute) -> Backend:
         raise StudyError(
             "params.yaml: compute.device: was 'cuda', but torch finds no CUDA device here; use auto or cpu"
         )
+    kernels.use_kernels(compute.kernels == "auto")
     wants_cuda = compute.device in ("auto", "cuda") and torch.cuda.is_available()
     device = torch.device("cuda" if wants_cuda else "cpu")
     if compute.precision == "auto":

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -32,8 +33,6 @@ class Learner:
         self.copies = [] if shares_weights else list(self.model.parameters())
         self.clip = settings.gradient_clip
         self.optimizers = build_optimizers(self.model, self.masters, settings)
-        for master in self.masters:
-            master.grad = torch.zeros_like(master)
 
     def step(self, parts: Sequence[Examples], rate: float) -> Tensor:
         """One step at the given learning rate on a batch cut into parts; returns the batch's mean loss."""
@@ -52,20 +51,14 @@ class Learner:
         The loss is the mean over all targets of the batch, in nats a character, however it is cut.
         """
         self.model.train()
-        for master in self.masters:
-            assert master.grad is not None
-            master.grad.zero_()
-        targets = sum(int((part.targets != PAD).sum()) for part in parts)
-        total = torch.zeros((), device=self.masters[0].device)
-        for part in parts:
-            loss = summed_loss(self.model, part) / targets
-            loss.backward()
-            total += loss.detach()
-            for master, copy in zip(self.masters, self.copies, strict=False):
-                assert master.grad is not None and copy.grad is not None
-                master.grad.add_(copy.grad)
-                copy.grad = None
-        return total
+        for parameter in self.model.parameters():
+            parameter.grad = None
+        loss = batch_loss(self.model, parts)
+        loss.backward()
+        for master, copy in zip(self.masters, self.copies, strict=False):
+            assert copy.grad is not None
+            master.grad = copy.grad.float()
+        return loss.detach()
 
     def weights(self) -> dict[str, Tensor]:
         """The masters by the model's names, float32 on the CPU."""
@@ -100,11 +93,11 @@ class Learner:
                 copy.copy_(master)
 
 
-def summed_loss(model: GPT, examples: Examples) -> Tensor:
-    """Cross-entropy summed over the targets, in nats; logits are made where there is a target only."""
+def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
+    """Mean cross-entropy over all targets of a batch's parts, in nats; logits are made where there is a target only."""
     device = model.head.weight.device
-    inputs = torch.from_numpy(examples.inputs).to(device)
-    targets = torch.from_numpy(examples.targets).to(device)
-    wanted = targets != PAD
-    logits = model.head(model.hidden(inputs)[wanted])  # (targets, vocabulary)
-    return F.cross_entropy(logits.float(), targets[wanted], reduction="sum")
+    targets = torch.from_numpy(np.concatenate([part.targets.ravel() for part in parts])).to(device)  # (N,)
+    wanted = (targets != PAD).nonzero()[:, 0]  # (targets,)
+    hidden = model.hidden([torch.from_numpy(part.inputs).to(device) for part in parts])  # (N, C)
+    logits = model.head(hidden[wanted])  # (targets, vocabulary)
+    return F.cross_entropy(logits.float(), targets[wanted])

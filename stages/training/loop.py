@@ -1,10 +1,8 @@
 """The training loop: every phase of every variant goes through it."""
 
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +14,9 @@ from stages.corpus.example import Examples
 from stages.errors import StudyError
 from stages.settings import Schedule
 from stages.training.batches import generator, rows_of_step, split_by_length, steps_per_epoch
-from stages.training.checkpoint import load_tensors, save_tensors
+from stages.training.checkpoint import Pace, load_tensors, save_tensors
 from stages.training.learner import Learner
+from stages.training.lifetime import Starter, stop_requests
 from stages.training.schedule import learning_rate
 
 
@@ -35,11 +34,10 @@ class Task:
     context: int  # characters
 
     def __post_init__(self) -> None:
-        decay_tokens = self.schedule.decay_epochs * self.rows * self.context
-        if self.schedule.warmup_tokens >= decay_tokens:
+        if self.schedule.warmup_tokens >= self.decay_tokens:
             raise StudyError(
                 f"params.yaml: schedule.warmup_tokens of {self.phase}: was {self.schedule.warmup_tokens}; allowed: "
-                f"less than the {decay_tokens:.0f} tokens of decay_epochs ({self.rows} rows of {self.context})"
+                f"less than the {self.decay_tokens:.0f} tokens of decay_epochs ({self.rows} rows of {self.context})"
             )
 
     @property
@@ -47,12 +45,16 @@ class Task:
         """Steps in all."""
         return self.epochs * steps_per_epoch(self.rows, self.batch_size)
 
+    @property
+    def decay_tokens(self) -> float:
+        """Tokens after which the learning rate is at its minimum."""
+        return self.schedule.decay_epochs * self.rows * self.context
+
     def rate(self, step: int) -> float:
         """The learning rate of a step (from 0): that of the tokens seen when it ends, PAD counted."""
         epoch, batch = divmod(step, steps_per_epoch(self.rows, self.batch_size))
         rows = epoch * self.rows + min(self.rows, (batch + 1) * self.batch_size)
-        decay_tokens = self.schedule.decay_epochs * self.rows * self.context
-        return learning_rate(rows * (self.context - 1), self.peak_rate, decay_tokens, self.schedule)
+        return learning_rate(rows * (self.context - 1), self.peak_rate, self.decay_tokens, self.schedule)
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,19 @@ class History:
     seconds: float  # spent in steps, over all resumptions
 
 
-def train(learner: Learner, task: Task, seed: int, checkpoint: Path, interval: float, title: str) -> History:
+def train(
+    learner: Learner, task: Task, seed: int, checkpoint: Path, interval: float, title: str, starter: Starter
+) -> History:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
-    interval: seconds between checkpoints. The weights depend on the seed and the task, not on stops:
-    a step draws everything from its number.
+    interval: seconds between checkpoints, at least (`Pace`). The weights depend on the seed and the task, not on
+    stops: a step draws everything from its number.
 
     Raises:
-        KeyboardInterrupt: after Ctrl-C or SIGTERM, with a checkpoint written and a message how to go on.
+        KeyboardInterrupt: after Ctrl-C or SIGTERM, or because the starter is gone; with a checkpoint written and a
+            message how to go on.
         StudyError: the loss is no number any more; nothing is written.
+        OSError: a checkpoint cannot be written; the last one stays.
     """
     done, seconds, losses = 0, 0.0, np.zeros(task.steps, dtype=np.float32)
     if checkpoint.exists():
@@ -79,17 +85,18 @@ def train(learner: Learner, task: Task, seed: int, checkpoint: Path, interval: f
         losses = tensors.pop("losses").numpy()
         learner.restore(tensors)
         done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
+    started = time.monotonic() - seconds
+    pace = Pace(interval)
 
     def save() -> None:
-        tensors = learner.state() | {"losses": torch.from_numpy(losses)}
-        save_tensors(checkpoint, tensors, steps=done, seconds=seconds)
+        with pace.writing():
+            tensors = learner.state() | {"losses": torch.from_numpy(losses)}
+            save_tensors(checkpoint, tensors, steps=done, seconds=time.monotonic() - started)
 
     terminal = sys.stderr.isatty()
     bar = tqdm(total=task.steps, initial=done, desc=title, unit="step", mininterval=0.5 if terminal else 15)
-    started = saved = time.monotonic()
-    before = seconds
-    with bar, _stop_requests() as stop:
-        while done < task.steps:
+    with bar, stop_requests(starter) as stop:
+        while done < task.steps and not stop.wanted():
             losses[done] = float(step(learner, task, seed, done))
             if not np.isfinite(losses[done]):
                 raise StudyError(
@@ -98,20 +105,15 @@ def train(learner: Learner, task: Task, seed: int, checkpoint: Path, interval: f
                 )
             done += 1
             bar.update()
-            now = time.monotonic()
-            seconds = before + now - started
-            if stop or now - saved >= interval:
+            if pace.due():
                 bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
                 save()
-                saved = time.monotonic()
-            if stop and done < task.steps:
-                raise KeyboardInterrupt(
-                    f"stopped after step {done} of {task.steps}; the same command goes on from there"
-                )
         save()
-        if stop:
-            raise KeyboardInterrupt(f"stopped after the last step, {task.steps}; the same command goes on from there")
-    return History(losses, seconds)
+        if stop.wanted():
+            raise KeyboardInterrupt(
+                f"stopped after step {done} of {task.steps}{stop.reason}; the same command goes on from there"
+            )
+    return History(losses, time.monotonic() - started)
 
 
 def step(learner: Learner, task: Task, seed: int, number: int) -> torch.Tensor:
@@ -120,16 +122,3 @@ def step(learner: Learner, task: Task, seed: int, number: int) -> torch.Tensor:
     examples = task.draw(rows, generator(seed, task.phase, number))
     torch.manual_seed(int(generator(seed, f"{task.phase} dropout", number).integers(2**63)))
     return learner.step(split_by_length(examples), task.rate(number))
-
-
-@contextmanager
-def _stop_requests() -> Iterator[list[int]]:
-    """A list that Ctrl-C and SIGTERM add to, so that a step is never left half done."""
-    requests: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    previous = [signal.signal(number, lambda received, _: requests.append(received)) for number in signals]
-    try:
-        yield requests
-    finally:
-        for number, handler in zip(signals, previous, strict=True):
-            signal.signal(number, handler)

@@ -19,6 +19,7 @@ def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any
         "params_sha256": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
         "device": backend.device_name,
         "precision": backend.precision,
+        "kernels": backend.kernels,
         "libraries": {"python": platform.python_version(), "torch": torch.__version__, "numpy": numpy.__version__},
         "seconds": round(seconds, 1),
     }

@@ -17,6 +17,7 @@ from stages.training.batches import steps_per_epoch
 from stages.training.checkpoint import save_tensors
 from stages.training.experiment import Experiment
 from stages.training.learner import Learner
+from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
 from stages.training.provenance import provenance
 from stages.training.work import work_folder
@@ -28,6 +29,7 @@ class Run:
 
     experiment: Experiment
     work: Path
+    starter: Starter
 
     def complete(self, name: str, task: Task, seed: int, model: Callable[[], GPT]) -> None:
         """Bring the training `name` to its end, unless an earlier run did; model makes its first weights.
@@ -41,7 +43,7 @@ class Run:
         learner = Learner(model(), experiment.recipe.optimizer, experiment.backend)
         checkpoint = self.work / f"{name}.checkpoint"
         title = f"{experiment.recipe_name} {experiment.variant} {task.phase.replace('_', ' ')}, seed {seed}"
-        history = train(learner, task, seed, checkpoint, experiment.checkpoint_seconds, title)
+        history = train(learner, task, seed, checkpoint, experiment.checkpoint_seconds, title, self.starter)
         curve = _curve(experiment.variant, task, history, seed)
         save_tensors(result.with_suffix(".safetensors"), learner.weights())
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
@@ -63,8 +65,9 @@ def run(stage: str, experiment: Experiment, settings: dict[str, Any], output: Pa
 
     settings, data: what the results depend on (`work_folder`).
     """
+    starter = Starter()
     with work_folder(f"{stage}-{experiment.recipe_name}-{experiment.variant}", settings, *data) as work:
-        yield Run(experiment, work)
+        yield Run(experiment, work, starter)
         facts = [read_json(path) for path in sorted(work.glob("*.json"))]
         seconds = sum(fact["seconds"] for fact in facts)
         with new_folder(output) as folder:

@@ -3,6 +3,9 @@
 DVC deletes a stage's outputs before it reruns the stage, so checkpoints lie outside of them, in
 work/<stage>-<recipe>-<variant>-<key>. The key is a hash of everything the result depends on: a training with
 other code, settings, data, kind of device or torch gets another folder and never continues from a foreign checkpoint.
+
+A training that ends well deletes its folder, and with it those of the same stage, recipe and variant that nothing was
+written to for STALE_DAYS and that no process holds: nobody will go on with them. All others stay.
 """
 
 import fcntl
@@ -11,16 +14,20 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from stages.errors import StudyError
+from stages.files import LEFTOVERS
 
 WORK = Path("work")
+STALE_DAYS = 14
+KEY_LENGTH = 16  # hex digits
 HARMLESS = ("settings.py", "errors.py", "files.py")  # say nothing of a result that its settings do not
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -35,12 +42,14 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
     Raises:
         StudyError: another process holds the folder.
     """
-    key = _digest(settings, data)
-    folder = WORK / f"{name}-{key[:16]}"
+    folder = WORK / f"{name}-{_digest(settings, data)[:KEY_LENGTH]}"
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder / "lock"):
+        for path in folder.glob(LEFTOVERS):
+            path.unlink()
         yield folder
         shutil.rmtree(folder)
+    _delete_stale(name)
 
 
 @contextmanager
@@ -54,10 +63,24 @@ def _locked(path: Path) -> Iterator[None]:
             raise StudyError(
                 f"{path.parent}: process {holder} is training here already; wait for it or `kill {holder}`"
             ) from error
+        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            raise StudyError(f"{path.parent}: another process finished this training just now; run the command again")
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _delete_stale(name: str) -> None:
+    """Delete the folders that belong to the same name and were last written more than STALE_DAYS ago."""
+    for folder in sorted(WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}")):
+        with suppress(OSError, StudyError):  # it is held, or somebody else's: what was trained now is unharmed
+            written = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
+            days = (time.time() - written) / (24 * 60 * 60)
+            if days > STALE_DAYS:
+                with _locked(folder / "lock"):
+                    shutil.rmtree(folder)
+                print(f"{folder}: deleted, unfinished and last written {days:.0f} days ago", file=sys.stderr)
 
 
 def _digest(settings: Any, data: tuple[Path, ...]) -> str:

@@ -13,6 +13,7 @@ from stages.corpus.ragged import Ragged
 from stages.corpus.reading import Question
 from stages.corpus.vocabulary import Vocabulary
 from stages.errors import StudyError
+from tests.reference.text import answered, padded
 from tests.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 
 PAGES = [
@@ -65,6 +66,20 @@ def test_a_shorter_question_ends_in_pad() -> None:
     assert [vocabulary.decode(row) for row in examples.inputs] == ["a?⁇x⁇□□", "abc?⁇yz"]
     assert [vocabulary.decode(row) for row in examples.targets] == ["□⁇x⁇□□□", "□□□⁇yz⁇"]
     assert examples.lengths.tolist() == [4, 7]
+
+
+def test_examples_of_questions_equal_the_plain_ones() -> None:
+    prepared = tiny_prepared()
+    rows = np.array([3, 0, 7, 5])
+    examples = question_examples(prepared.questions["train"], prepared.answers["train"], rows)
+    asked = [prepared.vocabulary.decode(prepared.questions["train"][row]) for row in rows]
+    said = [prepared.vocabulary.decode(prepared.answers["train"][row]) for row in rows]
+    sequences = [answered(*pair) for pair in zip(asked, said, strict=True)]
+    width = examples.inputs.shape[1]
+    inputs, targets = padded(sequences, prepared.vocabulary, width + 1, first_targets=[len(each) for each in asked])
+    assert np.array_equal(examples.inputs, inputs)
+    assert np.array_equal(examples.targets, targets)
+    assert examples.lengths.tolist() == [len(sequence) - 1 for sequence in sequences]
 
 
 def test_a_prompt_is_the_question_and_the_mask_that_opens_the_answer() -> None:

@@ -10,6 +10,7 @@ from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt, span_corruption
 from stages.corpus.vocabulary import Vocabulary
+from tests.reference.text import corrupted, padded
 from tests.tiny import DOCUMENTS, spans
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
@@ -23,12 +24,6 @@ def encoded(documents: list[str]) -> tuple[Vocabulary, Ragged]:
 def distinct(*lengths: int) -> Ragged:
     """Documents in which no character occurs twice: their tokens count up from 2."""
     return Ragged.of([np.arange(2, 2 + length) for length in lengths])
-
-
-def plain(document: str, length: int, start: int, span: int) -> str:
-    """The whole sequence, in strings."""
-    taken = document[:length]
-    return taken[:start] + "⁇" + taken[start + span :] + "⁇" + taken[start : start + span]
 
 
 def draws(examples: Examples) -> list[tuple[int, int, int]]:
@@ -76,12 +71,12 @@ def test_the_vectorised_form_equals_the_plain_one() -> None:
     widths = generator.integers(1, lengths, endpoint=True)
     starts = generator.integers(0, lengths - widths, endpoint=True)
     examples = corrupt(documents, rows, lengths, starts, widths)
-    for i, row in enumerate(rows):
-        sequence = plain(DOCUMENTS[row], lengths[i], starts[i], widths[i])
-        padded = sequence.ljust(examples.inputs.shape[1] + 1, "□")
-        assert vocabulary.decode(examples.inputs[i]) == padded[:-1]
-        assert vocabulary.decode(examples.targets[i]) == padded[1:]
-        assert examples.lengths[i] == len(sequence) - 1
+    drawn = zip(rows, lengths, starts, widths, strict=True)
+    sequences = [corrupted(DOCUMENTS[row], length, start, width) for row, length, start, width in drawn]
+    inputs, targets = padded(sequences, vocabulary, examples.inputs.shape[1] + 1)
+    assert np.array_equal(examples.inputs, inputs)
+    assert np.array_equal(examples.targets, targets)
+    assert examples.lengths.tolist() == [len(sequence) - 1 for sequence in sequences]
 
 
 def test_every_character_of_the_document_is_said_once_and_the_masks_twice() -> None:

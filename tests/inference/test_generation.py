@@ -1,4 +1,4 @@
-"""Greedy answers of a batch are those of each prompt alone and of a plain loop; they stop where they should."""
+"""Greedy answers of a batch are those of each prompt alone and of the plain reference; they stop where they should."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.corpus.example import MASK
 from stages.inference.generation import Continuation, generate
-from stages.model.gpt import GPT
 from stages.model.mixer import State
-from tests.tiny import MODEL, VARIANTS, loud, tiny_model
+from tests.reference.generation import answer
+from tests.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
 VOCABULARY = 8  # so few that an untrained model says MASK now and then
 
@@ -32,10 +31,10 @@ class Countdown(nn.Module):
     def empty_states(self, batch: int, positions: int) -> list[State]:
         return [State(torch.zeros(batch, dtype=torch.long))]
 
-    def hidden(self, tokens: Tensor, states: Sequence[State]) -> Tensor:
+    def forward(self, tokens: Tensor, states: Sequence[State]) -> Tensor:
         states[0].lengths = states[0].lengths + tokens.shape[1]
         assert int(states[0].lengths.max()) <= self.context
-        return nn.functional.one_hot(tokens, 12).float()
+        return self.head(nn.functional.one_hot(tokens, 12).float())
 
 
 def prompts(*lengths: int, seed: int = 0) -> list[np.ndarray]:
@@ -44,45 +43,31 @@ def prompts(*lengths: int, seed: int = 0) -> list[np.ndarray]:
 
 
 def said(answers: list[Continuation]) -> list[list[int]]:
-    return [answer.tokens.tolist() for answer in answers]
-
-
-@torch.inference_mode()
-def plain(model: GPT, prompt: np.ndarray, max_characters: int) -> tuple[list[int], float]:
-    """The same answer by a full forward pass for each character."""
-    tokens, answer, probability = prompt.tolist(), [], 1.0
-    for _ in range(max_characters):
-        chances = model(torch.tensor([tokens]))[0, -1].double().softmax(dim=-1)
-        best = int(chances.argmax())
-        probability *= float(chances[best])
-        if best == MASK:
-            break
-        answer.append(best)
-        if len(tokens) == model.context:
-            break
-        tokens.append(best)
-    return answer, probability
+    return [each.tokens.tolist() for each in answers]
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_batch_of_prompts_is_answered_as_a_plain_loop_answers_each(variant: str, seed: int) -> None:
+def test_a_batch_of_prompts_is_answered_as_the_plain_reference_answers_each(variant: str, seed: int) -> None:
     model = loud(tiny_model(variant, VOCABULARY), seed)
     batch = prompts(5, 3, 17, 5, 1, 40, 60, MODEL.context - 1, MODEL.context, seed=seed)
     answers = generate(model, batch, max_characters=12)
-    expected = [plain(model, prompt, 12) for prompt in batch]
-    assert said(answers) == [answer for answer, _ in expected]
+    plain = plain_twin(variant, model)
+    expected = [answer(plain, prompt.tolist(), 12) for prompt in batch]
+    assert said(answers) == [characters for characters, _ in expected]
     probabilities = [probability for _, probability in expected]
-    assert [answer.probability for answer in answers] == pytest.approx(probabilities, rel=1e-4)
+    assert [each.probability for each in answers] == pytest.approx(probabilities, rel=1e-4)
 
 
 def test_untrained_models_of_this_seed_say_mask_now_and_then() -> None:
     """Else the comparison above would not see how rows leave the batch."""
     lengths = {
-        len(answer)
+        len(characters)
         for variant in VARIANTS
         for seed in range(3)
-        for answer in said(generate(loud(tiny_model(variant, VOCABULARY), seed), prompts(5, 3, 17, 40, seed=seed), 12))
+        for characters in said(
+            generate(loud(tiny_model(variant, VOCABULARY), seed), prompts(5, 3, 17, 40, seed=seed), 12)
+        )
     }
     assert 12 in lengths
     assert lengths & set(range(12))
@@ -101,13 +86,13 @@ def test_a_batch_of_prompts_is_answered_as_each_alone(variant: str) -> None:
 def test_answers_end_before_the_mask_which_counts_for_the_probability() -> None:
     answers = generate(Countdown(64), [np.array([7, 7, 5]), np.array([2]), np.array([3, 4])], max_characters=32)
     assert said(answers) == [[4, 3, 2], [], [3, 2]]
-    assert [answer.probability for answer in answers] == pytest.approx([0.75**4, 0.75, 0.75**3])
+    assert [each.probability for each in answers] == pytest.approx([0.75**4, 0.75, 0.75**3])
 
 
 def test_answers_end_after_max_characters() -> None:
     answers = generate(Countdown(64), [np.array([10]), np.array([4, 4]), np.array([5])], max_characters=3)
     assert said(answers) == [[9, 8, 7], [3, 2], [4, 3, 2]]
-    assert [answer.probability for answer in answers] == pytest.approx([0.75**3] * 3)
+    assert [each.probability for each in answers] == pytest.approx([0.75**3] * 3)
 
 
 def test_answers_end_where_the_context_is_full() -> None:

@@ -59,8 +59,8 @@ def rope() -> Mixer:
 
 
 def test_scores_of_rotated_queries_and_keys_depend_on_the_distance_only(rope: Mixer) -> None:
-    q, k = draws(2, 1, 1, 4, 8).expand(2, 1, 64, 4, 8)  # the same query and key at every position
-    scores = torch.einsum("bqhs,bkhs->hqk", rope.place(q, None), rope.place(k, None))
+    q, k = draws(2, 1, 4, 1, 8).expand(2, 1, 4, 64, 8)  # the same query and key at every position
+    scores = torch.einsum("bhqs,bhks->hqk", rope.place(q, None), rope.place(k, None))
     for distance in range(-63, 64):
         along = scores.diagonal(distance, dim1=1, dim2=2)
         torch.testing.assert_close(along, along[:, :1].expand_as(along), rtol=0, atol=1e-4)
@@ -68,25 +68,26 @@ def test_scores_of_rotated_queries_and_keys_depend_on_the_distance_only(rope: Mi
 
 
 def test_position_0_is_not_rotated_and_no_length_changes(rope: Mixer) -> None:
-    x = draws(2, 64, 4, 8)
+    x = draws(2, 4, 64, 8)
     rotated = rope.place(x, None)
-    assert torch.equal(rotated[:, 0], x[:, 0])
+    assert torch.equal(rotated[:, :, 0], x[:, :, 0])
     torch.testing.assert_close(rotated.norm(dim=-1), x.norm(dim=-1))
 
 
 @pytest.mark.parametrize("pair", range(4))
 def test_pair_i_turns_by_theta_to_the_minus_2i_over_the_head_size(rope: Mixer, pair: int) -> None:
-    x = torch.zeros(1, 64, 1, 8)
+    x = torch.zeros(1, 1, 64, 8)
     x[..., pair] = 1
-    rotated = rope.place(x, None)[0, :, 0]  # (64, 8)
+    rotated = rope.place(x, None)[0, 0]  # (64, 8)
     angles = [position * THETA ** (-2 * pair / 8) for position in range(64)]
     torch.testing.assert_close(rotated[:, pair], torch.tensor([math.cos(a) for a in angles]), rtol=0, atol=1e-5)
     torch.testing.assert_close(rotated[:, pair + 4], torch.tensor([math.sin(a) for a in angles]), rtol=0, atol=1e-5)
 
 
 def test_positions_of_each_row_are_those_given(rope: Mixer) -> None:
-    x = draws(2, 64, 4, 8)
+    x = draws(2, 4, 64, 8)
     positions = torch.tensor([[3, 4, 5], [40, 41, 42]])
-    picked = x[torch.arange(2)[:, None], positions]
-    expected = rope.place(x, None)[torch.arange(2)[:, None], positions]
-    assert torch.equal(rope.place(picked, positions), expected)
+    rows = torch.arange(2)[:, None]
+    picked = x.transpose(1, 2)[rows, positions].transpose(1, 2)  # (2, 4, 3, 8)
+    expected = rope.place(x, None).transpose(1, 2)[rows, positions].transpose(1, 2)
+    torch.testing.assert_close(rope.place(picked, positions), expected)

@@ -1,12 +1,13 @@
 """What every variant promises: causality, generation equal to the full form, its size, its first weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from stages.model.fused import merge_heads, split_heads
 from stages.model.gpt import GPT
 from stages.model.mixers import build, settings_of
 from stages.model.mixers.vanilla import Mixer as Vanilla
@@ -29,24 +30,26 @@ PARAMETERS = {
 class Unmasked(Vanilla):
     """Attention to every position, later ones too."""
 
-    def forward(self, x: Tensor, state: object = None) -> Tensor:
-        B, T, C = x.shape
-        q, k, v = self.query_key_value(x).view(B, T, 3, self.heads, self.head_size).permute(2, 0, 3, 1, 4)
-        return self.projection(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(B, T, C))
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: object = None) -> Tensor:
+        ((q, k, v),) = split_heads(self.query_key_value(x), shapes, self.heads)
+        return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)]))
 
 
 class OneAhead(Vanilla):
     """Causal attention, moved by one: each output sees the input after its own."""
 
-    def forward(self, x: Tensor, state: object = None) -> Tensor:
-        return super().forward(x).roll(-1, dims=1)
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: object = None) -> Tensor:
+        (shape,) = shapes
+        return super().forward(x, shapes).view(*shape, -1).roll(-1, dims=1).flatten(0, 1)
 
 
 class Summary(Vanilla):
     """As in Linformer (Wang et al. 2020), positions are mixed before any mask."""
 
-    def forward(self, x: Tensor, state: object = None) -> Tensor:
-        return super().forward(x + 0.1 * x.mean(dim=1, keepdim=True))
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: object = None) -> Tensor:
+        (shape,) = shapes
+        mean = x.view(*shape, -1).mean(dim=1, keepdim=True).expand(*shape, -1)
+        return super().forward(x + 0.1 * mean.flatten(0, 1), shapes)
 
 
 @pytest.fixture(params=VARIANTS)

@@ -41,8 +41,9 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as fault:
         save_tensors(tmp_path / "file", TENSORS, steps=2)
+    assert fault.value.filename == str(tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

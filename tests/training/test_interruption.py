@@ -1,23 +1,34 @@
-"""Trainings in processes of their own that are killed, stopped and started twice end with the same weights."""
+"""Trainings in processes of their own that are killed, stopped, orphaned or started twice end with the same weights."""
 
 import json
 import re
+import resource
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import safetensors
 
-from tests.project import copy_stages, start, write_params
-from tests.tiny import VARIANTS, tiny_prepared
+from tests.project import copy_stages, environment, start, write_params
+from tests.tiny import ROOT, VARIANTS, tiny_prepared
+from tests.training.killing import fingerprint, steps_done, sum_of_steps
 
 RECIPE, VARIANT = "handout", VARIANTS[0]
-COMMAND = ("stages.pretrain", "--recipe", RECIPE, "--variant", VARIANT)
-STEPS = 24  # a seed: 6 epochs of eight documents, two a batch
+ARGUMENTS = ("--recipe", RECIPE, "--variant", VARIANT)
+COMMAND = ("stages.pretrain", *ARGUMENTS)
+STEPS = 24  # a training: 6 epochs of eight documents or questions, two a batch
+TRAININGS = {
+    "pretrain": ["seed-1", "seed-2"],
+    "finetune": ["scratch-seed-1", "pretrained-seed-1", "scratch-seed-2", "pretrained-seed-2"],
+}
+WEIGHTS = Path("data") / "weights" / RECIPE / VARIANT
+OUTPUTS = {"pretrain": WEIGHTS / "pretrained", "finetune": WEIGHTS / "finetuned"}
+KILLS = 20  # of each stage
 PATIENCE = 60  # seconds
 
 
@@ -29,6 +40,7 @@ def tiny(content: dict[str, Any]) -> None:
     recipe["model"] |= {"layers": 2, "heads": 2, "width": 32, "context": 64, "dropout": 0.1}
     recipe["pretrain"] |= {"epochs": 6, "batch_size": 2, "learning_rate": 0.003}
     recipe["pretrain"]["objectives"]["span_corruption"] |= {"shortest_document": 4, "longest_document": 30}
+    recipe["finetune"] |= {"scratch_epochs": 6, "pretrained_epochs": 6, "batch_size": 2}
 
 
 def new_project(folder: Path) -> Path:
@@ -46,40 +58,41 @@ def project(tmp_path: Path) -> Path:
     return new_project(tmp_path / "project")
 
 
-def run(folder: Path) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, stage: str = "pretrain") -> subprocess.CompletedProcess[str]:
     """Train to the end, or to an error."""
-    process = start(folder, *COMMAND)
+    process = start(folder, f"stages.{stage}", *ARGUMENTS)
     stdout, stderr = process.communicate(timeout=PATIENCE)
     return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
-def published(folder: Path) -> dict[str, bytes]:
-    """Weights and curves, by file name."""
-    output = folder / "data" / "weights" / RECIPE / VARIANT / "pretrained"
-    return {path.name: path.read_bytes() for path in output.iterdir() if path.suffix in (".safetensors", ".csv")}
-
-
-@pytest.fixture(scope="module", name="uninterrupted")
-def uninterrupted_fixture(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What a training leaves that nobody disturbed."""
-    folder = new_project(tmp_path_factory.mktemp("uninterrupted") / "project")
-    ended = run(folder)
-    assert ended.returncode == 0, ended.stderr
+@pytest.fixture(scope="module", name="undisturbed")
+def undisturbed_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose pretraining and finetuning ran without a stop."""
+    folder = new_project(tmp_path_factory.mktemp("undisturbed") / "project")
+    for stage in TRAININGS:
+        ended = run(folder, stage)
+        assert ended.returncode == 0, ended.stderr
     assert list((folder / "work").iterdir()) == []
-    return published(folder)
+    return folder
 
 
-def steps_done(folder: Path, seed: int) -> int:
-    """The steps in the seed's checkpoint; all of them where the seed is finished."""
-    for work in (folder / "work").glob("pretrain-*"):
-        if (work / f"seed-{seed}.json").exists():
-            return STEPS
-        try:
-            with safetensors.safe_open(work / f"seed-{seed}.checkpoint", framework="np") as file:
-                return json.loads(file.metadata()["facts"])["steps"]
-        except FileNotFoundError:
-            pass
-    return 0
+def assert_ends_as(undisturbed: Path, project: Path) -> None:
+    """Let the pretraining go on where its checkpoint says; it leaves the undisturbed bytes and no work folder."""
+    before = seed_1(project)
+    ended = run(project)
+    assert ended.returncode == 0, ended.stderr
+    assert f" {before}/{STEPS} " in ended.stderr  # where the progress bar began
+    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(undisturbed / OUTPUTS["pretrain"])
+    assert list((project / "work").iterdir()) == []
+
+
+def seed_1(folder: Path) -> int:
+    """The steps done of the first pretraining."""
+    return steps_done(folder, "pretrain", "seed-1", STEPS)
+
+
+def hidden(folder: Path) -> list[Path]:
+    return [path for path in (folder / "work").rglob(".*") if path.is_file()]
 
 
 def wait_until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -90,34 +103,53 @@ def wait_until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> N
         time.sleep(0.002)
 
 
-def test_the_two_seeds_leave_weights_and_curves(uninterrupted: dict[str, bytes]) -> None:
-    assert sorted(uninterrupted) == ["seed-1.csv", "seed-1.safetensors", "seed-2.csv", "seed-2.safetensors"]
-    assert uninterrupted["seed-1.safetensors"] != uninterrupted["seed-2.safetensors"]
+def test_each_training_leaves_weights_of_its_own_and_a_curve(undisturbed: Path) -> None:
+    for stage, trainings in TRAININGS.items():
+        output = undisturbed / OUTPUTS[stage]
+        weights = {path.stem: path.read_bytes() for path in output.glob("*.safetensors")}
+        assert sorted(weights) == sorted(path.stem for path in output.glob("*.csv")) == sorted(trainings)
+        assert len(set(weights.values())) == len(trainings)
 
 
-def test_a_training_killed_three_times_ends_with_the_same_bytes(project: Path, uninterrupted: dict[str, bytes]) -> None:
-    resumed_from = None
-    for seed, steps in ((1, 2), (1, 12), (2, 5)):
-        process = start(project, *COMMAND)
-        wait_until(lambda seed=seed, steps=steps: steps_done(project, seed) >= steps, process)
-        process.send_signal(signal.SIGKILL)
-        _, stderr = process.communicate()
-        assert process.returncode == -signal.SIGKILL
-        if resumed_from is not None:
-            assert f" {resumed_from}/{STEPS} " in stderr  # where the progress bar began
-        resumed_from = steps_done(project, seed)
-    ended = run(project)
+@pytest.mark.parametrize("stage", TRAININGS)
+def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(
+    stage: str, project: Path, undisturbed: Path, record_property: Callable[[str, object], None]
+) -> None:
+    if stage == "finetune":
+        shutil.copytree(undisturbed / OUTPUTS["pretrain"], project / OUTPUTS["pretrain"])
+    trainings = dict.fromkeys(TRAININGS[stage], STEPS)
+    order = [stage, trainings, str(OUTPUTS[stage]), KILLS, [stage, *ARGUMENTS]]
+    began = time.monotonic()
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.training.killing", json.dumps(order)],
+        cwd=project,  # whose stages come first
+        env=environment(PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+        timeout=4 * PATIENCE,
+    )
     assert ended.returncode == 0, ended.stderr
-    assert f" {resumed_from}/{STEPS} " in ended.stderr
-    assert published(project) == uninterrupted
+    killings = json.loads(ended.stdout)
+    expected = fingerprint(undisturbed / OUTPUTS[stage])
+    identical = "identical" if {*killings["published"]} == {expected} else "DIFFERENT"
+    line = (
+        f"{stage}: killed {len(killings['steps'])} times at steps {killings['steps']} of {sum(trainings.values())}; "
+        f"came to its end {len(killings['published'])} times, weights {identical} "
+        f"(sha256 {expected[:16]}; {time.monotonic() - began:.0f} s)"
+    )
+    print(line)
+    record_property("killed", line)
+    assert len(killings["steps"]) >= KILLS
+    assert identical == "identical"
     assert list((project / "work").iterdir()) == []
+    assert sum_of_steps(project, stage, trainings) == 0
 
 
 def test_a_running_training_refuses_a_second_one_and_a_stopped_one_tells_how_to_go_on(
-    project: Path, uninterrupted: dict[str, bytes]
+    project: Path, undisturbed: Path
 ) -> None:
     process = start(project, *COMMAND)
-    wait_until(lambda: steps_done(project, 1) >= 3, process)
+    wait_until(lambda: seed_1(project) >= 3, process)
     process.send_signal(signal.SIGSTOP)  # for as long as the second one takes to start
     try:
         second = run(project)
@@ -140,9 +172,54 @@ def test_a_running_training_refuses_a_second_one_and_a_stopped_one_tells_how_to_
         rf"stopped after step (\d+) of {STEPS}; the same command goes on from there", stderr.splitlines()[-1]
     )
     assert told
-    assert steps_done(project, 1) == int(told[1])
+    assert seed_1(project) == int(told[1])
+    assert_ends_as(undisturbed, project)
 
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_training_stops_when_what_started_it_is_killed(
+    project: Path, undisturbed: Path, number: signal.Signals
+) -> None:
+    shell = f"{sys.executable} -m {' '.join(COMMAND)}; exit $?"  # a shell that waits, as some do for DVC
+    script = (
+        "import signal, subprocess, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); subprocess.run(sys.argv[1:])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "sh", "-c", shell],
+        cwd=project,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: seed_1(project) >= 3, process)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=PATIENCE)  # until the training closes it, too
+    told = re.fullmatch(
+        rf"stopped after step (\d+) of {STEPS}, because the process that started it is gone; "
+        "the same command goes on from there",
+        stderr.splitlines()[-1],
+    )
+    assert told, stderr
+    assert seed_1(project) == int(told[1])
+    assert_ends_as(undisturbed, project)
+
+
+def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(project: Path, undisturbed: Path) -> None:
+    process = start(project, *COMMAND)
+    wait_until(lambda: seed_1(project) >= 3, process)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (10_000, 10_000))  # bytes a file: less than a checkpoint
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "Traceback" not in stderr
+    assert re.fullmatch(r"error: work/\S+/seed-1\.checkpoint: File too large", stderr.splitlines()[-1])
+    assert seed_1(project) >= 3
+    assert hidden(project) == []
+    assert_ends_as(undisturbed, project)
+
+
+def test_a_folder_that_cannot_be_written_is_told_in_one_line(project: Path) -> None:
+    (project / "work").write_text("a file where the folder should be")
     ended = run(project)
-    assert ended.returncode == 0, ended.stderr
-    assert f" {told[1]}/{STEPS} " in ended.stderr
-    assert published(project) == uninterrupted
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert re.fullmatch(rf"error: work/pretrain-{RECIPE}-{VARIANT}-\w+: Not a directory", line)

@@ -1,7 +1,10 @@
 """Training as a whole: it learns, it repeats itself to the bit, and it goes on where it stopped."""
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +22,7 @@ from stages.training.batches import split_by_length
 from stages.training.checkpoint import load_tensors
 from stages.training.compute import Backend
 from stages.training.learner import Learner
+from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
 from tests.tiny import BFLOAT16, BIRTHPLACES, FLOAT32, HANDOUT, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
 
@@ -50,10 +54,11 @@ def trained(
     backend: Backend = FLOAT32,
     task: Task = TASK,
     interval: float = 3600,
+    starter: Starter | None = None,
 ) -> tuple[dict[str, Tensor], History]:
     """Train a model with dropout from its first weights, or from the checkpoint."""
     learner = Learner(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
-    history = train(learner, task, seed, checkpoint, interval, title="test")
+    history = train(learner, task, seed, checkpoint, interval, "test", starter or Starter())
     return {name: tensor.clone() for name, tensor in learner.weights().items()}, history
 
 
@@ -138,6 +143,93 @@ def test_checkpoints_are_written_no_oftener_than_asked(tmp_path: Path) -> None:
     with pytest.raises(Interrupted):
         trained(tmp_path / "checkpoint", task=replace(TASK, draw=failing_at(5)))
     assert list(tmp_path.iterdir()) == []
+
+
+class Clock:
+    """A time that passes only where the test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr("stages.training.checkpoint.time.monotonic", lambda: self.now)
+
+
+def test_checkpoints_cost_less_than_two_percent_of_the_time_however_slow_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    costs = chain([1.0, 3.0], repeat(0.1))
+    written: list[tuple[float, float]] = []
+
+    def slow_save(path: Path, tensors: dict[str, Tensor], **facts: object) -> None:
+        began = clock.now
+        clock.now += next(costs)
+        written.append((began, clock.now))
+
+    def slow_draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        clock.now += 1
+        return draw_spans(rows, generator)
+
+    monkeypatch.setattr("stages.training.loop.save_tensors", slow_save)
+    long = replace(TASK, epochs=90, draw=slow_draw)  # 270 steps
+    _, history = trained(tmp_path / "checkpoint", task=long, interval=20)
+    assert written[0] == (20, 21)  # the interval, as long as nothing is known of the disk
+    assert written[1] == (71, 74)  # 50 times 1 s after the first
+    assert written[2][0] == 224  # 50 times 3 s after the second
+    assert written[3][0] == pytest.approx(244.1)  # the interval again: a tenth of a second allows it
+    for (began, ended), (next_began, _) in pairwise(written[:-1]):
+        assert (ended - began) / (next_began - began) < 0.02
+    assert history.seconds == clock.now
+
+
+def test_an_interval_of_zero_writes_after_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[object] = []
+    monkeypatch.setattr("stages.training.loop.save_tensors", lambda *_, **facts: steps.append(facts["steps"]))
+    trained(tmp_path / "checkpoint", interval=0)
+    assert steps == [*range(1, TASK.steps + 1), TASK.steps]
+
+
+class Mortal(Starter):
+    """A starter that is gone after so many questions."""
+
+    def __init__(self, life: int) -> None:
+        self.life = life
+
+    def gone(self) -> bool:
+        self.life -= 1
+        return self.life < 0
+
+
+@pytest.mark.parametrize("steps", [0, 4, TASK.steps])
+def test_a_training_whose_starter_is_gone_stops_after_the_step_and_goes_on_to_the_same_weights(
+    tmp_path: Path, steps: int
+) -> None:
+    expected, _ = trained(tmp_path / "straight")
+    told = rf"stopped after step {steps} of {TASK.steps}, because .* is gone; the same command goes on from there"
+    with pytest.raises(KeyboardInterrupt, match=told):
+        trained(tmp_path / "checkpoint", starter=Mortal(steps))
+    assert load_tensors(tmp_path / "checkpoint")[1]["steps"] == steps
+    assert same(trained(tmp_path / "checkpoint")[0], expected)
+
+
+def test_a_full_disk_costs_the_steps_since_the_last_checkpoint_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, _ = trained(tmp_path / "straight")
+    checkpoint = tmp_path / "work" / "checkpoint"
+    writes = iter(range(100))
+
+    def full(descriptor: int) -> None:
+        if next(writes) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk:
+        disk.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space left") as fault:
+            trained(checkpoint, interval=0)
+    assert fault.value.filename == str(checkpoint)
+    assert [path.name for path in checkpoint.parent.iterdir()] == ["checkpoint"]
+    assert load_tensors(checkpoint)[1]["steps"] == 3
+    assert same(trained(checkpoint)[0], expected)
 
 
 def test_a_damaged_checkpoint_is_told_in_one_line(tmp_path: Path) -> None:

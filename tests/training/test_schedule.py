@@ -1,10 +1,13 @@
-"""The learning rate of the assignment's recipe, against values reckoned by hand from its description."""
+"""The learning rate of the assignment's recipe, against the plain schedule and values reckoned by hand."""
+
+from dataclasses import replace
 
 import pytest
 
 from stages.settings import Finetune, Pretrain, Schedule
 from stages.training.loop import Task
 from stages.training.schedule import learning_rate
+from tests.reference.training import rates as plain_rates
 from tests.tiny import HANDOUT
 
 DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files
@@ -36,6 +39,31 @@ def rates(task: Task, epoch: int) -> list[float]:
 
 def test_the_recipe_has_the_assignments_steps(pretraining: Task) -> None:
     assert pretraining.steps == 650 * 23  # 23 batches of 128 hold 2937 documents
+
+
+def differing(found: list[float], expected: list[float]) -> list[int]:
+    """The steps whose rates differ in their first 12 digits."""
+    assert len(found) == len(expected)
+    return [i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if abs(one - other) > 1e-12 * other]
+
+
+def test_every_steps_rate_in_pretraining_is_the_published_one(pretraining: Task) -> None:
+    published = list(plain_rates(DOCUMENTS, 128, 650, peak=6e-3, documents=DOCUMENTS))
+    assert len(published) == 14_950
+    assert differing([pretraining.rate(step) for step in range(pretraining.steps)], published) == []
+
+
+@pytest.mark.parametrize("epochs", [HANDOUT.finetune.scratch_epochs, HANDOUT.finetune.pretrained_epochs])
+def test_every_steps_rate_in_finetuning_is_the_published_one(epochs: int) -> None:
+    finetuning = task(HANDOUT.finetune, QUESTIONS, epochs)
+    published = list(plain_rates(QUESTIONS, 256, epochs, peak=6e-4, documents=DOCUMENTS))
+    assert differing([finetuning.rate(step) for step in range(finetuning.steps)], published) == []
+
+
+def test_a_schedule_without_pad_in_its_count_would_differ(pretraining: Task) -> None:
+    one_less = replace(pretraining, context=HANDOUT.model.context - 1)  # as if a context held one token less
+    published = list(plain_rates(DOCUMENTS, 128, 650, peak=6e-3, documents=DOCUMENTS))
+    assert len(differing([one_less.rate(step) for step in range(one_less.steps)], published)) > 5000
 
 
 @pytest.mark.parametrize("first_and_last", [(161, 242), (564, 645)])

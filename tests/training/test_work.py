@@ -2,7 +2,10 @@
 
 import json
 import os
+import shutil
+import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -10,7 +13,7 @@ from stages.errors import StudyError
 from stages.model.mixers import settings_of
 from stages.settings import Recipe
 from stages.training.experiment import Experiment
-from stages.training.work import work_folder
+from stages.training.work import STALE_DAYS, work_folder
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 
 DEPENDS = {"recipe": {"epochs": 3}, "seeds": [1, 2]}
@@ -73,6 +76,66 @@ def test_a_folder_that_is_held_is_refused_in_one_line_with_the_holder(data: Path
         )
         assert place("pretrain", {"other": 1}, data) != folder  # another one is free
     assert place("pretrain", DEPENDS, data) == folder  # and it is free again
+
+
+def test_a_folder_that_vanishes_while_it_is_locked_is_not_taken_for_held(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow_lock(file: IO[str], operation: int) -> None:
+        """Let another process finish its training in the meantime."""
+        shutil.rmtree(Path(file.name).parent)
+
+    monkeypatch.setattr("fcntl.flock", slow_lock)
+    with pytest.raises(StudyError, match=r"finished this training just now; run the command again\Z"):
+        place("pretrain", DEPENDS, data)
+
+
+def test_what_a_kill_left_in_the_middle_of_a_write_is_gone_when_the_training_goes_on(data: Path) -> None:
+    with pytest.raises(OSError, match="disk"), work_folder("pretrain", DEPENDS, data) as folder:
+        failing(folder)
+    (folder / ".checkpoint.a1b2c3_d").write_text("a part")  # as tempfile names it
+    with work_folder("pretrain", DEPENDS, data) as again:
+        assert sorted(path.name for path in again.iterdir()) == ["checkpoint", "lock"]
+
+
+def unfinished(name: str, days: float) -> Path:
+    """The work folder of a training that was left so long ago."""
+    folder = Path("work") / name
+    folder.mkdir(parents=True)
+    for path in (folder / "checkpoint", folder / "lock", folder):
+        path.touch()
+        os.utime(path, (time.time() - days * 86400,) * 2)
+    return folder
+
+
+def test_a_training_that_ends_well_deletes_old_unfinished_ones_of_its_cell_and_says_so(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "0123456789abcde"
+    old = unfinished(f"pretrain-quick-rope-{key}0", STALE_DAYS + 1)
+    kept = [
+        unfinished(f"pretrain-quick-rope-{key}1", STALE_DAYS - 1),  # somebody may be between two settings
+        unfinished(f"pretrain-quick-vanilla-{key}2", STALE_DAYS + 1),  # another variant
+        unfinished(f"finetune-quick-rope-{key}3", STALE_DAYS + 1),  # another stage
+        unfinished(f"pretrain-quick-rope-notes-{key}4", STALE_DAYS + 1),  # nothing of ours
+    ]
+    resumed = unfinished(f"pretrain-quick-rope-{key}5", STALE_DAYS + 1)
+    (resumed / "checkpoint").write_text("new")
+    with pytest.raises(OSError, match="disk"), work_folder("pretrain-quick-rope", DEPENDS, data) as folder:
+        failing(folder)
+    assert old.exists()  # a training that failed deletes nothing
+    assert place("pretrain-quick-rope", DEPENDS, data) == folder
+    assert sorted(Path("work").iterdir()) == sorted([*kept, resumed])
+    assert capsys.readouterr().err == f"{old}: deleted, unfinished and last written {STALE_DAYS + 1} days ago\n"
+
+
+def test_an_old_folder_that_a_process_holds_stays(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with work_folder("pretrain", {"long": "training"}, data) as held:
+        for path in (*held.iterdir(), held):
+            os.utime(path, (0, 0))
+        place("pretrain", DEPENDS, data)
+        assert held.exists()
+    assert capsys.readouterr().err == ""
 
 
 def changed(**sections: dict[str, object]) -> Recipe:

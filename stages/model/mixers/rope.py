@@ -7,6 +7,7 @@ from pydantic import Field
 from torch import Tensor
 
 from stages.model.attention import CausalSelfAttention
+from stages.model.fused import rotate
 from stages.settings import Model, Section
 
 
@@ -38,10 +39,6 @@ class Mixer(CausalSelfAttention):
     def place(self, x: Tensor, positions: Tensor | None) -> Tensor:
         cosine, sine = self.get_buffer("cosine"), self.get_buffer("sine")
         if positions is None:
-            T = x.shape[1]
-            cosine, sine = cosine[None, :T], sine[None, :T]
-        else:
-            cosine, sine = cosine[positions], sine[positions]
-        cosine, sine = cosine[:, :, None], sine[:, :, None]  # (B or 1, T, 1, hs/2)
-        first, second = x.chunk(2, dim=-1)  # (B, T, nh, hs/2) each
-        return torch.cat([first * cosine - second * sine, first * sine + second * cosine], dim=-1)
+            T = x.shape[-2]
+            return rotate(x, cosine[:T], sine[:T])
+        return rotate(x, cosine[positions][:, None], sine[positions][:, None])  # tables (B, 1, T, hs/2)

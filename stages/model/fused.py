@@ -1,0 +1,273 @@
+"""What stands between a step's matrix products: softmax, dropout, GELU and LayerNorm with what surrounds them.
+
+Each operation has one meaning and two ways to compute it: torch's own operations, and on a CPU kernels that go over
+the memory once, forward and backward (kernels.cpp). tests/model/test_fused.py holds them equal. Dropout
+draws 32 bits a value from a hash of its position, seeded by torch's generator, so that `torch.manual_seed` governs
+it as ever and nothing has to be kept for the way back.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from stages.model.kernels import call, serve
+
+EPSILON = 1e-5  # of LayerNorm, torch's default
+
+
+def attention_weights(scores: Tensor, first: Tensor, last: Tensor, scale: float, share_dropped: float) -> Tensor:
+    """dropout(softmax(scale · scores)) over the keys each query may see.
+
+    scores: (…, T, S); query t sees the keys first[t] ≤ s < last[t]: both (T,) int32, at least one key each.
+    """
+    if serve(scores):
+        weights: Tensor = _AttentionWeights.apply(scores, first, last, scale, share_dropped)
+        return weights
+    keys = torch.arange(scores.shape[-1], device=scores.device)
+    visible = (keys >= first[:, None]) & (keys < last[:, None])  # (T, S)
+    return F.dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), share_dropped)
+
+
+def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, share_dropped: float) -> Tensor:
+    """residual + dropout(x + bias). residual, x: (N, C); bias: (C,), or None for none."""
+    if serve(x):
+        y: Tensor = _AddDropout.apply(residual, x, bias, share_dropped)
+        return y
+    return residual + F.dropout(x if bias is None else x + bias, share_dropped)
+
+
+def dropout(x: Tensor, share_dropped: float) -> Tensor:
+    """Zero a share of x (any shape) and scale the others so that the expectation stays."""
+    if share_dropped and serve(x):
+        y: Tensor = _Dropout.apply(x, share_dropped)
+        return y
+    return F.dropout(x, share_dropped)
+
+
+def gelu(x: Tensor, bias: Tensor) -> Tensor:
+    """GELU(x + bias), the exact form: value times normal distribution function. x: (N, C); bias: (C,)."""
+    if serve(x):
+        y: Tensor = _Gelu.apply(x, bias)
+        return y
+    return F.gelu(x + bias)
+
+
+def split_heads(x: Tensor, shapes: Sequence[torch.Size], heads: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """Queries, keys and values of a batch's parts.
+
+    x: (N, 3C), parts of the shapes (B, T) one after another → q, k, v (B, nh, T, hs) of each.
+    """
+    if serve(x):
+        flat = _SplitHeads.apply(x, [tuple(shape) for shape in shapes], heads)
+        return list(zip(flat[0::3], flat[1::3], flat[2::3], strict=True))
+    parts = x.split([shape.numel() for shape in shapes])
+    split = [part.view(*shape, 3, heads, -1) for part, shape in zip(parts, shapes, strict=True)]  # (B, T, 3, nh, hs)
+    return [part.permute(2, 0, 3, 1, 4).unbind() for part in split]
+
+
+def merge_heads(parts: Sequence[Tensor]) -> Tensor:
+    """(B, nh, T, hs) of each part → (N, C), one part after another."""
+    if serve(parts[0]):
+        merged: Tensor = _MergeHeads.apply(*parts)
+        return merged
+    return torch.cat([part.transpose(1, 2).flatten(2).flatten(0, 1) for part in parts])
+
+
+def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Turn each pair (x[…, i], x[…, i + hs/2]) by an angle. x: (…, T, hs); cosine, sine: (…, T, hs/2), broadcast."""
+    if cosine.dim() == 2 and serve(x):
+        y: Tensor = _Rotate.apply(x, cosine, sine)
+        return y
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cosine - second * sine, first * sine + second * cosine], dim=-1)
+
+
+def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """LayerNorm over the last axis (Ba et al. 2016, arXiv 1607.06450). x: (N, C); weight, bias: (C,)."""
+    if serve(x):
+        y: Tensor = _LayerNorm.apply(x, weight, bias)
+        return y
+    return F.layer_norm(x, weight.shape, weight, bias, EPSILON)
+
+
+def _seed(share_dropped: float) -> int:
+    return int(torch.randint(2**63 - 1, ())) if share_dropped else 0
+
+
+class _AttentionWeights(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, first: Tensor, last: Tensor, scale: float, share_dropped: float) -> Tensor:
+        scores = scores.contiguous()
+        ctx.seed, ctx.share_dropped, ctx.scale = _seed(share_dropped), float(share_dropped), scale
+        weights = torch.empty_like(scores)
+        dropped = torch.empty_like(scores) if share_dropped else weights
+        rows, columns = scores.shape[-2:]
+        ctx.shape = (scores.numel() // (rows * columns), rows, columns)
+        call("softmax_forward", scores.dtype, scores, weights, dropped, *ctx.shape, first, last,
+             scale, ctx.share_dropped, ctx.seed)  # fmt: skip
+        ctx.save_for_backward(weights, first, last)
+        return dropped
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
+        weights, first, last = ctx.saved_tensors
+        result = torch.empty_like(weights)
+        call("softmax_backward", weights.dtype, weights, gradient.contiguous(), result, *ctx.shape, first, last,
+             ctx.scale, ctx.share_dropped, ctx.seed)  # fmt: skip
+        return result, None, None, None, None
+
+
+class _AddDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, residual: Tensor, x: Tensor, bias: Tensor | None, share_dropped: float) -> Tensor:
+        ctx.has_bias = bias is not None
+        ctx.seed, ctx.share_dropped = _seed(share_dropped), float(share_dropped)
+        x, residual = x.contiguous(), residual.contiguous()
+        y = torch.empty_like(x)
+        call("dropout_forward", x.dtype, x, bias, residual, y, *_rows(x), ctx.share_dropped, ctx.seed)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor | None, None]:
+        gradient = gradient.contiguous()
+        result = torch.empty_like(gradient)
+        bias_gradient = gradient.new_empty(gradient.shape[-1], dtype=torch.float32) if ctx.has_bias else None
+        call("dropout_backward", gradient.dtype, gradient, result, bias_gradient, *_rows(gradient),
+             ctx.share_dropped, ctx.seed)  # fmt: skip
+        return gradient, result, None if bias_gradient is None else bias_gradient.to(gradient.dtype), None
+
+
+class _Dropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, share_dropped: float) -> Tensor:
+        ctx.seed, ctx.share_dropped = _seed(share_dropped), float(share_dropped)
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        call("dropout_forward", x.dtype, x, None, None, y, *_rows(x), ctx.share_dropped, ctx.seed)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        gradient = gradient.contiguous()
+        result = torch.empty_like(gradient)
+        call("dropout_backward", gradient.dtype, gradient, result, None, *_rows(gradient),
+             ctx.share_dropped, ctx.seed)  # fmt: skip
+        return result, None
+
+
+class _Gelu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, bias: Tensor) -> Tensor:
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        slope = torch.empty_like(x) if any(ctx.needs_input_grad) else None
+        call("gelu_forward", x.dtype, x, bias, y, slope, *_rows(x))
+        ctx.save_for_backward(slope)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        (slope,) = ctx.saved_tensors
+        result, bias_gradient = torch.empty_like(slope), slope.new_empty(slope.shape[-1], dtype=torch.float32)
+        call("gelu_backward", slope.dtype, slope, gradient.contiguous(), result, bias_gradient, *_rows(slope))
+        return result, bias_gradient.to(slope.dtype)
+
+
+class _SplitHeads(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shapes: list[tuple[int, int]], heads: int) -> tuple[Tensor, ...]:
+        x = x.contiguous()
+        ctx.shapes, ctx.heads, ctx.head_size = shapes, heads, x.shape[1] // (3 * heads)
+        parts: list[Tensor] = []
+        start = 0
+        for B, T in shapes:
+            split = x.new_empty(3, B, heads, T, ctx.head_size)
+            call("split_heads", x.dtype, x[start : start + B * T], *split, B, T, heads, ctx.head_size, 3)
+            parts.extend(split)
+            start += B * T
+        return tuple(parts)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        rows = sum(B * T for B, T in ctx.shapes)
+        result = gradients[0].new_empty(rows, 3 * ctx.heads * ctx.head_size)
+        start = 0
+        for i, (B, T) in enumerate(ctx.shapes):
+            parts = [gradient.contiguous() for gradient in gradients[3 * i : 3 * i + 3]]
+            call("merge_heads", result.dtype, *parts, result[start : start + B * T], B, T, ctx.heads, ctx.head_size, 3)
+            start += B * T
+        return result, None, None
+
+
+class _MergeHeads(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *parts: Tensor) -> Tensor:
+        ctx.shapes = [part.shape for part in parts]
+        heads, head_size = parts[0].shape[1], parts[0].shape[3]
+        merged = parts[0].new_empty(sum(part.shape[0] * part.shape[2] for part in parts), heads * head_size)
+        start = 0
+        for part in parts:
+            B, _, T, _ = part.shape
+            call("merge_heads", part.dtype, part.contiguous(), None, None, merged[start : start + B * T],
+                 B, T, heads, head_size, 1)  # fmt: skip
+            start += B * T
+        return merged
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:
+        gradient, start, results = gradient.contiguous(), 0, []
+        for shape in ctx.shapes:
+            B, heads, T, head_size = shape
+            result = gradient.new_empty(shape)
+            call("split_heads", gradient.dtype, gradient[start : start + B * T], result, None, None,
+                 B, T, heads, head_size, 1)  # fmt: skip
+            results.append(result)
+            start += B * T
+        return tuple(results)
+
+
+class _Rotate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+        ctx.save_for_backward(cosine, sine)
+        return _turned(x, cosine.contiguous(), sine.contiguous())
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        cosine, sine = ctx.saved_tensors
+        return _turned(gradient, cosine.contiguous(), -sine), None, None
+
+
+def _turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    call("rotate", x.dtype, x, cosine, sine, y, x.numel() // x.shape[-1], x.shape[-2], x.shape[-1] // 2)
+    return y
+
+
+class _LayerNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        rows, width = _rows(x)
+        statistics = x.new_empty(rows, 2, dtype=torch.float32)  # mean and 1/σ
+        call("norm_forward", x.dtype, x, weight, bias, y, statistics, rows, width, EPSILON)
+        ctx.save_for_backward(x, weight, statistics)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x, weight, statistics = ctx.saved_tensors
+        result = torch.empty_like(x)
+        sums = x.new_empty(2, x.shape[-1], dtype=torch.float32)
+        call("norm_backward", x.dtype, x, weight, statistics, gradient.contiguous(), result, sums[0], sums[1],
+             *_rows(x))  # fmt: skip
+        return result, sums[0].to(x.dtype), sums[1].to(x.dtype)
+
+
+def _rows(x: Tensor) -> tuple[int, int]:
+    return x.numel() // x.shape[-1], x.shape[-1]

@@ -1,0 +1,113 @@
+"""Kernels in C++ for the CPU (kernels.cpp), compiled on first use with the compiler this machine has.
+
+Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics, about
+half as fast.
+"""
+
+import ctypes
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+SOURCE = Path(__file__).with_name("kernels.cpp")
+COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
+OPTIONAL_FLAGS = (
+    ("-fopenmp", "-mprefer-vector-width=512"),
+    ("-fopenmp",),
+    ("-fopenmp-simd",),
+    (),
+)  # the first that compile
+SUFFIXES = {torch.float32: "f32", torch.bfloat16: "bf16"}
+
+
+class _Switch:
+    on = True
+
+
+def use_kernels(on: bool) -> None:
+    """Whether the compiled kernels serve where they can."""
+    _Switch.on = on
+
+
+def identity() -> str:
+    """What computes on the CPU: `torch`, or the kernels' name, a hash of source, compiler, flags and processor."""
+    library = _library() if _Switch.on else None
+    return "torch" if library is None else Path(library._name).stem
+
+
+def serve(x: Tensor) -> bool:
+    """Whether the kernels compute on x."""
+    return _Switch.on and x.device.type == "cpu" and x.dtype in SUFFIXES and _library() is not None
+
+
+def call(name: str, dtype: torch.dtype, *arguments: Tensor | int | float | None) -> None:
+    """Run the kernel `name` of kernels.cpp for numbers of a type; tensors are contiguous."""
+    library = _library()
+    assert library is not None
+    function = getattr(library, f"{name}_{SUFFIXES[dtype]}")
+    function(*(_argument(value) for value in arguments))
+
+
+def _argument(value: object) -> object:
+    if isinstance(value, Tensor):
+        assert value.is_contiguous()
+        return ctypes.c_void_p(value.data_ptr())
+    if isinstance(value, float):
+        return ctypes.c_double(value)
+    if isinstance(value, int):
+        return ctypes.c_uint64(value)
+    return value  # None or a ctypes number
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    """The compiled kernels, or None where nothing here compiles them."""
+    if os.name != "posix":
+        return None
+    candidates = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
+    for compiler in filter(None, candidates):
+        for flags in OPTIONAL_FLAGS:
+            path = _compiled(compiler, [*FLAGS, *flags])
+            if path is not None:
+                return ctypes.CDLL(str(path))
+    return None
+
+
+def _compiled(compiler: str, flags: list[str]) -> Path | None:
+    """The shared library, made unless an earlier run did; None if the compiler refuses."""
+    identity = [SOURCE.read_text(encoding="utf-8"), compiler, *flags, platform.machine(), _processor_features()]
+    name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.so"
+    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for folder in (cache_home / "knowledge-access", Path(tempfile.gettempdir()) / f"knowledge-access-{os.getuid()}"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if (folder / name).exists():
+                return folder / name
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                target = Path(scratch) / name
+                command = [compiler, *flags, str(SOURCE), "-o", str(target)]
+                if subprocess.run(command, capture_output=True, check=False).returncode:
+                    return None
+                os.replace(target, folder / name)
+            return folder / name
+        except OSError:  # not writable
+            continue
+    return None
+
+
+def _processor_features() -> str:
+    """What -march=native goes by, so that machines with one home folder do not share a library."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:  # not Linux
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")

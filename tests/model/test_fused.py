@@ -1,0 +1,199 @@
+"""The operations between matrix products: compiled kernels equal torch's own, dropout drops what it should."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from scipy import stats
+from torch import Tensor
+
+from stages.model import fused
+from stages.model.fused import dropout
+from stages.model.kernels import identity, use_kernels
+
+SIZE = 400_000
+compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
+
+
+@pytest.fixture(params=["kernels", "torch"])
+def either(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "kernels" and identity() == "torch":
+        pytest.skip("no C++ compiler here")
+    use_kernels(request.param == "kernels")
+    yield request.param
+    use_kernels(True)
+
+
+def draws(seed: int, *shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def window(rows: int, columns: int, width: int) -> tuple[Tensor, Tensor]:
+    last = torch.arange(columns - rows + 1, columns + 1, dtype=torch.int32)
+    return (last - width).clamp(min=0), last
+
+
+def causal(share_dropped: float) -> Callable[[Tensor], Tensor]:
+    return lambda scores: fused.attention_weights(
+        scores, *window(scores.shape[-2], scores.shape[-1], 99), 0.2, share_dropped
+    )
+
+
+def windowed(scores: Tensor) -> Tensor:
+    return fused.attention_weights(scores, *window(*scores.shape[-2:], 5), 0.2, 0.0)
+
+
+def split(x: Tensor) -> Tensor:
+    parts = fused.split_heads(x, [torch.Size([3, 8]), torch.Size([2, 20])], heads=2)
+    return torch.cat([(q.exp() + 2 * k * v).flatten() for q, k, v in parts])
+
+
+def merge(a: Tensor, b: Tensor) -> Tensor:
+    return fused.merge_heads([a, b]).exp()
+
+
+def turn(x: Tensor) -> Tensor:
+    angles = torch.linspace(0, 3, x.shape[-2] * x.shape[-1] // 2).view(x.shape[-2], -1).to(x.dtype)
+    return fused.rotate(x, angles.cos(), angles.sin())
+
+
+OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
+    "causal softmax": (causal(0.0), [(2, 3, 21, 21)]),
+    "causal softmax of vectors' length": (causal(0.0), [(2, 2, 32, 32)]),
+    "more keys than queries": (causal(0.0), [(2, 3, 4, 24)]),
+    "softmax over a window": (windowed, [(2, 3, 21, 21)]),
+    "residual": (lambda r, x, b: fused.add_dropout(r, x, b, 0.0), [(70, 24), (70, 24), (24,)]),
+    "residual without bias": (lambda r, x: fused.add_dropout(r, x, None, 0.0), [(70, 24), (70, 24)]),
+    "gelu": (fused.gelu, [(70, 24), (24,)]),
+    "layer norm": (fused.layer_norm, [(70, 24), (24,), (24,)]),
+    "split heads": (split, [(64, 60)]),
+    "merge heads": (merge, [(3, 2, 8, 5), (2, 2, 7, 5)]),
+    "merge heads of 32": (merge, [(3, 2, 8, 32), (2, 2, 7, 32)]),
+    "rotation": (turn, [(2, 3, 9, 8)]),
+}
+
+
+@compiled
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 2e-2)])
+def test_kernels_equal_torch_forward_and_backward(name: str, dtype: torch.dtype, bound: float) -> None:
+    operation, shapes = OPERATIONS[name]
+    results = {}
+    for on in (True, False):
+        use_kernels(on)
+        # the plain one computes in float64 on the same numbers: what differs is the kernels' rounding
+        kind = dtype if on else torch.float64
+        inputs = [2 * draws(i, *shape) for i, shape in enumerate(shapes)]
+        inputs = [x.to(dtype).to(kind).requires_grad_() for x in inputs]
+        y = operation(*inputs)
+        y.backward(draws(9, *y.shape).to(dtype).to(kind))
+        results[on] = [y, *(x.grad for x in inputs)]
+    use_kernels(True)
+    for ours, plain in zip(results[True], results[False], strict=True):
+        assert ours.dtype == dtype
+        assert ((ours.double() - plain).norm() / plain.norm()).item() < bound
+
+
+def test_attention_weights_are_zero_where_a_query_may_not_see(either: str) -> None:
+    weights = windowed(draws(0, 2, 20, 20))
+    distance = torch.arange(20)[:, None] - torch.arange(20)
+    assert not weights[:, (distance < 0) | (distance >= 5)].any()
+    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 20))
+
+
+@compiled
+def test_weights_too_small_to_matter_are_zero_and_not_denormal() -> None:
+    scores = torch.tensor([[0.0, -100.0, -300.0, -440.0]]).expand(1, 4, 4)
+    weights = fused.attention_weights(scores, *window(4, 4, 99), 0.2, 0.0)[0, 3]
+    torch.testing.assert_close(weights[:2], torch.tensor([0.0, -20.0]).softmax(dim=0))
+    assert weights[2:].tolist() == [0.0, 0.0]
+
+
+@compiled
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_results_do_not_depend_on_the_number_of_threads(threads: int) -> None:
+    before = torch.get_num_threads()
+    x, weight, bias = draws(0, 333, 40).requires_grad_(), draws(1, 40).requires_grad_(), draws(2, 40).requires_grad_()
+    results = []
+    for count in (threads, 1):
+        torch.set_num_threads(count)
+        torch.manual_seed(0)
+        y = fused.add_dropout(x, fused.gelu(fused.layer_norm(x, weight, bias), bias), bias, 0.1)
+        results.append([y, *torch.autograd.grad(y.sum(), [x, weight, bias])])
+    torch.set_num_threads(before)
+    assert all(torch.equal(one, other) for one, other in zip(*results, strict=True))
+
+
+@compiled
+def test_softmax_with_dropout_is_the_softmax_masked_and_scaled_both_ways() -> None:
+    scores = draws(0, 4, 2, 37, 37).requires_grad_()
+    plain = causal(0.0)(scores)
+    torch.manual_seed(0)
+    dropped = causal(0.3)(scores)
+    kept = (dropped != 0) | (plain == 0)
+    torch.testing.assert_close(dropped, torch.where(kept, plain / 0.7, 0))
+    gone, visible = int((~kept).sum()), int((plain != 0).sum())
+    assert stats.binomtest(gone, visible, 0.3).pvalue > 1e-3
+    gradient = draws(1, 4, 2, 37, 37)
+    (ours,) = torch.autograd.grad(dropped, scores, gradient)
+    (expected,) = torch.autograd.grad(plain, scores, torch.where(kept, gradient / 0.7, 0))
+    torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-7)
+
+
+def dropped_ones(p: float, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    torch.manual_seed(seed)
+    return dropout(torch.ones(SIZE // 400, 400, dtype=dtype), p).flatten()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.9])
+def test_a_share_p_is_dropped_and_the_rest_scaled(either: str, p: float, dtype: torch.dtype) -> None:
+    y = dropped_ones(p, dtype=dtype)
+    gone = int((y == 0).sum())
+    assert stats.binomtest(gone, SIZE, p).pvalue > 1e-3
+    kept = y[y != 0].unique()
+    assert kept.tolist() == [pytest.approx(1 / (1 - p), rel=1e-6 if dtype == torch.float32 else 1e-2)]
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3, 4, 16, 400, 1000, 2**16])
+def test_neighbours_are_dropped_independently(either: str, lag: int) -> None:
+    mask = (dropped_ones(0.1) == 0).float() - 0.1
+    correlation = (mask[lag:] * mask[:-lag]).mean() / 0.09
+    assert abs(correlation.item()) < 4.5 / (SIZE - lag) ** 0.5
+
+
+@pytest.mark.parametrize("other", [1, 2, 2**31])
+def test_other_seeds_drop_independently(either: str, other: int) -> None:
+    one, two = ((dropped_ones(0.1, seed) == 0).float() - 0.1 for seed in (0, other))
+    assert abs((one * two).mean().item() / 0.09) < 4.5 / SIZE**0.5
+
+
+@pytest.mark.parametrize("operation", [lambda x: dropout(x, 0.3), lambda x: fused.add_dropout(0 * x, x, None, 0.3)])
+def test_gradients_pass_where_values_do(either: str, operation: Callable[[Tensor], Tensor]) -> None:
+    x = draws(0, 7, 13, 5).requires_grad_()  # no multiple of four
+    torch.manual_seed(1)
+    y = operation(x)
+    weight = draws(2, 7, 13, 5)
+    (y * weight).sum().backward()
+    assert 0 < int((y == 0).sum()) < y.numel()
+    torch.testing.assert_close(x.grad, torch.where(y == 0, 0, weight / 0.7))
+
+
+def test_the_seed_decides_and_each_call_draws_anew(either: str) -> None:
+    assert torch.equal(dropped_ones(0.2, seed=5), dropped_ones(0.2, seed=5))
+    assert not torch.equal(dropped_ones(0.2, seed=5), dropped_ones(0.2, seed=6))
+    torch.manual_seed(5)
+    first, second = (dropout(torch.ones(10, 100), 0.2) for _ in range(2))
+    assert not torch.equal(first, second)
+
+
+def test_p_0_changes_nothing(either: str) -> None:
+    x = draws(0, 4, 5)
+    assert torch.equal(dropout(x, 0.0), x)
+    assert torch.equal(fused.add_dropout(x, x, None, 0.0), x + x)
+
+
+def test_switched_off_kernels_do_not_serve() -> None:
+    use_kernels(False)
+    assert identity() == "torch"
+    use_kernels(True)
