@@ -42,6 +42,7 @@ class Compute(Section):
     device: Literal["auto", "cpu", "cuda"]
     precision: Literal["auto", "float32", "bfloat16"]
     kernels: Literal["auto", "torch"]
+    deterministic: bool
     checkpoint_seconds: Annotated[float, Field(ge=0)]
 
 

@@ -90,7 +90,7 @@ TWO = ["vanilla", "rope"]  # another variant goes the same way and takes seconds
 def small(content: dict[str, Any]) -> None:
     """A study of seconds: few people, one epoch, one seed, two variants of a tiny model."""
     content["study"]["variants"] = TWO
-    content["compute"] = {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
+    content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     recipe = content["recipes"]["quick"]
     recipe["seeds"] = [1]

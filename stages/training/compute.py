@@ -46,6 +46,7 @@ def choose_backend(compute: Compute) -> Backend:
         raise StudyError(
             "params.yaml: compute.device: was 'cuda', but torch finds no CUDA device here; use auto or cpu"
         )
+    torch.use_deterministic_algorithms(compute.deterministic)
     kernels.use_kernels(compute.kernels == "auto")
     wants_cuda = compute.device in ("auto", "cuda") and torch.cuda.is_available()
     device = torch.device("cuda" if wants_cuda else "cpu")

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from stages.corpus.example import PAD, Examples
 from stages.model.gpt import GPT
 from stages.settings import Optimizer
+from stages.training.batches import split_by_length
 from stages.training.compute import Backend
 from stages.training.optimizer import build_optimizers
 
@@ -34,10 +35,17 @@ class Learner:
         self.clip = settings.gradient_clip
         self.optimizers = build_optimizers(self.model, self.masters, settings)
 
+    def cut(self, examples: Examples) -> list[Examples]:
+        """The batch in the parts that are computed one by one between the characters' own steps."""
+        return split_by_length(examples)
+
     def step(self, parts: Sequence[Examples], rate: float) -> Tensor:
-        """One step at the given learning rate on a batch cut into parts; returns the batch's mean loss."""
+        """One step at the given learning rate on a batch cut into parts; returns the batch's mean loss.
+
+        The loss stays on the device, so that nothing waits for it.
+        """
         loss = self.gradients(parts)
-        nn.utils.clip_grad_norm_(self.masters, self.clip)
+        self.clip_gradients()
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
@@ -59,6 +67,10 @@ class Learner:
             assert copy.grad is not None
             master.grad = copy.grad.float()
         return loss.detach()
+
+    def clip_gradients(self) -> None:
+        """Scale the gradients down where their norm exceeds the largest allowed."""
+        nn.utils.clip_grad_norm_(self.masters, self.clip)
 
     def weights(self) -> dict[str, Tensor]:
         """The masters by the model's names, float32 on the CPU."""
@@ -87,10 +99,10 @@ class Learner:
                 owners[id(master)].state[master][key] = tensor.to(master.device)
         self._copy_masters()
 
+    @torch.no_grad()
     def _copy_masters(self) -> None:
-        with torch.no_grad():
-            for copy, master in zip(self.copies, self.masters, strict=False):
-                copy.copy_(master)
+        for copy, master in zip(self.copies, self.masters, strict=False):
+            copy.copy_(master)
 
 
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:

@@ -13,11 +13,13 @@ from tqdm import tqdm
 from stages.corpus.example import Examples
 from stages.errors import StudyError
 from stages.settings import Schedule
-from stages.training.batches import generator, rows_of_step, split_by_length, steps_per_epoch
+from stages.training.batches import generator, rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Pace, load_tensors, save_tensors
 from stages.training.learner import Learner
 from stages.training.lifetime import Starter, stop_requests
 from stages.training.schedule import learning_rate
+
+LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,20 @@ def train(
         done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
     started = time.monotonic() - seconds
     pace = Pace(interval)
+    fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
+
+    def look() -> None:
+        losses[done - len(fresh) : done] = torch.stack(fresh).cpu().numpy() if fresh else []
+        fresh.clear()
+        if not np.isfinite(losses[:done]).all():
+            first = int(np.flatnonzero(~np.isfinite(losses[:done]))[0])
+            raise StudyError(
+                f"{title}: the loss is {losses[first]} at step {first + 1} of {task.steps}; lower the "
+                f"learning_rate of recipes.<recipe>.{task.phase.partition('_')[0]} or lengthen its warm-up"
+            )
 
     def save() -> None:
+        look()
         with pace.writing():
             tensors = learner.state() | {"losses": torch.from_numpy(losses)}
             save_tensors(checkpoint, tensors, steps=done, seconds=time.monotonic() - started)
@@ -97,17 +111,14 @@ def train(
     bar = tqdm(total=task.steps, initial=done, desc=title, unit="step", mininterval=0.5 if terminal else 15)
     with bar, stop_requests(starter) as stop:
         while done < task.steps and not stop.wanted():
-            losses[done] = float(step(learner, task, seed, done))
-            if not np.isfinite(losses[done]):
-                raise StudyError(
-                    f"{title}: the loss is {losses[done]} at step {done + 1} of {task.steps}; lower the "
-                    f"learning_rate of recipes.<recipe>.{task.phase.partition('_')[0]} or lengthen its warm-up"
-                )
+            fresh.append(step(learner, task, seed, done))
             done += 1
             bar.update()
             if pace.due():
-                bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
                 save()
+                bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
+            elif len(fresh) == LOOK_EVERY:
+                look()
         save()
         if stop.wanted():
             raise KeyboardInterrupt(
@@ -121,4 +132,4 @@ def step(learner: Learner, task: Task, seed: int, number: int) -> torch.Tensor:
     rows = rows_of_step(task.rows, task.batch_size, seed, number)
     examples = task.draw(rows, generator(seed, task.phase, number))
     torch.manual_seed(int(generator(seed, f"{task.phase} dropout", number).integers(2**63)))
-    return learner.step(split_by_length(examples), task.rate(number))
+    return learner.step(learner.cut(examples), task.rate(number))

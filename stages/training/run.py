@@ -16,7 +16,7 @@ from stages.model.gpt import GPT
 from stages.training.batches import steps_per_epoch
 from stages.training.checkpoint import save_tensors
 from stages.training.experiment import Experiment
-from stages.training.learner import Learner
+from stages.training.graph import learner_for
 from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
 from stages.training.provenance import provenance
@@ -40,7 +40,7 @@ class Run:
         if result.with_suffix(".json").exists():
             return
         experiment = self.experiment
-        learner = Learner(model(), experiment.recipe.optimizer, experiment.backend)
+        learner = learner_for(model(), experiment.recipe.optimizer, experiment.backend)
         checkpoint = self.work / f"{name}.checkpoint"
         title = f"{experiment.recipe_name} {experiment.variant} {task.phase.replace('_', ' ')}, seed {seed}"
         history = train(learner, task, seed, checkpoint, experiment.checkpoint_seconds, title, self.starter)

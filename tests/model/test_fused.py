@@ -109,6 +109,17 @@ def test_weights_too_small_to_matter_are_zero_and_not_denormal() -> None:
     assert weights[2:].tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_gelu_of_large_numbers_is_zero_or_the_number_and_never_denormal(either: str, dtype: torch.dtype) -> None:
+    x = torch.linspace(-40, 40, 4001).to(dtype).view(1, -1).requires_grad_()
+    y = fused.gelu(x, torch.zeros(4001, dtype=dtype))
+    y.sum().backward()
+    for values in (y, x.grad) if either == "kernels" else ():
+        assert ((values == 0) | (values.abs() > 1e-30)).all()
+    assert torch.equal(y[x > 10], x[x > 10])
+    assert (y[x < -15].abs() < 1e-30).all() and (x.grad[x < -15].abs() < 1e-30).all()
+
+
 @compiled
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_results_do_not_depend_on_the_number_of_threads(threads: int) -> None:

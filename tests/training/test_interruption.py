@@ -34,7 +34,7 @@ PATIENCE = 60  # seconds
 
 def tiny(content: dict[str, Any]) -> None:
     """A training of a second, with a checkpoint after every step."""
-    content["compute"] = {"device": "cpu", "precision": "float32", "checkpoint_seconds": 0.0}
+    content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 0.0}
     recipe = content["recipes"][RECIPE]
     recipe["seeds"] = [1, 2]
     recipe["model"] |= {"layers": 2, "heads": 2, "width": 32, "context": 64, "dropout": 0.1}

@@ -1,0 +1,141 @@
+"""What is timed: steps of training and answers, of the plain reference and of the fast path."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from stages.corpus.example import MASK, Examples
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import prompt
+from stages.errors import StudyError
+from stages.inference.generation import generate
+from stages.model.gpt import GPT
+from stages.pretrain import pretraining
+from stages.settings import Recipe
+from stages.training import loop
+from stages.training.experiment import Experiment
+from stages.training.learner import Learner
+from tests.invented import prepared_like_the_handout
+from tests.reference.generation import answer
+from tests.reference.model import PlainGPT
+from tests.reference.text import padded, span_corruption
+from tests.reference.training import Trainer
+
+SEED = 1
+
+
+def read_data(recipe: str, folder: Path | None) -> tuple[Prepared, str]:
+    """The prepared data of the folder or of the recipe, else invented ones of the handout's lengths; and which.
+
+    Raises:
+        StudyError: the folder that was named holds no prepared data.
+    """
+    if folder is not None:
+        return Prepared.load(folder), f"prepared data of the folder {folder.name}"
+    if (Path("data/prepared") / recipe).is_dir():
+        return Prepared.load(Path("data/prepared") / recipe), f"prepared data of recipe {recipe}"
+    return prepared_like_the_handout(), "invented documents and questions of the handout's lengths"
+
+
+def check_comparable(name: str, recipe: Recipe) -> None:
+    """Whether the plain reference knows all that the recipe asks for.
+
+    Raises:
+        StudyError: it does not.
+    """
+    objectives = recipe.pretrain.objectives
+    if objectives.title_cloze or objectives.span_corruption.largest_span != 0.5 or recipe.optimizer.matrices != "adamw":
+        raise StudyError(
+            f"recipe {name}: the plain reference knows span corruption up to half a document, and AdamW, only; "
+            "choose another --recipe, such as handout"
+        )
+
+
+def plain_model(experiment: Experiment, model: GPT) -> PlainGPT:
+    """The reference with the model's weights."""
+    settings = experiment.mixer.model_dump()
+    return PlainGPT.of(experiment.variant, experiment.recipe.model, settings, model.state_dict())
+
+
+class PlainTraining:
+    """The plain loop: a batch of padded contexts in float32, its examples drawn in strings one by one."""
+
+    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
+        self.task = pretraining(experiment, prepared)
+        self.spans = experiment.recipe.pretrain.objectives.span_corruption
+        self.vocabulary = prepared.vocabulary
+        self.documents = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(self.task.rows)]
+        self.device = experiment.backend.device
+        model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(self.device)
+        self.trainer = Trainer(model, experiment.recipe.optimizer)
+        self.tokens: list[int] = []  # characters with an input, of each step
+
+    def step(self) -> None:
+        """One step; PAD is computed, and not counted."""
+        number = len(self.tokens)
+        draws = np.random.default_rng([SEED, number])
+        rows = draws.choice(self.task.rows, size=min(self.task.rows, self.task.batch_size), replace=False)
+        shortest, longest = self.spans.shortest_document, self.spans.longest_document
+        texts = [span_corruption(self.documents[row], draws, shortest, longest) for row in rows]
+        inputs, targets = padded(texts, self.vocabulary, self.task.context)
+        self.trainer.step(inputs.to(self.device), targets.to(self.device), self.task.rate(number))
+        self.tokens.append(sum(len(text) - 1 for text in texts))
+
+
+class FastTraining:
+    """The study's own step, as its loop calls it."""
+
+    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
+        task = pretraining(experiment, prepared)
+        self.draw = task.draw
+        self.task = replace(task, draw=self.counted)
+        self.learner = Learner(experiment.new_model(prepared, SEED), experiment.recipe.optimizer, experiment.backend)
+        self.tokens: list[int] = []  # characters with an input, of each step
+
+    def counted(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        """The task's examples, their characters noted."""
+        examples = self.draw(rows, generator)
+        self.tokens.append(int(examples.lengths.sum()))
+        return examples
+
+    def step(self) -> None:
+        """One step; an epoch's last batch is left out, for it may be short."""
+        epoch, batch = divmod(len(self.tokens), max(1, self.task.rows // self.task.batch_size))
+        number = epoch * (self.task.steps // self.task.epochs) + batch
+        float(loop.step(self.learner, self.task, SEED, number))
+
+
+def untrained(experiment: Experiment, prepared: Prepared) -> GPT:
+    """First weights that never say MASK: every answer has all its characters, the most that an evaluation can take."""
+    model = experiment.new_model(prepared, SEED).to(experiment.backend.device)
+    with torch.no_grad():
+        model.head.weight[MASK] = 0.0  # of so many random logits zero is never the largest
+    return model
+
+
+def finetuned(experiment: Experiment, prepared: Prepared, folder: Path) -> GPT | None:
+    """The first finetuned weights in folder/<variant>/finetuned, where there are any."""
+    weights = sorted((folder / experiment.variant / "finetuned").glob("*.safetensors"))
+    return experiment.trained_model(prepared, weights[0]) if weights else None
+
+
+class Evaluation:
+    """Greedy answers to the dev questions."""
+
+    def __init__(self, experiment: Experiment, prepared: Prepared, model: GPT, questions: int) -> None:
+        asked = prepared.questions["dev"]
+        self.prompts = [prompt(asked[row]) for row in range(min(questions, len(asked)))]
+        self.model, self.plain = model.eval(), plain_model(experiment, model).eval()
+        self.max_characters = experiment.recipe.generation.max_characters
+        self.answered = 0
+
+    def all_questions(self) -> None:
+        """The fast path: all of them in batches, from cached states."""
+        generate(self.model, self.prompts, self.max_characters)
+
+    def one_question(self) -> None:
+        """The plain reference: the next question, character by character."""
+        answer(self.plain, self.prompts[self.answered % len(self.prompts)].tolist(), self.max_characters)
+        self.answered += 1
