@@ -46,7 +46,9 @@ def generate(model: GPT, prompts: Sequence[np.ndarray], max_characters: int) -> 
     log_probabilities = np.zeros(len(prompts))
     if not groups:
         return []
-    rows = np.concatenate([np.array(group) for group in groups.values()])  # which prompt each row of the batch continues
+    rows = np.concatenate(
+        [np.array(group) for group in groups.values()]
+    )  # which prompt each row of the batch continues
     alive = np.ones(len(rows), dtype=bool)
     logits = torch.cat(logits_of_groups)
     states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]

@@ -55,16 +55,17 @@ def gelu(x: Tensor, bias: Tensor) -> Tensor:
     return F.gelu(x + bias)
 
 
-def split_heads(x: Tensor, shapes: Sequence[torch.Size], heads: int) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """Queries, keys and values of a batch's parts.
+def split_heads(x: Tensor, shapes: Sequence[torch.Size], heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
+    """The heads of a batch's parts.
 
-    x: (N, 3C), parts of the shapes (B, T) one after another → q, k, v (B, nh, T, hs) of each.
+    x: (N, kinds·C), parts of the shapes (B, T) one after another; kinds is 1 or, for queries, keys and values, 3.
+    Returns as many (B, nh, T, hs) for each part.
     """
     if serve(x):
-        flat = _SplitHeads.apply(x, [tuple(shape) for shape in shapes], heads)
-        return list(zip(flat[0::3], flat[1::3], flat[2::3], strict=True))
+        flat = _SplitHeads.apply(x, [tuple(shape) for shape in shapes], heads, kinds)
+        return [tuple(flat[i : i + kinds]) for i in range(0, len(flat), kinds)]
     parts = x.split([shape.numel() for shape in shapes])
-    split = [part.view(*shape, 3, heads, -1) for part, shape in zip(parts, shapes, strict=True)]  # (B, T, 3, nh, hs)
+    split = [part.view(*shape, kinds, heads, -1) for part, shape in zip(parts, shapes, strict=True)]
     return [part.permute(2, 0, 3, 1, 4).unbind() for part in split]
 
 
@@ -178,28 +179,30 @@ class _Gelu(torch.autograd.Function):
 
 class _SplitHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, shapes: list[tuple[int, int]], heads: int) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, x: Tensor, shapes: list[tuple[int, int]], heads: int, kinds: int) -> tuple[Tensor, ...]:
         x = x.contiguous()
-        ctx.shapes, ctx.heads, ctx.head_size = shapes, heads, x.shape[1] // (3 * heads)
+        ctx.shapes, ctx.heads, ctx.kinds, ctx.head_size = shapes, heads, kinds, x.shape[1] // (kinds * heads)
         parts: list[Tensor] = []
         start = 0
         for B, T in shapes:
-            split = x.new_empty(3, B, heads, T, ctx.head_size)
-            call("split_heads", x.dtype, x[start : start + B * T], *split, B, T, heads, ctx.head_size, 3)
+            split = x.new_empty(kinds, B, heads, T, ctx.head_size)
+            places = [*split, None, None][:3]
+            call("split_heads", x.dtype, x[start : start + B * T], *places, B, T, heads, ctx.head_size, kinds)
             parts.extend(split)
             start += B * T
         return tuple(parts)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
         rows = sum(B * T for B, T in ctx.shapes)
-        result = gradients[0].new_empty(rows, 3 * ctx.heads * ctx.head_size)
+        result = gradients[0].new_empty(rows, ctx.kinds * ctx.heads * ctx.head_size)
         start = 0
         for i, (B, T) in enumerate(ctx.shapes):
-            parts = [gradient.contiguous() for gradient in gradients[3 * i : 3 * i + 3]]
-            call("merge_heads", result.dtype, *parts, result[start : start + B * T], B, T, ctx.heads, ctx.head_size, 3)
+            parts = [gradient.contiguous() for gradient in gradients[ctx.kinds * i : ctx.kinds * (i + 1)]]
+            call("merge_heads", result.dtype, *[*parts, None, None][:3], result[start : start + B * T],
+                 B, T, ctx.heads, ctx.head_size, ctx.kinds)  # fmt: skip
             start += B * T
-        return result, None, None
+        return result, None, None, None
 
 
 class _MergeHeads(torch.autograd.Function):

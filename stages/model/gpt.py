@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from stages.model.block import Block
 from stages.model.fused import dropout, layer_norm
-from stages.model.mixer import Mixer, State
+from stages.model.mixer import State
 from stages.model.mixers import build
 from stages.settings import Model, Section
 
@@ -18,19 +17,19 @@ class GPT(nn.Module):
     ::
 
         tokens ── embedding (+ learned positions, zero at first, if the variant needs them) ── dropout
-               ── layers × Block(mixer of the variant) ── LayerNorm ── head, untied, without bias ── logits
+               ── trunk of the variant: layers × Block ── LayerNorm ── head, untied, without bias ── logits
 
     Weights are drawn from N(0, 0.02), biases are zero.
     """
 
     def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:
         super().__init__()
-        mixers = [build(variant, model, mixer_settings) for _ in range(model.layers)]
         self.context = model.context
         self.embedding = nn.Embedding(vocabulary_size, model.width)
-        self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if mixers[0].needs_positions else None
+        self.blocks = build(variant, model, mixer_settings)
+        needs_positions = self.blocks.needs_positions
+        self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if needs_positions else None
         self.share_dropped = model.dropout
-        self.blocks = nn.ModuleList([Block(model, mixer) for mixer in mixers])
         self.norm = nn.LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
         self.apply(_initialise)
@@ -45,9 +44,7 @@ class GPT(nn.Module):
         if self.positions is not None:
             x = x + torch.cat([self._positions(part, states).flatten(0, 1) for part in parts])
         x = dropout(x, self.share_dropped if self.training else 0.0)
-        shapes = [part.shape for part in parts]
-        for i, block in enumerate(self.blocks):
-            x = block(x, shapes, None if states is None else states[i])
+        x = self.blocks(x, [part.shape for part in parts], states)
         return layer_norm(x, self.norm.weight, self.norm.bias)
 
     def _positions(self, part: Tensor, states: Sequence[State] | None) -> Tensor:
@@ -64,12 +61,7 @@ class GPT(nn.Module):
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         """States for generation, one a block, of rows that have seen nothing yet."""
-        return [mixer.empty_state(batch, positions) for mixer in self.mixers]
-
-    @property
-    def mixers(self) -> list[Mixer]:
-        """The blocks' mixers, bottom first."""
-        return [module for module in self.modules() if isinstance(module, Mixer)]
+        return self.blocks.empty_states(batch, positions)
 
     @property
     def parameter_count(self) -> int:

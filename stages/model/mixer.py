@@ -50,8 +50,12 @@ class Mixer(nn.Module, ABC):
     needs_positions: ClassVar[bool]  # whether the model adds learned positions to its embeddings
 
     @abstractmethod
-    def __init__(self, model: Model, settings: Any) -> None:
-        """model: the recipe's shape; settings: this variant's section."""
+    def __init__(self, model: Model, settings: Any, layer: int) -> None:
+        """model: the recipe's shape; settings: this variant's section; layer: its block, from 0.
+
+        Raises:
+            ValueError: the settings do not fit the shape.
+        """
         super().__init__()
 
     @abstractmethod

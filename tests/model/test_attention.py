@@ -22,7 +22,7 @@ def draws(*shape: int) -> Tensor:
 def test_attention_equals_torchs_causal_attention(length: int) -> None:
     q, k, v = draws(3, 2, 4, length, 8)
     expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    torch.testing.assert_close(attend(q, k, v, None, 0.0), expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(attend(q, k, v, 0.0), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_attention_equals_torchs_masked_attention() -> None:
@@ -30,32 +30,32 @@ def test_attention_equals_torchs_masked_attention() -> None:
     k, v = draws(2, 2, 4, 20, 8)
     visible = torch.arange(20) <= torch.tensor([[3, 4, 5, 6, 7], [15, 16, 17, 18, 19]])[:, None, :, None]
     expected = F.scaled_dot_product_attention(q, k, v, visible)
-    torch.testing.assert_close(attend(q, k, v, visible, 0.0), expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(attend(q, k, v, 0.0, visible=visible), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_gradients_of_attention_equal_torchs() -> None:
     ours, theirs = (draws(3, 2, 4, 17, 8).requires_grad_() for _ in range(2))
-    attend(*ours, None, 0.0).square().sum().backward()
+    attend(*ours, 0.0).square().sum().backward()
     F.scaled_dot_product_attention(*theirs, is_causal=True).square().sum().backward()
     torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5)
 
 
 def test_large_scores_stay_finite() -> None:
     q, k, v = draws(3, 1, 1, 6, 8)
-    assert attend(1e4 * q, 1e4 * k, v, None, 0.0).isfinite().all()
+    assert attend(1e4 * q, 1e4 * k, v, 0.0).isfinite().all()
 
 
 def test_dropped_attention_keeps_its_expectation() -> None:
     q, k, v = draws(3, 1, 2, 12, 4)
     torch.manual_seed(0)
-    mean = torch.stack([attend(q, k, v, None, 0.3) for _ in range(4000)]).mean(dim=0)
-    torch.testing.assert_close(mean, attend(q, k, v, None, 0.0), rtol=0, atol=0.1)
-    assert not torch.equal(attend(q, k, v, None, 0.3), attend(q, k, v, None, 0.0))
+    mean = torch.stack([attend(q, k, v, 0.3) for _ in range(4000)]).mean(dim=0)
+    torch.testing.assert_close(mean, attend(q, k, v, 0.0), rtol=0, atol=0.1)
+    assert not torch.equal(attend(q, k, v, 0.3), attend(q, k, v, 0.0))
 
 
 @pytest.fixture
 def rope() -> Mixer:
-    return Mixer(Model(layers=1, heads=4, width=32, context=64, dropout=0.0), Settings(theta=THETA))
+    return Mixer(Model(layers=1, heads=4, width=32, context=64, dropout=0.0), Settings(theta=THETA), layer=0)
 
 
 def test_scores_of_rotated_queries_and_keys_depend_on_the_distance_only(rope: Mixer) -> None:

@@ -48,6 +48,10 @@ def split(x: Tensor) -> Tensor:
     return torch.cat([(q.exp() + 2 * k * v).flatten() for q, k, v in parts])
 
 
+def split_one(x: Tensor) -> Tensor:
+    return torch.cat([q.exp().flatten() for (q,) in fused.split_heads(x, [torch.Size([3, 8])], heads=2, kinds=1)])
+
+
 def merge(a: Tensor, b: Tensor) -> Tensor:
     return fused.merge_heads([a, b]).exp()
 
@@ -67,6 +71,7 @@ OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
     "gelu": (fused.gelu, [(70, 24), (24,)]),
     "layer norm": (fused.layer_norm, [(70, 24), (24,), (24,)]),
     "split heads": (split, [(64, 60)]),
+    "split heads of one kind": (split_one, [(24, 20)]),
     "merge heads": (merge, [(3, 2, 8, 5), (2, 2, 7, 5)]),
     "merge heads of 32": (merge, [(3, 2, 8, 32), (2, 2, 7, 32)]),
     "rotation": (turn, [(2, 3, 9, 8)]),

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from stages.errors import StudyError
-from stages.model.mixer import Mixer
+from stages.model.trunk import Trunk
 from stages.settings import PARAMS, Model, Section, check
 
 
@@ -18,13 +18,18 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model)
     module = import_module(f"{__name__}.{variant}")
     settings: Section = check(module.Settings, variants[variant], str(PARAMS), key)
     try:
-        module.Mixer(model, settings)
+        build(variant, model, settings)
     except ValueError as error:
         raise StudyError(f"{PARAMS}: {key}: {error}") from error
     return settings
 
 
-def build(variant: str, model: Model, settings: Section) -> Mixer:
-    """A new mixer of the variant, with random weights."""
-    mixer: Mixer = import_module(f"{__name__}.{variant}").Mixer(model, settings)
-    return mixer
+def build(variant: str, model: Model, settings: Section) -> Trunk:
+    """A new trunk of the variant, with random weights: the file's own `Trunk`, or blocks with its `Mixer`.
+
+    Raises:
+        ValueError: the settings do not fit the model's shape.
+    """
+    module = import_module(f"{__name__}.{variant}")
+    trunk: Trunk = module.Trunk(model, settings) if hasattr(module, "Trunk") else Trunk(model, settings, module.Mixer)
+    return trunk

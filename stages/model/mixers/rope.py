@@ -26,8 +26,8 @@ class Mixer(CausalSelfAttention):
 
     needs_positions: ClassVar[bool] = False
 
-    def __init__(self, model: Model, settings: Settings) -> None:
-        super().__init__(model, settings)
+    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+        super().__init__(model, settings, layer)
         if self.head_size % 2:
             raise ValueError(f"rotary positions need an even head size, width / heads is {self.head_size}")
         pair = torch.arange(self.head_size // 2)

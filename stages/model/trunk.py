@@ -1,0 +1,37 @@
+"""What stands between embedding and head."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from stages.model.block import Block
+from stages.model.mixer import Mixer, State
+from stages.settings import Model, Section
+
+
+class Trunk(nn.ModuleList):
+    """layers × Block, each with a mixer of the variant.
+
+    A variant that does not keep one vector a character all the way (the perceiver) derives a `Trunk` of its own.
+    """
+
+    needs_positions: bool
+
+    def __init__(self, model: Model, settings: Section, mixer: type[Mixer]) -> None:
+        super().__init__(Block(model, mixer(model, settings, layer)) for layer in range(model.layers))
+        self.needs_positions = mixer.needs_positions
+
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], states: Sequence[State] | None = None) -> Tensor:
+        """x (N, C) → (N, C), the characters of parts of the shapes (B, T), one part after another.
+
+        With states (one a block) there is one part, and it continues each row after the positions they have seen.
+        """
+        for i, block in enumerate(self):
+            x = block(x, shapes, None if states is None else states[i])
+        return x
+
+    def empty_states(self, batch: int, positions: int) -> list[State]:
+        """States of `batch` rows that have seen nothing yet, with room for `positions` positions."""
+        mixers = [module for module in self.modules() if isinstance(module, Mixer)]
+        return [mixer.empty_state(batch, positions) for mixer in mixers]
