@@ -47,7 +47,7 @@ def cells(name: str) -> list[str]:
 
 @pytest.fixture(scope="module", name="imports")
 def imports_fixture() -> dict[str, set[str]]:
-    """The project's files that each cell's process imports, and the C++ of the same name, by stage and variant."""
+    """The project's files that each cell's process imports, and their C++, by stage and variant."""
     wanted = {}
     for name, stage in STAGES.items():
         for variant in cells(name):
@@ -60,7 +60,11 @@ def imports_fixture() -> dict[str, set[str]]:
         for cell, found in json.loads(ended.stdout).items()
     }
     for found in files.values():
-        found |= {file.replace(".py", ".cpp") for file in found if (ROOT / file.replace(".py", ".cpp")).is_file()}
+        sources = {file.replace(".py", ".cpp") for file in found if (ROOT / file.replace(".py", ".cpp")).is_file()}
+        found |= sources
+        for source in sources:
+            headers = re.findall(r'^#include "(.+)"', (ROOT / source).read_text(encoding="utf-8"), re.MULTILINE)
+            found |= {(Path(source).parent / header).as_posix() for header in headers}
     return {cell: {file for file in found if not file.endswith("__init__.py")} for cell, found in files.items()}
 
 

@@ -1,113 +1,49 @@
 // What a step does between its matrix products, one pass over memory each.
 //
-// Every function exists for float32 and for bfloat16 (numbers ending in _f32, _bf16); arithmetic is float32.
-// Arrays are contiguous. Sums over rows are taken in CHUNKS fixed pieces and added in their order, so results do
-// not depend on the number of threads. stages/model/fused.py has the meaning and the shapes.
-#include <cmath>
-#include <cstdint>
-#include <cstring>
+// Compiled once for float32 and once, with -DBFLOAT16, for bfloat16; arithmetic is float32. Arrays are contiguous. Sums
+// over rows are taken in CHUNKS fixed pieces and added in their order, so results do not depend on the number of
+// threads. stages/model/fused.py has the meaning and the shapes.
 #include <vector>
+
+#include "arithmetic.h"
 
 namespace {
 
 constexpr int CHUNKS = 32;
-// Attention weights below e^-46 = 1e-20 of the largest and tails of the normal distribution below that count as
-// none: processors take a hundred times as long over the denormal numbers that they or their products would be.
-constexpr float NOTHING = -46.0f;
-
-enum class bfloat16 : uint16_t {};  // float32's upper half
-
-inline float read(float x) { return x; }
-
-inline float read(bfloat16 x) {
-    const uint32_t bits = static_cast<uint32_t>(x) << 16;
-    float y;
-    std::memcpy(&y, &bits, 4);
-    return y;
-}
-
-inline void write(float &y, float x) { y = x; }
-
-inline void write(bfloat16 &y, float x) {  // to the nearest, ties to even
-    uint32_t bits;
-    std::memcpy(&bits, &x, 4);
-    bits += 0x7fffu + ((bits >> 16) & 1u);
-    y = static_cast<bfloat16>(bits >> 16);
-}
-
-// e^x to float32's precision, for x ≤ 88: a power of two times Cephes' polynomial on [-ln 2 / 2, ln 2 / 2].
-inline float exponential(float x) {
-    x = x < -87.0f ? -87.0f : x;
-    const float shifted = x * 1.44269504f + 12582912.0f;  // 1.5 · 2²³: the sum's last bits are the rounded quotient
-    const float n = shifted - 12582912.0f;
-    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-    float y = 1.9875691500e-4f;
-    y = y * r + 1.3981999507e-3f;
-    y = y * r + 8.3334519073e-3f;
-    y = y * r + 4.1665795894e-2f;
-    y = y * r + 1.6666665459e-1f;
-    y = y * r + 5.0000001201e-1f;
-    y = y * r * r + r + 1.0f;
-    const int32_t exponent = static_cast<int32_t>(n) << 23;
-    int32_t bits;
-    std::memcpy(&bits, &y, 4);
-    bits += exponent;
-    std::memcpy(&y, &bits, 4);
-    return y;
-}
-
-// Φ(x), the normal distribution function, by Abramowitz and Stegun 7.1.26 (error of erf below 1.5e-7); density: φ(x).
-inline float normal_cdf(float x, float &density) {
-    const float a = std::fabs(x) * 0.70710678f;
-    const float e = -a * a < NOTHING ? 0.0f : exponential(-a * a);
-    const float t = 1.0f / (1.0f + 0.3275911f * a);
-    const float poly =
-        ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t;
-    const float tail = 0.5f * poly * e;
-    density = 0.39894228f * e;
-    return x < 0 ? tail : 1.0f - tail;
-}
-
-// 32 uniform bits for each index: a counter hashed with two keys.
-inline uint32_t uniform_bits(uint32_t index, uint32_t key0, uint32_t key1) {
-    uint32_t x = index + key0;
-    x ^= x >> 16;
-    x *= 0x21f0aaadu;
-    x ^= x >> 15;
-    x += key1;
-    x *= 0x735a2d97u;
-    x ^= x >> 15;
-    x *= 0x9e3779b1u;
-    x ^= x >> 16;
-    return x;
-}
-
-struct Dropout {  // keeps what draws at least `threshold`, p · 2³²
-    uint32_t key0, key1, threshold;
-    float scale;
-
-    Dropout(uint64_t seed, double p)
-        : key0(static_cast<uint32_t>(seed)), key1(static_cast<uint32_t>(seed >> 32)),
-          threshold(static_cast<uint32_t>(p * 4294967296.0 + 0.5)), scale(static_cast<float>(1.0 / (1.0 - p))) {}
-
-    inline float factor(uint32_t index) const { return uniform_bits(index, key0, key1) < threshold ? 0.0f : scale; }
-};
 
 // Scratch rows are a whole number of vectors long: exponentials and hashes never run one value at a time.
 inline int64_t padded(int64_t length) { return (length + 15) / 16 * 16; }
 
 // row = 0 … 0, values · factor, 0 … 0
-template <typename T>
-inline void write_row(const float *values, float factor, T *row, int64_t from, int64_t seen, int64_t columns) {
-    std::memset(static_cast<void *>(row), 0, from * sizeof(T));
+inline void write_row(const float *values, float factor, number *row, int64_t from, int64_t seen, int64_t columns) {
+    std::memset(static_cast<void *>(row), 0, from * sizeof(number));
 #pragma omp simd
     for (int64_t s = 0; s < seen; ++s) write(row[from + s], values[s] * factor);
-    std::memset(static_cast<void *>(row + from + seen), 0, (columns - from - seen) * sizeof(T));
+    std::memset(static_cast<void *>(row + from + seen), 0, (columns - from - seen) * sizeof(number));
 }
 
-template <typename T>
-void softmax_forward(const T *scores, T *weights, T *dropped, int64_t groups, int64_t rows, int64_t columns,
-                     const int32_t *first, const int32_t *last, double scale, double p, uint64_t seed) {
+void add_chunks(const std::vector<float> &sums, int64_t width, float *total) {
+    for (int64_t c = 0; c < width; ++c) total[c] = 0;
+    for (int chunk = 0; chunk < CHUNKS; ++chunk)
+        for (int64_t c = 0; c < width; ++c) total[c] += sums[chunk * width + c];
+}
+
+inline void copy(number *to, const number *from, int64_t size) {  // the usual head sizes without a call
+    if (size == 32)
+        std::memcpy(static_cast<void *>(to), from, 32 * sizeof(number));
+    else if (size == 64)
+        std::memcpy(static_cast<void *>(to), from, 64 * sizeof(number));
+    else
+        std::memcpy(static_cast<void *>(to), from, size * sizeof(number));
+}
+
+}  // namespace
+
+extern "C" {
+
+void softmax_forward(const number *scores, number *weights, number *dropped, int64_t groups, int64_t rows,
+                     int64_t columns, const int32_t *first, const int32_t *last, double scale, double p,
+                     uint64_t seed) {
     const Dropout shared(seed, p);
 #pragma omp parallel
     {
@@ -116,7 +52,7 @@ void softmax_forward(const T *scores, T *weights, T *dropped, int64_t groups, in
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < groups * rows; ++i) {
             const int64_t from = first[i % rows], seen = last[i % rows] - from, length = padded(seen);
-            const T *score = scores + i * columns + from;
+            const number *score = scores + i * columns + from;
             float largest = -INFINITY;
 #pragma omp simd reduction(max : largest)
             for (int64_t s = 0; s < seen; ++s) {
@@ -145,9 +81,9 @@ void softmax_forward(const T *scores, T *weights, T *dropped, int64_t groups, in
     }
 }
 
-template <typename T>
-void softmax_backward(const T *weights, const T *gradient, T *result, int64_t groups, int64_t rows, int64_t columns,
-                      const int32_t *first, const int32_t *last, double scale, double p, uint64_t seed) {
+void softmax_backward(const number *weights, const number *gradient, number *result, int64_t groups, int64_t rows,
+                      int64_t columns, const int32_t *first, const int32_t *last, double scale, double p,
+                      uint64_t seed) {
     const Dropout shared(seed, p);
 #pragma omp parallel
     {
@@ -156,7 +92,7 @@ void softmax_backward(const T *weights, const T *gradient, T *result, int64_t gr
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < groups * rows; ++i) {
             const int64_t from = first[i % rows], seen = last[i % rows] - from, length = padded(seen);
-            const T *weight = weights + i * columns + from, *given = gradient + i * columns + from;
+            const number *weight = weights + i * columns + from, *given = gradient + i * columns + from;
 #pragma omp simd
             for (int64_t s = 0; s < seen; ++s) {
                 values[s] = read(given[s]);
@@ -180,14 +116,13 @@ void softmax_backward(const T *weights, const T *gradient, T *result, int64_t gr
 }
 
 // y = residual + dropout(x + bias); residual, or bias, may be null.
-template <typename T>
-void dropout_forward(const T *x, const T *bias, const T *residual, T *y, int64_t rows, int64_t width, double p,
-                     uint64_t seed) {
+void dropout_forward(const number *x, const number *bias, const number *residual, number *y, int64_t rows,
+                     int64_t width, double p, uint64_t seed) {
     const Dropout shared(seed, p);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) {
-        const T *in = x + i * width;
-        T *out = y + i * width;
+        const number *in = x + i * width;
+        number *out = y + i * width;
         const Dropout dropout = shared;  // in registers
         const uint32_t base = static_cast<uint32_t>(i * width);
         if (residual == nullptr) {
@@ -195,38 +130,31 @@ void dropout_forward(const T *x, const T *bias, const T *residual, T *y, int64_t
             for (int64_t c = 0; c < width; ++c)
                 write(out[c], read(in[c]) * dropout.factor(base + static_cast<uint32_t>(c)));
         } else if (bias == nullptr) {
-            const T *add = residual + i * width;
+            const number *add = residual + i * width;
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c)
                 write(out[c], read(add[c]) + read(in[c]) * dropout.factor(base + static_cast<uint32_t>(c)));
         } else {
-            const T *add = residual + i * width;
+            const number *add = residual + i * width;
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c)
-                write(out[c], read(add[c]) +
-                                  (read(in[c]) + read(bias[c])) * dropout.factor(base + static_cast<uint32_t>(c)));
+                write(out[c],
+                      read(add[c]) + (read(in[c]) + read(bias[c])) * dropout.factor(base + static_cast<uint32_t>(c)));
         }
     }
 }
 
-void add_chunks(const std::vector<float> &sums, int64_t width, float *total) {
-    for (int64_t c = 0; c < width; ++c) total[c] = 0;
-    for (int chunk = 0; chunk < CHUNKS; ++chunk)
-        for (int64_t c = 0; c < width; ++c) total[c] += sums[chunk * width + c];
-}
-
 // dx = gradient · mask; dbias (float32) = its sum over rows, if not null.
-template <typename T>
-void dropout_backward(const T *gradient, T *result, float *bias_gradient, int64_t rows, int64_t width, double p,
-                      uint64_t seed) {
+void dropout_backward(const number *gradient, number *result, float *bias_gradient, int64_t rows, int64_t width,
+                      double p, uint64_t seed) {
     const Dropout shared(seed, p);
     std::vector<float> sums(CHUNKS * width, 0.0f);
 #pragma omp parallel for schedule(static)
     for (int chunk = 0; chunk < CHUNKS; ++chunk) {
         float *sum = sums.data() + chunk * width;
         for (int64_t i = rows * chunk / CHUNKS; i < rows * (chunk + 1) / CHUNKS; ++i) {
-            const T *given = gradient + i * width;
-            T *out = result + i * width;
+            const number *given = gradient + i * width;
+            number *out = result + i * width;
             const Dropout dropout = shared;  // in registers
             const uint32_t base = static_cast<uint32_t>(i * width);
 #pragma omp simd
@@ -241,12 +169,11 @@ void dropout_backward(const T *gradient, T *result, float *bias_gradient, int64_
 }
 
 // y = GELU(x + bias), and, if not null, the slope there.
-template <typename T>
-void gelu_forward(const T *x, const T *bias, T *y, T *slope, int64_t rows, int64_t width) {
+void gelu_forward(const number *x, const number *bias, number *y, number *slope, int64_t rows, int64_t width) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) {
-        const T *in = x + i * width;
-        T *out = y + i * width, *slopes = slope + i * width;
+        const number *in = x + i * width;
+        number *out = y + i * width, *slopes = slope + i * width;
         if (slope == nullptr) {
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c) {
@@ -267,15 +194,15 @@ void gelu_forward(const T *x, const T *bias, T *y, T *slope, int64_t rows, int64
 }
 
 // dx = gradient · slope; dbias (float32) = its sum over rows.
-template <typename T>
-void gelu_backward(const T *slope, const T *gradient, T *result, float *bias_gradient, int64_t rows, int64_t width) {
+void gelu_backward(const number *slope, const number *gradient, number *result, float *bias_gradient, int64_t rows,
+                   int64_t width) {
     std::vector<float> sums(CHUNKS * width, 0.0f);
 #pragma omp parallel for schedule(static)
     for (int chunk = 0; chunk < CHUNKS; ++chunk) {
         float *sum = sums.data() + chunk * width;
         for (int64_t i = rows * chunk / CHUNKS; i < rows * (chunk + 1) / CHUNKS; ++i) {
-            const T *slopes = slope + i * width, *given = gradient + i * width;
-            T *out = result + i * width;
+            const number *slopes = slope + i * width, *given = gradient + i * width;
+            number *out = result + i * width;
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c) {
                 const float value = read(given[c]) * read(slopes[c]);
@@ -288,12 +215,11 @@ void gelu_backward(const T *slope, const T *gradient, T *result, float *bias_gra
 }
 
 // statistics: mean and 1/σ of each row, float32 (rows, 2).
-template <typename T>
-void norm_forward(const T *x, const T *weight, const T *bias, T *y, float *statistics, int64_t rows, int64_t width,
-                  double epsilon) {
+void norm_forward(const number *x, const number *weight, const number *bias, number *y, float *statistics, int64_t rows,
+                  int64_t width, double epsilon) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) {
-        const T *in = x + i * width;
+        const number *in = x + i * width;
         float sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
         for (int64_t c = 0; c < width; ++c) sum += read(in[c]);
@@ -312,15 +238,14 @@ void norm_forward(const T *x, const T *weight, const T *bias, T *y, float *stati
     }
 }
 
-template <typename T>
-void norm_backward(const T *x, const T *weight, const float *statistics, const T *gradient, T *result,
-                   float *weight_gradient, float *bias_gradient, int64_t rows, int64_t width) {
+void norm_backward(const number *x, const number *weight, const float *statistics, const number *gradient,
+                   number *result, float *weight_gradient, float *bias_gradient, int64_t rows, int64_t width) {
     std::vector<float> weights(CHUNKS * width, 0.0f), biases(CHUNKS * width, 0.0f);
 #pragma omp parallel for schedule(static)
     for (int chunk = 0; chunk < CHUNKS; ++chunk) {
         float *weight_sum = weights.data() + chunk * width, *bias_sum = biases.data() + chunk * width;
         for (int64_t i = rows * chunk / CHUNKS; i < rows * (chunk + 1) / CHUNKS; ++i) {
-            const T *in = x + i * width, *given = gradient + i * width;
+            const number *in = x + i * width, *given = gradient + i * width;
             const float mean = statistics[2 * i], rate = statistics[2 * i + 1];
             float sum = 0, product = 0;
 #pragma omp simd reduction(+ : sum, product)
@@ -344,21 +269,10 @@ void norm_backward(const T *x, const T *weight, const float *statistics, const T
     add_chunks(biases, width, bias_gradient);
 }
 
-template <typename T>
-inline void copy(T *to, const T *from, int64_t size) {  // the usual head sizes without a call
-    if (size == 32)
-        std::memcpy(static_cast<void *>(to), from, 32 * sizeof(T));
-    else if (size == 64)
-        std::memcpy(static_cast<void *>(to), from, 64 * sizeof(T));
-    else
-        std::memcpy(static_cast<void *>(to), from, size * sizeof(T));
-}
-
 // x (B, T, kinds, nh, hs) → kinds times (B, nh, T, hs); kinds is 1 or 3, b and c may be null.
-template <typename T>
-void split_heads(const T *x, T *a, T *b, T *c, int64_t batch, int64_t time, int64_t heads, int64_t size,
-                 int64_t kinds) {
-    T *const to[3] = {a, b, c};
+void split_heads(const number *x, number *a, number *b, number *c, int64_t batch, int64_t time, int64_t heads,
+                 int64_t size, int64_t kinds) {
+    number *const to[3] = {a, b, c};
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < batch * heads; ++i)
         for (int64_t kind = 0; kind < kinds; ++kind)
@@ -367,10 +281,9 @@ void split_heads(const T *x, T *a, T *b, T *c, int64_t batch, int64_t time, int6
                      x + (((i / heads * time + t) * kinds + kind) * heads + i % heads) * size, size);
 }
 
-template <typename T>
-void merge_heads(const T *a, const T *b, const T *c, T *x, int64_t batch, int64_t time, int64_t heads, int64_t size,
-                 int64_t kinds) {
-    const T *const from[3] = {a, b, c};
+void merge_heads(const number *a, const number *b, const number *c, number *x, int64_t batch, int64_t time,
+                 int64_t heads, int64_t size, int64_t kinds) {
+    const number *const from[3] = {a, b, c};
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < batch * time; ++i)
         for (int64_t kind = 0; kind < kinds; ++kind)
@@ -380,12 +293,13 @@ void merge_heads(const T *a, const T *b, const T *c, T *x, int64_t batch, int64_
 }
 
 // Pairs (x[c], x[c + half]) of row i turned by the angles of position i mod positions.
-template <typename T>
-void rotate(const T *x, const T *cosine, const T *sine, T *y, int64_t rows, int64_t positions, int64_t half) {
+void rotate(const number *x, const number *cosine, const number *sine, number *y, int64_t rows, int64_t positions,
+            int64_t half) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) {
-        const T *in = x + i * 2 * half, *cosines = cosine + i % positions * half, *sines = sine + i % positions * half;
-        T *out = y + i * 2 * half;
+        const number *in = x + i * 2 * half, *cosines = cosine + i % positions * half,
+                     *sines = sine + i % positions * half;
+        number *out = y + i * 2 * half;
 #pragma omp simd
         for (int64_t c = 0; c < half; ++c) {
             const float first = read(in[c]), second = read(in[c + half]), cos = read(cosines[c]), sin = read(sines[c]);
@@ -395,55 +309,4 @@ void rotate(const T *x, const T *cosine, const T *sine, T *y, int64_t rows, int6
     }
 }
 
-}  // namespace
-
-#define FOR_TYPE(T, SUFFIX)                                                                                          \
-    extern "C" void softmax_forward_##SUFFIX(const T *scores, T *weights, T *dropped, int64_t groups, int64_t rows,  \
-                                             int64_t columns, const int32_t *first, const int32_t *last,             \
-                                             double scale, double p, uint64_t seed) {                                 \
-        softmax_forward(scores, weights, dropped, groups, rows, columns, first, last, scale, p, seed);               \
-    }                                                                                                                \
-    extern "C" void softmax_backward_##SUFFIX(const T *weights, const T *gradient, T *result, int64_t groups,        \
-                                              int64_t rows, int64_t columns, const int32_t *first,                   \
-                                              const int32_t *last, double scale, double p, uint64_t seed) {           \
-        softmax_backward(weights, gradient, result, groups, rows, columns, first, last, scale, p, seed);             \
-    }                                                                                                                \
-    extern "C" void dropout_forward_##SUFFIX(const T *x, const T *bias, const T *residual, T *y, int64_t rows,       \
-                                             int64_t width, double p, uint64_t seed) {                               \
-        dropout_forward(x, bias, residual, y, rows, width, p, seed);                                                 \
-    }                                                                                                                \
-    extern "C" void dropout_backward_##SUFFIX(const T *gradient, T *result, float *bias_gradient, int64_t rows,      \
-                                              int64_t width, double p, uint64_t seed) {                              \
-        dropout_backward(gradient, result, bias_gradient, rows, width, p, seed);                                     \
-    }                                                                                                                \
-    extern "C" void gelu_forward_##SUFFIX(const T *x, const T *bias, T *y, T *slope, int64_t rows, int64_t width) {  \
-        gelu_forward(x, bias, y, slope, rows, width);                                                                \
-    }                                                                                                                \
-    extern "C" void gelu_backward_##SUFFIX(const T *slope, const T *gradient, T *result, float *bias_gradient,       \
-                                           int64_t rows, int64_t width) {                                            \
-        gelu_backward(slope, gradient, result, bias_gradient, rows, width);                                          \
-    }                                                                                                                \
-    extern "C" void norm_forward_##SUFFIX(const T *x, const T *weight, const T *bias, T *y, float *statistics,       \
-                                          int64_t rows, int64_t width, double epsilon) {                              \
-        norm_forward(x, weight, bias, y, statistics, rows, width, epsilon);                                          \
-    }                                                                                                                \
-    extern "C" void norm_backward_##SUFFIX(const T *x, const T *weight, const float *statistics, const T *gradient,  \
-                                           T *result, float *weight_gradient, float *bias_gradient, int64_t rows,    \
-                                           int64_t width) {                                                          \
-        norm_backward(x, weight, statistics, gradient, result, weight_gradient, bias_gradient, rows, width);         \
-    }                                                                                                                \
-    extern "C" void split_heads_##SUFFIX(const T *x, T *a, T *b, T *c, int64_t batch, int64_t time, int64_t heads,   \
-                                         int64_t size, int64_t kinds) {                                              \
-        split_heads(x, a, b, c, batch, time, heads, size, kinds);                                                    \
-    }                                                                                                                \
-    extern "C" void merge_heads_##SUFFIX(const T *a, const T *b, const T *c, T *x, int64_t batch, int64_t time,      \
-                                         int64_t heads, int64_t size, int64_t kinds) {                               \
-        merge_heads(a, b, c, x, batch, time, heads, size, kinds);                                                    \
-    }                                                                                                                \
-    extern "C" void rotate_##SUFFIX(const T *x, const T *cosine, const T *sine, T *y, int64_t rows,                  \
-                                    int64_t positions, int64_t half) {                                               \
-        rotate(x, cosine, sine, y, rows, positions, half);                                                           \
-    }
-
-FOR_TYPE(float, f32)
-FOR_TYPE(bfloat16, bf16)
+}  // extern "C"

@@ -11,6 +11,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor
 
 SOURCE = Path(__file__).with_name("kernels.cpp")
+HEADER = Path(__file__).with_name("arithmetic.h")
 COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
 OPTIONAL_FLAGS = (
@@ -26,7 +28,7 @@ OPTIONAL_FLAGS = (
     ("-fopenmp-simd",),
     (),
 )  # the first that compile
-SUFFIXES = {torch.float32: "f32", torch.bfloat16: "bf16"}
+DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
 
 
 class _Switch:
@@ -40,21 +42,18 @@ def use_kernels(on: bool) -> None:
 
 def identity() -> str:
     """What computes on the CPU: `torch`, or the kernels' name, a hash of source, compiler, flags and processor."""
-    library = _library() if _Switch.on else None
+    library = _library(torch.float32) if _Switch.on else None
     return "torch" if library is None else Path(library._name).stem
 
 
 def serve(x: Tensor) -> bool:
     """Whether the kernels compute on x."""
-    return _Switch.on and x.device.type == "cpu" and x.dtype in SUFFIXES and _library() is not None
+    return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _library(x.dtype) is not None
 
 
 def call(name: str, dtype: torch.dtype, *arguments: Tensor | int | float | None) -> None:
     """Run the kernel `name` of kernels.cpp for numbers of a type; tensors are contiguous."""
-    library = _library()
-    assert library is not None
-    function = getattr(library, f"{name}_{SUFFIXES[dtype]}")
-    function(*(_argument(value) for value in arguments))
+    getattr(_library(dtype), name)(*(_argument(value) for value in arguments))
 
 
 def _argument(value: object) -> object:
@@ -69,27 +68,31 @@ def _argument(value: object) -> object:
 
 
 @cache
-def _library() -> ctypes.CDLL | None:
-    """The compiled kernels, or None where nothing here compiles them."""
+def _library(dtype: torch.dtype) -> ctypes.CDLL | None:
+    """The kernels compiled for a type of number, or None where nothing here compiles them."""
     if os.name != "posix":
         return None
     candidates = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
     for compiler in filter(None, candidates):
         for flags in OPTIONAL_FLAGS:
-            path = _compiled(compiler, [*FLAGS, *flags])
-            if path is not None:
-                return ctypes.CDLL(str(path))
+            path = _compiled(compiler, [*FLAGS, *flags, *DEFINITIONS[dtype]])
+            with suppress(OSError):  # it needs a library that is not here
+                if path is not None:
+                    return ctypes.CDLL(str(path))
     return None
 
 
 def _compiled(compiler: str, flags: list[str]) -> Path | None:
     """The shared library, made unless an earlier run did; None if the compiler refuses."""
-    identity = [SOURCE.read_text(encoding="utf-8"), compiler, *flags, platform.machine(), _processor_features()]
+    sources = [path.read_text(encoding="utf-8") for path in (SOURCE, HEADER)]
+    identity = [*sources, compiler, *flags, platform.machine(), _processor_features()]
     name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.so"
     cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     for folder in (cache_home / "knowledge-access", Path(tempfile.gettempdir()) / f"knowledge-access-{os.getuid()}"):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if folder.stat().st_uid != os.getuid():  # somebody else's code is not for us to run
+                continue
             if (folder / name).exists():
                 return folder / name
             with tempfile.TemporaryDirectory(dir=folder) as scratch:

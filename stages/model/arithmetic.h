@@ -1,0 +1,95 @@
+// The arithmetic of kernels.cpp: numbers read and written, exponentials, dropout's random bits.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+// Attention weights below e^-46 = 1e-20 of the largest and tails of the normal distribution below that count as
+// none: processors take a hundred times as long over the denormal numbers that they or their products would be.
+constexpr float NOTHING = -46.0f;
+
+enum class bfloat16 : uint16_t {};  // float32's upper half
+
+#ifdef BFLOAT16
+using number = bfloat16;
+#else
+using number = float;
+#endif
+
+inline float read(float x) { return x; }
+
+inline float read(bfloat16 x) {
+    const uint32_t bits = static_cast<uint32_t>(x) << 16;
+    float y;
+    std::memcpy(&y, &bits, 4);
+    return y;
+}
+
+inline void write(float &y, float x) { y = x; }
+
+inline void write(bfloat16 &y, float x) {  // to the nearest, ties to even
+    uint32_t bits;
+    std::memcpy(&bits, &x, 4);
+    bits += 0x7fffu + ((bits >> 16) & 1u);
+    y = static_cast<bfloat16>(bits >> 16);
+}
+
+// e^x to float32's precision, for x ≤ 88: a power of two times Cephes' polynomial on [-ln 2 / 2, ln 2 / 2].
+inline float exponential(float x) {
+    x = x < -87.0f ? -87.0f : x;
+    const float shifted = x * 1.44269504f + 12582912.0f;  // 1.5 · 2²³: the sum's last bits are the rounded quotient
+    const float n = shifted - 12582912.0f;
+    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float y = 1.9875691500e-4f;
+    y = y * r + 1.3981999507e-3f;
+    y = y * r + 8.3334519073e-3f;
+    y = y * r + 4.1665795894e-2f;
+    y = y * r + 1.6666665459e-1f;
+    y = y * r + 5.0000001201e-1f;
+    y = y * r * r + r + 1.0f;
+    const int32_t exponent = static_cast<int32_t>(n) << 23;
+    int32_t bits;
+    std::memcpy(&bits, &y, 4);
+    bits += exponent;
+    std::memcpy(&y, &bits, 4);
+    return y;
+}
+
+// Φ(x), the normal distribution function, by Abramowitz and Stegun 7.1.26 (error of erf below 1.5e-7); density: φ(x).
+inline float normal_cdf(float x, float &density) {
+    const float a = std::fabs(x) * 0.70710678f;
+    const float e = -a * a < NOTHING ? 0.0f : exponential(-a * a);
+    const float t = 1.0f / (1.0f + 0.3275911f * a);
+    const float poly =
+        ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t;
+    const float tail = 0.5f * poly * e;
+    density = 0.39894228f * e;
+    return x < 0 ? tail : 1.0f - tail;
+}
+
+// 32 uniform bits for each index: a counter hashed with two keys.
+inline uint32_t uniform_bits(uint32_t index, uint32_t key0, uint32_t key1) {
+    uint32_t x = index + key0;
+    x ^= x >> 16;
+    x *= 0x21f0aaadu;
+    x ^= x >> 15;
+    x += key1;
+    x *= 0x735a2d97u;
+    x ^= x >> 15;
+    x *= 0x9e3779b1u;
+    x ^= x >> 16;
+    return x;
+}
+
+struct Dropout {  // keeps what draws at least `threshold`, p · 2³²
+    uint32_t key0, key1, threshold;
+    float scale;
+
+    Dropout(uint64_t seed, double p)
+        : key0(static_cast<uint32_t>(seed)),
+          key1(static_cast<uint32_t>(seed >> 32)),
+          threshold(static_cast<uint32_t>(p * 4294967296.0 + 0.5)),
+          scale(static_cast<float>(1.0 / (1.0 - p))) {}
+
+    inline float factor(uint32_t index) const { return uniform_bits(index, key0, key1) < threshold ? 0.0f : scale; }
+};
