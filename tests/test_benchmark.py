@@ -115,7 +115,7 @@ def project_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     def shrink(content: dict[str, Any]) -> None:
         recipe = content["recipes"]["handout"]
-        recipe["model"] |= {"layers": 1, "heads": 2, "width": 16}
+        recipe["model"] |= {"layers": 2, "heads": 2, "width": 16}
         recipe["pretrain"] |= {"batch_size": 4}
         recipe["generation"]["max_characters"] = 3
 

@@ -19,6 +19,12 @@ from tests.reference.model import PlainGPT
 ROOT = Path(__file__).parents[1]
 SETTINGS = load(ROOT / "params.yaml")
 VARIANTS = SETTINGS.study.variants
+# Sections of the variants for tiny shapes: what a variant leaves out is left out within a tiny context, too
+SECTIONS: dict[str, dict[str, Any]] = SETTINGS.variants | {
+    "window": {"width": 6, "theta": 10_000.0},
+    "perceiver": {"bottleneck": 12, "residual": True},
+    "perceiver_ar": {"latents": 10},
+}
 HANDOUT: Recipe = SETTINGS.recipes["handout"]
 MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
 FLOAT32 = Backend(torch.device("cpu"), torch.float32)
@@ -40,28 +46,39 @@ QUESTIONS = [
 ]
 
 
-def tiny_model(variant: str, vocabulary_size: int = 40, seed: int = 0, model: Model = MODEL) -> GPT:
+def tiny_model(
+    variant: str,
+    vocabulary_size: int = 40,
+    seed: int = 0,
+    model: Model = MODEL,
+    sections: dict[str, dict[str, Any]] = SECTIONS,
+) -> GPT:
     """The variant with the tiny shape, in evaluation mode, its weights drawn with the seed."""
     torch.manual_seed(seed)
-    mixer_settings = settings_of(variant, SETTINGS.variants, model)
+    mixer_settings = settings_of(variant, sections, model)
     return GPT(variant, vocabulary_size, model, mixer_settings).eval()
 
 
-def loud(model: GPT, seed: int = 0) -> GPT:
-    """The model with weights ten times their usual size, so that logits differ well beyond rounding."""
+def loud(model: GPT, seed: int = 0, std: float = 0.2) -> GPT:
+    """The model with weights of ten times their usual size, or of `std`: logits differ well beyond rounding."""
     torch.manual_seed(seed)
     with torch.no_grad():
         for module in model.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
-                module.weight.normal_(std=0.2)
+                module.weight.normal_(std=std)
         if model.positions is not None:
-            model.positions.normal_(std=0.2)
+            model.positions.normal_(std=std)
+        for name, parameter in model.named_parameters():
+            if name.endswith(("mixer.scores", "latents")):  # drawn, and of no module
+                parameter.normal_(std=std)
     return model
 
 
-def plain_twin(variant: str, model: GPT, shape: Model = MODEL) -> PlainGPT:
+def plain_twin(
+    variant: str, model: GPT, shape: Model = MODEL, sections: dict[str, dict[str, Any]] = SECTIONS
+) -> PlainGPT:
     """The plain reference with the model's weights, in evaluation mode."""
-    return PlainGPT.of(variant, shape, SETTINGS.variants[variant], model.state_dict()).eval()
+    return PlainGPT.of(variant, shape, sections[variant], model.state_dict()).eval()
 
 
 def random_tokens(rows: int, length: int, vocabulary_size: int = 40, seed: int = 0) -> torch.Tensor:

@@ -33,8 +33,12 @@ class Block(nn.Module):
 
         A state continues the only part, as in `Mixer.forward`.
         """
-        share_dropped = self.share_dropped if self.training else 0.0
         mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), shapes, state)  # (N, C)
+        return self.add(x, mixed)
+
+    def add(self, x: Tensor, mixed: Tensor) -> Tensor:
+        """What follows the mixer: x + mixed, and the MLP's part. x, mixed: (N, C)."""
+        share_dropped = self.share_dropped if self.training else 0.0
         x = add_dropout(x, mixed, None, share_dropped)
         h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)
         h = gelu(F.linear(h, self.expand.weight), self.expand.bias)  # (N, 4C)

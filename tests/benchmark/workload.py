@@ -46,7 +46,9 @@ def check_comparable(name: str, recipe: Recipe) -> None:
         StudyError: it does not.
     """
     objectives = recipe.pretrain.objectives
-    if objectives.title_cloze or objectives.span_corruption.largest_span != 0.5 or recipe.optimizer.matrices != "adamw":
+    spans = objectives.span_corruption
+    plain = spans is not None and spans.share == 1 and spans.largest_span == 0.5
+    if not plain or recipe.optimizer.matrices != "adamw":
         raise StudyError(
             f"recipe {name}: the plain reference knows span corruption up to half a document, and AdamW, only; "
             "choose another --recipe, such as handout"

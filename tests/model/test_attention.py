@@ -1,4 +1,4 @@
-"""Softmax attention written out equals torch's; rotary positions make scores depend on distances alone."""
+"""Softmax attention written out equals torch's, and what is special to each variant of it."""
 
 import math
 
@@ -7,9 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from stages.model.attention import attend
+from stages.model.attention import CausalSelfAttention, attend
+from stages.model.mixers import mqa, nope, perceiver_ar, window
 from stages.model.mixers.rope import Mixer, Settings
 from stages.settings import Model
+from tests.model.influence import influence, reach
+from tests.tiny import MODEL, SECTIONS, loud, tiny_model
 
 THETA = 10_000.0
 
@@ -38,6 +41,14 @@ def test_gradients_of_attention_equal_torchs() -> None:
     attend(*ours, 0.0).square().sum().backward()
     F.scaled_dot_product_attention(*theirs, is_causal=True).square().sum().backward()
     torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_the_first_queries_see_as_in_the_square_when_keys_are_fewer() -> None:
+    q, k, v = draws(3, 2, 4, 17, 8)
+    few = attend(q, k[:, :, :5], v[:, :, :5], 0.0)
+    torch.testing.assert_close(few[:, :, :5], attend(q, k, v, 0.0)[:, :, :5], rtol=1e-5, atol=1e-6)
+    all_five = F.scaled_dot_product_attention(q[:, :, 5:], k[:, :, :5], v[:, :, :5])
+    torch.testing.assert_close(few[:, :, 5:], all_five, rtol=1e-5, atol=1e-6)
 
 
 def test_large_scores_stay_finite() -> None:
@@ -91,3 +102,74 @@ def test_positions_of_each_row_are_those_given(rope: Mixer) -> None:
     picked = x.transpose(1, 2)[rows, positions].transpose(1, 2)  # (2, 4, 3, 8)
     expected = rope.place(x, None).transpose(1, 2)[rows, positions].transpose(1, 2)
     torch.testing.assert_close(rope.place(picked, positions), expected)
+
+
+def distances(length: int) -> Tensor:
+    """(length, length): how far output t (column) stands behind input i (row)."""
+    return torch.arange(length) - torch.arange(length)[:, None]
+
+
+def in_window(length: int, width: int) -> Tensor:
+    return (distances(length) >= 0) & (distances(length) < width)
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 64])
+def test_an_input_reaches_the_outputs_of_one_windowed_layer_that_are_less_than_the_width_behind(width: int) -> None:
+    settings = window.Settings(width=width, theta=THETA)
+    assert torch.equal(reach(window.Mixer(MODEL, settings, layer=0), MODEL.width, 40), in_window(40, width))
+
+
+def test_layers_of_windows_reach_as_far_as_their_windows_together() -> None:
+    width = SECTIONS["window"]["width"]
+    seen = influence(loud(tiny_model("window")), 40)
+    assert torch.equal(seen, in_window(40, MODEL.layers * (width - 1) + 1))
+
+
+@torch.inference_mode()
+def test_a_window_of_the_whole_context_is_rope() -> None:
+    sections = SECTIONS | {"window": {"width": MODEL.context, "theta": THETA}}
+    windowed, rope = tiny_model("window", sections=sections), loud(tiny_model("rope"))
+    windowed.load_state_dict(rope.state_dict())
+    tokens = torch.arange(2, 34)[None]
+    assert torch.equal(windowed(tokens), rope(tokens))
+
+
+def test_the_first_block_of_perceiver_ar_reads_everything_and_later_ones_the_latents() -> None:
+    settings = perceiver_ar.Settings(latents=5)
+    for layer, width in ((0, 40), (1, 5), (3, 5)):
+        mixer = perceiver_ar.Mixer(MODEL, settings, layer)
+        assert torch.equal(reach(mixer, MODEL.width, 40), in_window(40, width))
+
+
+@torch.inference_mode()
+def test_perceiver_ar_with_every_position_a_latent_is_vanilla() -> None:
+    sections = SECTIONS | {"perceiver_ar": {"latents": MODEL.context}}
+    perceiver, vanilla = tiny_model("perceiver_ar", sections=sections), loud(tiny_model("vanilla"))
+    perceiver.load_state_dict(vanilla.state_dict())
+    tokens = torch.arange(2, 34)[None]
+    assert torch.equal(perceiver(tokens), vanilla(tokens))
+
+
+def test_without_positions_the_order_of_the_characters_before_makes_no_difference() -> None:
+    mixer = nope.Mixer(MODEL, nope.Settings(), layer=0)
+    x = draws(1, 20, MODEL.width)[0]
+    reordered = torch.cat([x[torch.randperm(19, generator=torch.Generator().manual_seed(0))], x[19:]])
+    one, other = (mixer(each, [torch.Size([1, 20])]) for each in (x, reordered))
+    torch.testing.assert_close(one[-1], other[-1])
+    assert not torch.allclose(one[:-1], other[:-1])
+
+
+@torch.inference_mode()
+def test_multi_query_attention_is_attention_whose_heads_have_the_same_keys_and_values() -> None:
+    shared, full = mqa.Mixer(MODEL, mqa.Settings(), 0), CausalSelfAttention(MODEL, mqa.Settings(), 0)
+    key, value = shared.key_value.weight.chunk(2)  # (hs, C) each
+    key_bias, value_bias = shared.key_value.bias.chunk(2)
+    full.query_key_value.weight.copy_(
+        torch.cat([shared.query.weight, key.repeat(MODEL.heads, 1), value.repeat(MODEL.heads, 1)])
+    )
+    full.query_key_value.bias.copy_(
+        torch.cat([shared.query.bias, key_bias.repeat(MODEL.heads), value_bias.repeat(MODEL.heads)])
+    )
+    full.projection.load_state_dict(shared.projection.state_dict())
+    x, shapes = draws(60, MODEL.width), [torch.Size([2, 25]), torch.Size([1, 10])]
+    torch.testing.assert_close(shared(x, shapes), full(x, shapes))

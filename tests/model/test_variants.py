@@ -1,6 +1,8 @@
 """What every variant promises: causality, generation equal to the full form, its size, its first weights."""
 
+import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -11,9 +13,9 @@ from stages.model.fused import merge_heads, split_heads
 from stages.model.gpt import GPT
 from stages.model.mixers import build, settings_of
 from stages.model.mixers.vanilla import Mixer as Vanilla
-from tests.tiny import HANDOUT, MODEL, SETTINGS, VARIANTS, loud, random_tokens, tiny_model
-
-ROUNDING = 1e-5  # of float32 logits of the order of one
+from stages.settings import Model
+from tests.model.influence import ROUNDING, influence
+from tests.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, random_tokens, tiny_model
 
 # Facts of the course's models: width 256, 8 heads, context 128, 4 layers, vocabulary 256
 PARAMETERS = {
@@ -21,9 +23,63 @@ PARAMETERS = {
     "rope": 3_290_624,
     "nope": 3_290_624,
     "window": 3_290_624,
+    "mqa": 2_862_848,
     "synthesizer": 3_076_988,
     "random_synthesizer": 3_321_344,
+    "perceiver": 3_339_776,  # with 64 latents
     "perceiver_ar": 3_323_392,
+    "linear": 3_323_392,
+    "gated_deltanet": 3_577_536,
+    "min_gru": 3_027_456,
+    "rnn": 2_763_264,
+    "wrnn": 3_550_720,
+}
+
+
+def key_values(model: Model, section: dict[str, Any], room: int) -> int:
+    return model.layers * 2 * model.width * room
+
+
+def values(model: Model, section: dict[str, Any], room: int) -> int:
+    return model.layers * model.width * room
+
+
+def hidden(model: Model, vectors: int) -> int:
+    return model.layers * model.width * vectors  # whatever the room
+
+
+def head_size(model: Model) -> int:
+    return model.width // model.heads
+
+
+# Numbers that a row's states hold, all blocks together, with room for so many positions
+STATE = {
+    "vanilla": key_values,
+    "rope": key_values,
+    "nope": key_values,
+    "window": lambda model, section, _: key_values(model, section, section["width"] - 1),
+    "mqa": lambda model, section, room: key_values(model, section, room) // model.heads,
+    "synthesizer": values,
+    "random_synthesizer": values,
+    "perceiver": lambda model, section, room: key_values(model, section, min(room, section["bottleneck"])),
+    "perceiver_ar": lambda model, section, room: (
+        2 * model.width * (room + (model.layers - 1) * (section["latents"] - 1))
+    ),
+    "linear": lambda model, *_: hidden(model, head_size(model) + 1),  # S and z
+    "gated_deltanet": lambda model, *_: hidden(model, head_size(model) + 3 * 3),  # S; three inputs of q, k and v
+    "min_gru": lambda model, *_: hidden(model, 1),
+    "rnn": lambda model, *_: hidden(model, 1),
+    "wrnn": lambda model, *_: hidden(model, 2),
+}
+
+# Parameters drawn as their papers draw them
+OF_THE_PAPER = {
+    "gated_deltanet": {
+        "A_log": (float("-inf"), math.log(16)),
+        "dt_bias": (math.log(math.expm1(0.001)), math.log(math.expm1(0.1))),  # softplus of it from 0.001 to 0.1
+        "convolution.weight": (-0.5, 0.5),  # torch's rule for a convolution, 1/√4
+        "norm.weight": (1, 1),
+    }
 }
 
 
@@ -60,17 +116,6 @@ def variant(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def model(variant: str) -> GPT:
     return loud(tiny_model(variant))
-
-
-@torch.inference_mode()
-def influence(model: GPT, length: int) -> Tensor:
-    """(length, length) bool: whether changing input i (row) changes logits t (column)."""
-    tokens = random_tokens(1, length).expand(length + 1, length).clone()
-    changed = torch.arange(length)
-    tokens[changed, changed] = (tokens[changed, changed] - 1) % 38 + 2  # another token, no PAD, no MASK
-    assert (tokens[changed, changed] != tokens[-1]).all()
-    logits = model(tokens)  # the last row is the unchanged one
-    return (logits[:-1] - logits[-1]).abs().amax(dim=-1) > ROUNDING
 
 
 def looks_ahead(model: GPT, length: int) -> bool:
@@ -171,8 +216,20 @@ def test_rows_of_a_batch_do_not_influence_each_other(model: GPT) -> None:
 
 @pytest.mark.parametrize("name", [name for name in PARAMETERS if name in VARIANTS])
 def test_the_model_has_as_many_parameters_as_the_course_counts(name: str) -> None:
-    model = tiny_model(name, vocabulary_size=256, model=HANDOUT.model)
+    model = tiny_model(name, vocabulary_size=256, model=HANDOUT.model, sections=SETTINGS.variants)
     assert model.parameter_count == PARAMETERS[name]
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("room", [8, 20, MODEL.context])
+@pytest.mark.parametrize("name", [name for name in STATE if name in VARIANTS])
+def test_a_rows_states_are_as_large_as_the_variant_says(name: str, room: int) -> None:
+    model = loud(tiny_model(name))
+    numbers, states = STATE[name](MODEL, SECTIONS[name], room), model.empty_states(3, room)
+    for tokens in random_tokens(3, room).split([3, 1, room - 4], dim=1):
+        model(tokens, states)
+        lengths = 8 * len(states)  # each state counts the positions, in int64
+        assert sum(state.bytes_per_row for state in states) == 4 * numbers + lengths
 
 
 def test_blocks_share_no_parameters(variant: str) -> None:
@@ -201,6 +258,15 @@ def test_first_weights_are_small_biases_zero_and_positions_zero(variant: str) ->
         if isinstance(module, nn.LayerNorm):
             assert (module.weight == 1).all() and not module.bias.any()
     assert model.positions is None or not model.positions.any()
+
+
+@pytest.mark.parametrize("variant", OF_THE_PAPER)
+def test_first_weights_that_are_not_the_models_are_those_of_the_paper(variant: str) -> None:
+    for block in tiny_model(variant, model=HANDOUT.model).blocks:
+        named = dict(block.mixer.named_parameters())
+        for name, (least, largest) in OF_THE_PAPER[variant].items():
+            assert least - 1e-5 <= named[name].min().item() <= named[name].max().item() <= largest + 1e-5
+            assert least == largest or named[name].std() > 0.1 * named[name].abs().mean()
 
 
 def test_the_seed_alone_decides_the_first_weights(variant: str) -> None:

@@ -1,5 +1,6 @@
 """The transformer of CS224N's assignment 5, in float32."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +15,11 @@ from tests.reference.attention import ATTENTION
 class PlainBlock(nn.Module):
     """x + attention(norm(x)), then x + mlp(norm(x))."""
 
-    def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, variant: str, model: Model, settings: dict[str, Any], layer: int) -> None:
         super().__init__()
         self.norm_mixer = nn.LayerNorm(model.width)
         self.mixer = ATTENTION[variant](model, settings)
+        self.mixer.layer = layer
         self.norm_mlp = nn.LayerNorm(model.width)
         self.expand = nn.Linear(model.width, 4 * model.width)
         self.contract = nn.Linear(4 * model.width, model.width)
@@ -25,8 +27,61 @@ class PlainBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, C) → (B, T, C)."""
-        x = x + self.dropout(self.mixer(self.norm_mixer(x)))
+        return self.add(x, self.mixer(self.norm_mixer(x)))
+
+    def add(self, x: Tensor, mixed: Tensor) -> Tensor:
+        """x + mixed, then the MLP of it."""
+        x = x + self.dropout(mixed)
         return x + self.dropout(self.contract(F.gelu(self.expand(self.norm_mlp(x)))))
+
+
+class PlainTrunk(nn.ModuleList):
+    """One block after another."""
+
+    def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
+        super().__init__([PlainBlock(variant, model, settings, layer) for layer in range(model.layers)])
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (B, T, C) → (B, T, C)."""
+        for block in self:
+            x = block(x)
+        return x
+
+
+class PlainPerceiver(PlainTrunk):
+    """m latents read the characters, think, and are read by them (Jaegle et al. 2021, arXiv 2103.03206).
+
+    All m latents are computed, whatever the length; the masks alone keep the order.
+    """
+
+    def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
+        super().__init__(variant, model, settings)
+        self.residual = settings["residual"]
+        self.latents = nn.Parameter(torch.empty(settings["bottleneck"], model.width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        down, *blocks, up = self
+        latents = self.latents.repeat(len(x), 1, 1)  # (B, m, C)
+        latents = down.add(latents, cross_attention(down.mixer, down.norm_mixer(latents), x))
+        for block in blocks:
+            latents = block(latents)
+        read = cross_attention(up.mixer, x, up.norm_mixer(latents))  # (B, T, C)
+        return up.add(x if self.residual else 0, read)
+
+
+def cross_attention(mixer: nn.Module, asking: Tensor, asked: Tensor) -> Tensor:
+    """Queries of `asking` (B, T, C) see keys and values of `asked` (B, S, C) up to their own number: (B, T, C)."""
+    (B, T, C), S = asking.shape, asked.shape[1]
+    query = mixer.query_key_value(asking)[..., :C].view(B, T, mixer.heads, -1).transpose(1, 2)  # (B, nh, T, hs)
+    key, value = (
+        each.reshape(B, S, mixer.heads, -1).transpose(1, 2)  # (B, nh, S, hs)
+        for each in mixer.query_key_value(asked)[..., C:].chunk(2, dim=2)
+    )
+    scores = query @ key.transpose(2, 3) / math.sqrt(C // mixer.heads)  # (B, nh, T, S)
+    unseen = torch.ones(T, S, dtype=torch.bool, device=asking.device).triu(1)
+    weights = F.softmax(scores.masked_fill(unseen, -math.inf), dim=-1)
+    mixed = F.dropout(weights, mixer.dropout, mixer.training) @ value  # (B, nh, T, hs)
+    return mixer.projection(mixed.transpose(1, 2).reshape(B, T, C))
 
 
 class PlainGPT(nn.Module):
@@ -39,7 +94,8 @@ class PlainGPT(nn.Module):
         learned = ATTENTION[variant].learned_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if learned else None
         self.dropout = nn.Dropout(model.dropout)
-        self.blocks = nn.ModuleList([PlainBlock(variant, model, settings) for _ in range(model.layers)])
+        trunk = PlainPerceiver if variant == "perceiver" else PlainTrunk
+        self.blocks = trunk(variant, model, settings)
         self.norm = nn.LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
 
@@ -55,9 +111,7 @@ class PlainGPT(nn.Module):
         x = self.embedding(tokens)  # (B, T, C)
         if self.positions is not None:
             x = x + self.positions[: tokens.shape[1]]
-        x = self.dropout(x)
-        for block in self.blocks:
-            x = block(x)
+        x = self.blocks(self.dropout(x))
         return self.head(self.norm(x))
 
 

@@ -7,7 +7,10 @@ from stages.model.mixer import NoSettings as Settings
 
 
 class Mixer(CausalSelfAttention):
-    """softmax(QKᵀ/√hs)V; the order of characters is known from learned positions alone."""
+    """softmax(QKᵀ/√hs)V; the order of characters is known from learned positions alone.
+
+    State: keys and values, 2·C numbers a position.
+    """
 
     needs_positions: ClassVar[bool] = True
 

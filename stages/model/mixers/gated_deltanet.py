@@ -1,0 +1,133 @@
+"""`gated_deltanet`: a memory that fades and is corrected (Yang, Kautz, Hatamizadeh 2024, arXiv 2412.06464)."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from stages.model.mixer import NoSettings as Settings
+from stages.model.mixer import SequenceMixer, State
+from stages.settings import Model
+
+WIDTH = 4  # inputs that the short convolution sees, the last one its own
+CHUNK = 32  # positions solved for together: 16 to 64 take about the same time, all 128 three times as long
+EPSILON = 1e-5  # of the output's RMSNorm
+LENGTH_EPSILON = 1e-6  # of the squared length of queries and keys
+RATES = (0.0, 16.0)  # first weights, as in Mamba-2 (arXiv 2405.21060): exp(A_log) is drawn uniformly between these
+STEPS = (1e-3, 1e-1)  # and softplus(dt_bias) between these, its logarithm uniformly
+
+
+@dataclass
+class Memory(State):
+    """The memory, and the inputs of the convolution that later positions still see."""
+
+    memory: Tensor  # (B, nh, hs, hs) float32: Sᵀ, keys by values
+    inputs: Tensor  # (B, WIDTH - 1, 3C)
+
+
+class Mixer(SequenceMixer):
+    """A matrix S a head, read with the query: o_t = S_t q_t. It fades by α and is set right at the key by β::
+
+        S_t = α_t S_{t−1} (I − β_t k_t k_tᵀ) + β_t v_t k_tᵀ
+        α_t = exp(−exp(A_log) softplus(a_t + dt_bias)),  β_t = σ(b_t)
+
+    Queries, keys and values come through a causal convolution of each channel and SiLU; queries and keys have
+    length one. What is read is normalised within each head and gated by SiLU(g). a, b and g are linear in x. No
+    positions: order is in the convolution and in the memory.
+
+    State: S and the convolution's last three inputs, C·(hs + 9) numbers whatever the length.
+    """
+
+    needs_positions: ClassVar[bool] = False
+
+    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+        super().__init__(model, settings, layer)
+        width, self.heads = model.width, model.heads
+        self.head_size = width // self.heads
+        self.query_key_value = nn.Linear(width, 3 * width, bias=False)
+        self.convolution = nn.Conv1d(3 * width, 3 * width, WIDTH, groups=3 * width, bias=False)
+        self.a = nn.Linear(width, self.heads, bias=False)
+        self.b = nn.Linear(width, self.heads, bias=False)
+        self.A_log = nn.Parameter(torch.empty(self.heads).uniform_(*RATES).log())
+        step = torch.empty(self.heads).uniform_(*map(math.log, STEPS)).exp()
+        self.dt_bias = nn.Parameter(step.expm1().log())  # softplus⁻¹(step)
+        self.gate = nn.Linear(width, width, bias=False)
+        self.norm = nn.RMSNorm(self.head_size, eps=EPSILON)
+        self.projection = nn.Linear(width, width, bias=False)
+
+    def mix(self, x: Tensor, state: Memory | None = None) -> Tensor:
+        B, T, _ = x.shape
+        state, continues = (self.empty_state(B, T), False) if state is None else (state, True)
+        inputs = torch.cat([state.inputs, self.query_key_value(x)], dim=1)  # (B, WIDTH - 1 + T, 3C)
+        heads = self._convolve(inputs).view(B, T, 3, self.heads, self.head_size)
+        q, k, v = heads.permute(2, 0, 3, 1, 4).contiguous()  # (B, nh, T, hs) each
+        step = F.softplus(self.a(x).float() + self.dt_bias.float())  # (B, T, nh)
+        fading = (-self.A_log.float().exp() * step).transpose(1, 2)  # (B, nh, T): log α
+        beta = self.b(x).float().sigmoid().transpose(1, 2)  # (B, nh, T)
+
+        memory, parts = state.memory, []
+        chunks = (each.split(CHUNK, dim=2) for each in (direction(q), direction(k), v, fading, beta))
+        for q, k, v, fading, beta in zip(*chunks, strict=True):
+            part, memory = gated_delta_rule(q, k, v, fading, beta, memory)
+            parts.append(part)
+        if continues:
+            state.memory, state.inputs = memory, inputs[:, T:]
+            state.lengths = state.lengths + T
+
+        read = torch.cat(parts, dim=2).transpose(1, 2)  # (B, T, nh, hs)
+        read = F.rms_norm(read, (self.head_size,), self.norm.weight.float(), EPSILON).flatten(2)  # (B, T, C)
+        return self.projection((read * F.silu(self.gate(x).float())).to(x.dtype))
+
+    def _convolve(self, inputs: Tensor) -> Tensor:
+        """SiLU of each channel's convolution. inputs: (B, WIDTH - 1 + T, 3C) → (B, T, 3C) float32.
+
+        As an image of one row, whose channels may stand last in memory: conv1d would move them first and
+        back, which takes three times as long on a CPU.
+        """
+        image = inputs.float()[:, None].permute(0, 3, 1, 2)  # (B, 3C, 1, WIDTH - 1 + T)
+        weight = self.convolution.weight.float()[:, :, None]  # (3C, 1, 1, WIDTH)
+        return F.silu(F.conv2d(image, weight, groups=len(weight)).permute(0, 2, 3, 1)[:, 0])
+
+    def empty_state(self, batch: int, positions: int) -> Memory:
+        weight = self.query_key_value.weight
+        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
+        memory = torch.zeros(batch, self.heads, self.head_size, self.head_size, device=weight.device)
+        return Memory(lengths, memory, weight.new_zeros(batch, WIDTH - 1, weight.shape[0]))
+
+
+def direction(x: Tensor) -> Tensor:
+    """x (…, hs) at length one."""
+    return x * (x.square().sum(dim=-1, keepdim=True) + LENGTH_EPSILON).rsqrt()
+
+
+def gated_delta_rule(
+    q: Tensor, k: Tensor, v: Tensor, fading: Tensor, beta: Tensor, memory: Tensor
+) -> tuple[Tensor, Tensor]:
+    """What each position reads, and the memory after the last; all positions at once, in float32.
+
+    q, k, v: (B, nh, T, hs); fading: (B, nh, T), the logarithms of α; beta: (B, nh, T); memory: (B, nh, hs, hs), keys by
+    values. With M = Sᵀ the recurrence is M_t = α_t M_{t−1} + k_t u_tᵀ, where u_t = β_t (v_t − α_t M_{t−1}ᵀ k_t) is what
+    position t writes. Unrolled, with γ_ts the product of α from s + 1 to t and M_0 the memory given::
+
+        u_t + Σ_{s<t} β_t γ_ts (k_t·k_s) u_s = β_t (v_t − γ_t0 M_0ᵀ k_t)
+
+    which is one triangular system for all u (the paper's WY form). Only ratios γ ≤ 1 are made, as exponentials of
+    differences, so that nothing overflows; the sums are float64, for one strong α makes them large beside
+    the differences that follow.
+    """
+    T = q.shape[2]
+    total = fading.double().cumsum(dim=-1)  # (B, nh, T): log γ_t0
+    later = torch.ones(T, T, dtype=torch.bool, device=q.device).triu(1)
+    log_kept = (total[..., :, None] - total[..., None, :]).float()  # (B, nh, T, T)
+    kept = log_kept.masked_fill(later, float("-inf")).exp()  # (B, nh, T, T): γ_ts
+    kept_of_memory = total.float().exp()[..., None]  # (B, nh, T, 1)
+    weighted = beta[..., None] * k  # (B, nh, T, hs)
+    overlap = kept * (weighted @ k.transpose(-2, -1))  # (B, nh, T, T)
+    missing = beta[..., None] * v - kept_of_memory * (weighted @ memory)  # (B, nh, T, hs)
+    written = torch.linalg.solve_triangular(overlap, missing, upper=False, unitriangular=True)  # (B, nh, T, hs): u
+    read = (kept * (q @ k.transpose(-2, -1))) @ written + kept_of_memory * (q @ memory)  # (B, nh, T, hs)
+    memory = kept_of_memory[..., -1:, :] * memory + (kept[..., -1, :, None] * k).transpose(-2, -1) @ written
+    return read, memory

@@ -1,0 +1,82 @@
+"""`linear`: linear attention (Katharopoulos et al. 2020, arXiv 2006.16236)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from stages.model.fused import merge_heads, split_heads
+from stages.model.mixer import NoSettings as Settings
+from stages.model.mixer import SequenceMixer, State
+from stages.settings import Model
+
+
+@dataclass
+class Sums(State):
+    """All that linear attention keeps of the past, whatever its length."""
+
+    products: Tensor  # (B, nh, hs, hs) float32: S, the sum of φ(k)vᵀ
+    keys: Tensor  # (B, nh, hs) float32: z, the sum of φ(k)
+
+
+class Mixer(SequenceMixer):
+    """Attention whose weights are φ(q)·φ(k) over their sum, φ(x) = elu(x) + 1, in place of a softmax.
+
+    The sums over the past can then be carried along: S += φ(k)vᵀ, z += φ(k), o = φ(q)S / φ(q)z. The full form
+    is the same sums in another order: at these lengths all weights at once, (T, T), are the faster ones. Dropout of
+    attention weights is left out: the sums hold no single weight that could be dropped.
+
+    State: S and z, C·(hs + 1) numbers whatever the length.
+    """
+
+    needs_positions: ClassVar[bool] = True
+
+    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+        super().__init__(model, settings, layer)
+        self.heads = model.heads
+        self.head_size = model.width // model.heads
+        self.query_key_value = nn.Linear(model.width, 3 * model.width)
+        self.projection = nn.Linear(model.width, model.width)
+
+    def mix(self, x: Tensor, state: Sums | None = None) -> Tensor:
+        B, T, _ = x.shape
+        shapes = [torch.Size((B, T))]
+        ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), shapes, self.heads)  # (B, nh, T, hs) each
+        if state is not None:
+            q, k, v = q.float(), k.float(), v.float()
+        q, k = feature(q), feature(k)
+        v = torch.cat([v, torch.ones_like(v[..., :1])], dim=-1)  # (B, nh, T, hs + 1): the last sums up the weights
+        sums = (q @ k.transpose(-2, -1)).tril() @ v  # (B, nh, T, hs + 1)
+        if state is not None:
+            past = torch.cat([state.products, state.keys[..., None]], dim=-1)  # (B, nh, hs, hs + 1)
+            sums = sums + q @ past
+            past = past + k.transpose(-2, -1) @ v
+            state.products, state.keys = past[..., :-1], past[..., -1]
+            state.lengths = state.lengths + T
+        mixed = sums[..., :-1] / sums[..., -1:]  # (B, nh, T, hs)
+        return self.projection(merge_heads([mixed.to(x.dtype)])).view_as(x)
+
+    def empty_state(self, batch: int, positions: int) -> Sums:
+        device = self.projection.weight.device
+        products = torch.zeros(batch, self.heads, self.head_size, self.head_size, device=device)
+        return Sums(torch.zeros(batch, dtype=torch.long, device=device), products, products[..., 0].clone())
+
+
+def feature(x: Tensor) -> Tensor:
+    """φ(x) = elu(x) + 1, and never 0: written so that far below zero nothing is lost beside the 1."""
+    y: Tensor = _Feature.apply(x)
+    return y
+
+
+class _Feature(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        y = x.clamp(max=0).exp().add_(x.relu())
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        (y,) = ctx.saved_tensors
+        return gradient * y.clamp(max=1)  # the slope is y itself up to 0, where y is 1, and 1 above

@@ -1,0 +1,57 @@
+"""`mqa`: multi-query attention (Shazeer 2019, arXiv 1911.02150)."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from stages.model.attention import KeyValueCache, weigh
+from stages.model.fused import merge_heads, split_heads
+from stages.model.mixer import Mixer as BaseMixer
+from stages.model.mixer import NoSettings as Settings
+from stages.settings import Model
+
+
+class Mixer(BaseMixer):
+    """softmax(QKᵀ/√hs)V, causal, with one set of keys and values that all heads look at; learned positions.
+
+    State: one head's keys and values, 2·hs numbers a position.
+    """
+
+    needs_positions: ClassVar[bool] = True
+
+    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+        super().__init__(model, settings, layer)
+        self.heads = model.heads
+        self.head_size = model.width // model.heads
+        self.dropout = model.dropout
+        self.query = nn.Linear(model.width, model.width)
+        self.key_value = nn.Linear(model.width, 2 * self.head_size)
+        self.projection = nn.Linear(model.width, model.width)
+
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: KeyValueCache | None = None) -> Tensor:
+        queries = split_heads(self.query(x), shapes, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        keys_values = split_heads(self.key_value(x), shapes, heads=2, kinds=1)  # (B, 2, T, hs)
+        parts = zip(queries, keys_values, strict=True)
+        return self.projection(merge_heads([self._attend(q, kv, state) for (q,), (kv,) in parts]))
+
+    def _attend(self, q: Tensor, kv: Tensor, state: KeyValueCache | None) -> Tensor:
+        k, v = kv.split(1, dim=1)  # (B, 1, T, hs)
+        visible = None
+        if state is not None:
+            k, v, visible = state.extend(k, v)
+        B, nh, T, hs = q.shape
+        scores = q.reshape(B, nh * T, hs) @ k[:, 0].transpose(-2, -1)  # (B, nh·T, S): one product for all heads
+        share_dropped = self.dropout if self.training else 0.0
+        weights = weigh(scores.view(B, nh, T, -1), hs**-0.5, share_dropped, visible=visible)  # (B, nh, T, S)
+        return (weights.view(B, nh * T, -1) @ v[:, 0]).view(B, nh, T, hs)
+
+    def empty_state(self, batch: int, positions: int) -> KeyValueCache:
+        weight = self.projection.weight
+        shape = (batch, 1, positions, self.head_size)
+        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
+        return KeyValueCache(lengths, weight.new_zeros(shape), weight.new_zeros(shape))
+
+
+__all__ = ["Mixer", "Settings"]

@@ -1,0 +1,19 @@
+"""`nope`: causal softmax attention without positions (Kazemnejad et al. 2023, arXiv 2305.19466)."""
+
+from typing import ClassVar
+
+from stages.model.attention import CausalSelfAttention
+from stages.model.mixer import NoSettings as Settings
+
+
+class Mixer(CausalSelfAttention):
+    """softmax(QKᵀ/√hs)V over the positions up to one's own; nothing says where a character stands.
+
+    Only the mask tells positions apart: a query sees as many characters as stand before it.
+    State: keys and values, 2·C numbers a position.
+    """
+
+    needs_positions: ClassVar[bool] = False
+
+
+__all__ = ["Mixer", "Settings"]

@@ -1,0 +1,53 @@
+"""`random_synthesizer`: attention whose weights are learned and free of the input (Tay et al. 2020, "Synthesizer:
+Rethinking Self-Attention in Transformer Models", arXiv 2005.00743: the random synthesizer, trained)."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from stages.model.attention import ValueCache, weigh
+from stages.model.fused import merge_heads, split_heads
+from stages.model.mixer import Mixer as BaseMixer
+from stages.model.mixer import NoSettings as Settings
+from stages.settings import Model
+
+
+class Mixer(BaseMixer):
+    """softmax(R)V, causal, with learned positions: R (nh, context, context) is a parameter, drawn from N(0, 0.02).
+
+    Position t mixes the values of the positions up to its own in the same shares whatever the text says.
+    State: values, C numbers a position.
+    """
+
+    needs_positions: ClassVar[bool] = True
+
+    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+        super().__init__(model, settings, layer)
+        self.heads = model.heads
+        self.dropout = model.dropout
+        self.scores = nn.Parameter(0.02 * torch.randn(model.heads, model.context, model.context))  # R
+        self.value = nn.Linear(model.width, model.width)
+        self.projection = nn.Linear(model.width, model.width)
+
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: ValueCache | None = None) -> Tensor:
+        values = split_heads(self.value(x), shapes, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        return self.projection(merge_heads([self._mix(v, state) for (v,) in values]))
+
+    def _mix(self, v: Tensor, state: ValueCache | None) -> Tensor:
+        B, _, T, _ = v.shape
+        share_dropped = self.dropout if self.training else 0.0
+        if state is None:
+            return weigh(self.scores[:, :T, :T].expand(B, -1, -1, -1), 1.0, share_dropped) @ v  # (B, nh, T, hs)
+        v, positions, visible = state.extend(v)
+        scores = self.scores[:, positions, : v.shape[2]].transpose(0, 1)  # (B, nh, T, S)
+        return weigh(scores, 1.0, share_dropped, visible=visible) @ v
+
+    def empty_state(self, batch: int, positions: int) -> ValueCache:
+        weight = self.value.weight
+        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
+        return ValueCache(lengths, weight.new_zeros(batch, self.heads, positions, len(weight) // self.heads))
+
+
+__all__ = ["Mixer", "Settings"]

@@ -1,0 +1,65 @@
+"""`synthesizer`: attention whose scores are computed from the query's position alone (Tay et al. 2020, "Synthesizer:
+Rethinking Self-Attention in Transformer Models", arXiv 2005.00743: the dense synthesizer)."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from stages.model.attention import ValueCache, weigh
+from stages.model.fused import merge_heads, split_heads
+from stages.model.mixer import Mixer as BaseMixer
+from stages.model.mixer import NoSettings as Settings
+from stages.settings import Model
+
+
+class Mixer(BaseMixer):
+    """softmax(S)V, causal, with learned positions; S is the course's version of the paper's scores.
+
+    ::
+
+        S[h, t, s] = (relu(x_t W₁)_h W₂ + b₂)_s        no keys, no 1/√hs; W₁ with a bias
+
+    relu(x W₁)_h is head h's share of the C channels; W₂ (hs, context-1) and b₂ are shared by the heads. No column
+    stands for the key of the last position, context-1: no query but the last could see it, and the last one sees the
+    positions before it only.
+
+    State: values, C numbers a position.
+    """
+
+    needs_positions: ClassVar[bool] = True
+
+    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+        super().__init__(model, settings, layer)
+        self.heads = model.heads
+        self.dropout = model.dropout
+        self.hidden = nn.Linear(model.width, model.width)  # W₁
+        self.score = nn.Linear(model.width // model.heads, model.context - 1)  # W₂ and b₂
+        self.value = nn.Linear(model.width, model.width)
+        self.projection = nn.Linear(model.width, model.width)
+
+    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: ValueCache | None = None) -> Tensor:
+        hidden = split_heads(F.relu(self.hidden(x)), shapes, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        values = split_heads(self.value(x), shapes, self.heads, kinds=1)  # (B, nh, T, hs)
+        parts = zip(hidden, values, strict=True)
+        return self.projection(merge_heads([self._mix(h, v, state) for (h,), (v,) in parts]))
+
+    def _mix(self, h: Tensor, v: Tensor, state: ValueCache | None) -> Tensor:
+        visible = None
+        if state is not None:
+            v, _, visible = state.extend(v)
+        v = v[:, :, : self.score.out_features]  # (B, nh, S, hs): the values that have a score
+        S = v.shape[2]
+        scores = F.linear(h, self.score.weight[:S], self.score.bias[:S])  # (B, nh, T, S)
+        share_dropped = self.dropout if self.training else 0.0
+        return weigh(scores, 1.0, share_dropped, visible=None if visible is None else visible[..., :S]) @ v
+
+    def empty_state(self, batch: int, positions: int) -> ValueCache:
+        weight = self.value.weight
+        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
+        return ValueCache(lengths, weight.new_zeros(batch, self.heads, positions, len(weight) // self.heads))
+
+
+__all__ = ["Mixer", "Settings"]

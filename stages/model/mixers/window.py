@@ -1,0 +1,27 @@
+"""`window`: softmax attention over the last few positions (Beltagy et al. 2020, Longformer, arXiv 2004.05150)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from stages.model.attention import RotaryAttention
+from stages.settings import Count, Model, Section
+
+
+class Settings(Section):
+    """Section variants.window."""
+
+    width: Count  # positions a query sees, its own included
+    theta: Annotated[float, Field(gt=1)]  # base of the rotation's wavelengths, as in rope
+
+
+class Mixer(RotaryAttention):
+    """softmax(QKᵀ/√hs)V over the positions t-w < s ≤ t, with rotary positions.
+
+    A block looks w-1 positions back, so the logits know of layers · (w-1) positions before their own.
+    State: the last w-1 keys and values, 2·C·(w-1) numbers whatever the length.
+    """
+
+    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+        super().__init__(model, settings, layer, settings.theta)
+        self.window = settings.width

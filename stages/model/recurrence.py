@@ -1,0 +1,24 @@
+"""The recurrence of the plain recurrent networks."""
+
+import torch
+from torch import Tensor
+
+
+def recurrence(drive: Tensor, weight: Tensor, first: Tensor | None) -> Tensor:
+    """All h^t = tanh(drive^t + W h^{t−1}), one after another.
+
+    drive: (B, T, C) float32; weight: W (C, C) in any precision, h and the products are float32; first: (B, C), the h
+    before the first drive, or None for zero. Returns (B, T, C).
+    """
+    weight = weight.float()
+    h, hidden = first, []
+    for each in drive.unbind(1):  # (B, C)
+        h = torch.tanh(each if h is None else torch.addmm(each, h, weight.t()))
+        hidden.append(h)
+    return torch.stack(hidden, dim=1)
+
+
+def delayed(hidden: Tensor, first: Tensor | None) -> Tensor:
+    """h^{t−1} beside each h^t. hidden: (B, T, C); first: (B, C), or None for zero. Returns (B, T, C)."""
+    start = torch.zeros_like(hidden[:, 0]) if first is None else first
+    return torch.cat([start[:, None], hidden[:, :-1]], dim=1)

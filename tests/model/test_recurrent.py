@@ -1,0 +1,210 @@
+"""What is special to each recurrent variant: parallel forms equal the recurrences they stand for, at extremes too."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from stages.model.mixers import gated_deltanet, linear, min_gru, rnn, wrnn
+from stages.model.mixers.gated_deltanet import CHUNK, WIDTH, gated_delta_rule
+from stages.model.recurrence import recurrence
+from tests.model.influence import reach
+from tests.reference.recurrent import delta_step
+from tests.tiny import MODEL
+
+NO_SETTINGS = linear.Settings()
+
+
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+def draws(*shape: int) -> Tensor:
+    return torch.randn(*shape, generator=generator())
+
+
+def uniform(*shape: int) -> Tensor:
+    return torch.rand(*shape, generator=generator())
+
+
+# minGRU
+
+
+def one_by_one(keep: Tensor, write: Tensor) -> Tensor:
+    """h_t = keep_t h_{t−1} + write_t in float64."""
+    h, hidden = torch.zeros_like(write[:, 0]).double(), []
+    for t in range(write.shape[1]):
+        h = keep[:, t].double() * h + write[:, t].double()
+        hidden.append(h)
+    return torch.stack(hidden, dim=1)
+
+
+GATES = {
+    "usual": lambda *shape: draws(*shape),
+    "all but closed": lambda *shape: draws(*shape) - 30,
+    "all but open": lambda *shape: draws(*shape) + 30,
+    "one or the other": lambda *shape: 60 * draws(*shape).sign(),
+    "beyond the number format": lambda *shape: 1000 * draws(*shape).sign(),
+}
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 64, 127, 128])
+@pytest.mark.parametrize("gates", GATES)
+def test_the_scan_equals_the_recurrence_for_extreme_gates(gates: str, length: int) -> None:
+    gate = GATES[gates](3, length, 16)
+    keep, write = (-gate).sigmoid(), gate.sigmoid() * min_gru.positive(draws(3, length, 16))
+    torch.testing.assert_close(min_gru.scan(keep, write).double(), one_by_one(keep, write), rtol=2e-6, atol=1e-30)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 64])
+@pytest.mark.parametrize("gates", GATES)
+def test_gradients_of_the_scan_equal_those_of_the_recurrence(gates: str, length: int) -> None:
+    keep, write = GATES[gates](2, length, 8).sigmoid().requires_grad_(), draws(2, length, 8).requires_grad_()
+    worth = draws(2, length, 8).flip(0)
+    ours = torch.autograd.grad((min_gru.scan(keep, write) * worth).sum(), [keep, write])
+    plain = torch.autograd.grad((one_by_one(keep, write) * worth).sum(), [keep, write])
+    for each, expected in zip(ours, plain, strict=True):
+        torch.testing.assert_close(each, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_an_open_gate_forgets_all_and_a_closed_one_keeps_all() -> None:
+    write = uniform(1, 5, 3)
+    assert torch.equal(min_gru.scan(torch.zeros(1, 5, 3), write), write)
+    kept = min_gru.scan(torch.ones(1, 5, 3), torch.cat([write[:, :1], torch.zeros(1, 4, 3)], dim=1))
+    assert torch.equal(kept, write[:, :1].expand(1, 5, 3))
+
+
+def test_g_is_positive_and_continuous() -> None:
+    x = torch.tensor([-50.0, -1e-6, 0.0, 1e-6, 2.0])
+    torch.testing.assert_close(min_gru.positive(x), torch.tensor([1.9287e-22, 0.5, 0.5, 0.5, 2.5]))
+    assert (min_gru.positive(x) > 0).all()
+
+
+# Gated DeltaNet
+
+HEADS, SIZE = 2, 8
+
+
+def delta_inputs(length: int, fading: Tensor, repeated: bool = False) -> list[Tensor]:
+    q, k, v = draws(3, 3, HEADS, length, SIZE)
+    if repeated:  # three directions, taken in turn
+        k = k[:, :, torch.arange(length) % min(3, length)]
+    return [F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, fading, uniform(3, HEADS, length)]
+
+
+def delta_one_by_one(
+    q: Tensor, k: Tensor, v: Tensor, fading: Tensor, beta: Tensor, memory: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The recurrence in float64, with the arguments and results of `gated_delta_rule`."""
+    q, k, v, fading, beta = (each.double() for each in (q, k, v, fading, beta))
+    S, read = memory.double().transpose(-2, -1), []
+    for t in range(q.shape[2]):
+        S, each = delta_step(S, q[:, :, t], k[:, :, t], v[:, :, t], fading[:, :, t].exp(), beta[:, :, t])
+        read.append(each)
+    return torch.stack(read, dim=2), S.transpose(-2, -1)
+
+
+FADING = {
+    "alpha is 1": lambda *shape: torch.zeros(shape),
+    "alpha all but 1": lambda *shape: -1e-4 * uniform(*shape),
+    "usual": lambda *shape: -uniform(*shape),
+    "alpha all but 0": lambda *shape: -30 - draws(*shape),
+    "alpha is 0": lambda *shape: torch.full(shape, -1000.0),
+    "all but 1 after all but 0": lambda *shape: torch.where(uniform(*shape) < 0.2, -300.0, -1e-3),
+}
+
+
+@pytest.mark.parametrize("repeated", [False, True], ids=["keys differ", "keys repeat"])
+@pytest.mark.parametrize("length", [1, 2, CHUNK, 128])
+@pytest.mark.parametrize("fading", FADING)
+def test_the_chunk_form_equals_the_recurrence(fading: str, length: int, repeated: bool) -> None:
+    inputs = delta_inputs(length, FADING[fading](3, HEADS, length), repeated)
+    memory = draws(3, HEADS, SIZE, SIZE)
+    for ours, plain in zip(gated_delta_rule(*inputs, memory), delta_one_by_one(*inputs, memory), strict=True):
+        torch.testing.assert_close(ours.double(), plain, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("fading", FADING)
+def test_gradients_of_the_chunk_form_equal_those_of_the_recurrence(fading: str) -> None:
+    inputs = delta_inputs(CHUNK, FADING[fading](3, HEADS, CHUNK), repeated=True)
+    inputs = [each.requires_grad_() for each in [*inputs, draws(3, HEADS, SIZE, SIZE)]]
+    worths = draws(3, HEADS, CHUNK, SIZE), draws(3, HEADS, SIZE, SIZE)
+    ours, plain = (
+        torch.autograd.grad(
+            sum((each * worth).sum() for each, worth in zip(rule(*inputs), worths, strict=True)), inputs
+        )
+        for rule in (gated_delta_rule, delta_one_by_one)
+    )
+    for each, expected in zip(ours, plain, strict=True):
+        torch.testing.assert_close(each, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_key_written_twice_holds_the_second_value_alone() -> None:
+    """β = 1 and α = 1: the rule sets what the key reads; other directions keep what they hold."""
+    keys = torch.eye(SIZE)[[0, 1, 0]][None, None]  # (1, 1, 3, hs)
+    values, nothing = draws(1, 1, 3, SIZE), torch.zeros(1, 1, SIZE, SIZE)
+    read, memory = gated_delta_rule(keys, keys, values, torch.zeros(1, 1, 3), torch.ones(1, 1, 3), nothing)
+    torch.testing.assert_close(read, values)
+    torch.testing.assert_close(memory[0, 0, 0], values[0, 0, 2])
+    torch.testing.assert_close(memory[0, 0, 1], values[0, 0, 1])
+    assert not memory[0, 0, 2:].any()
+
+
+def test_alpha_of_zero_forgets_all_but_what_is_written_then() -> None:
+    q, k, v, _, beta = delta_inputs(5, torch.zeros(3, HEADS, 5))
+    fading = torch.tensor([0.0, 0.0, 0.0, -1000.0, 0.0]).expand(3, HEADS, 5)
+    whole, _ = gated_delta_rule(q, k, v, fading, beta, draws(3, HEADS, SIZE, SIZE))
+    late = [each[:, :, 3:] for each in (q, k, v, fading, beta)]
+    alone, _ = gated_delta_rule(*late, torch.zeros(3, HEADS, SIZE, SIZE))
+    torch.testing.assert_close(whole[:, :, 3:], alone)
+
+
+def test_the_convolution_is_torchs_and_sees_four_inputs() -> None:
+    torch.manual_seed(0)
+    mixer = gated_deltanet.Mixer(MODEL, NO_SETTINGS, layer=0)
+    inputs = draws(2, WIDTH - 1 + 10, 3 * MODEL.width)
+    expected = F.silu(mixer.convolution(inputs.transpose(1, 2)).transpose(1, 2))
+    torch.testing.assert_close(mixer._convolve(inputs), expected)
+    changed = inputs.clone()
+    changed[:, 5] += 1
+    differs = (mixer._convolve(changed) != mixer._convolve(inputs)).any(dim=2).any(dim=0)
+    assert differs.nonzero().flatten().tolist() == [2, 3, 4, 5]
+
+
+# Linear attention
+
+
+def test_the_feature_is_elu_plus_one_and_its_slope() -> None:
+    x = torch.linspace(-5, 5, 101, dtype=torch.float64, requires_grad=True)
+    (ours,) = torch.autograd.grad(linear.feature(x).sum(), x)
+    (plain,) = torch.autograd.grad((F.elu(x) + 1).sum(), x)
+    torch.testing.assert_close(linear.feature(x), F.elu(x) + 1)
+    torch.testing.assert_close(ours, plain)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_feature_stays_exact_far_below_zero(dtype: torch.dtype) -> None:
+    x = torch.tensor([-20.0, -60.0], dtype=dtype)
+    torch.testing.assert_close(linear.feature(x), x.exp())
+    assert (linear.feature(x) > 0).all()
+
+
+# The recurrent networks
+
+
+def test_the_recurrence_continues_where_it_was_cut() -> None:
+    drive, weight = draws(2, 12, 6), draws(6, 6)
+    whole = recurrence(drive, weight, None)
+    first = recurrence(drive[:, :5], weight, None)
+    torch.testing.assert_close(recurrence(drive[:, 5:], weight, first[:, -1]), whole[:, 5:])
+    torch.testing.assert_close(whole[:, 0], drive[:, 0].tanh())
+
+
+def test_without_its_recurrent_weights_rnn_sees_its_own_input_and_wrnn_the_one_before_too() -> None:
+    simple, coupled = (module.Mixer(MODEL, NO_SETTINGS, layer=0) for module in (rnn, wrnn))
+    with torch.no_grad():
+        for weight in (simple.w.weight, coupled.w.weight, coupled.t.weight):
+            weight.zero_()
+    assert torch.equal(reach(simple, MODEL.width, 9), torch.eye(9, dtype=torch.bool))
+    expected = torch.eye(9, dtype=torch.bool) | torch.eye(9, dtype=torch.bool).roll(1, dims=1).triu()
+    assert torch.equal(reach(coupled, MODEL.width, 9), expected)
