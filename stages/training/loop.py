@@ -17,6 +17,7 @@ from stages.training.batches import generator, rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Pace, load_tensors, save_tensors
 from stages.training.learner import Learner
 from stages.training.lifetime import Starter, stop_requests
+from stages.training.memory import release_free_memory
 from stages.training.schedule import learning_rate
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
@@ -94,6 +95,7 @@ def train(
     def look() -> None:
         losses[done - len(fresh) : done] = torch.stack(fresh).cpu().numpy() if fresh else []
         fresh.clear()
+        release_free_memory()
         if not np.isfinite(losses[:done]).all():
             first = int(np.flatnonzero(~np.isfinite(losses[:done]))[0])
             raise StudyError(
