@@ -16,7 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     arguments = parser.parse_args()
-    recipe = load().recipe_named(arguments.recipe)
+    recipe = load().question_recipe(arguments.recipe)
     source = Path("data/prepared") / arguments.recipe
     if not source.is_dir():
         raise StudyError(f"{source} is missing; `dvc repro` makes it")

@@ -37,13 +37,14 @@ def predictions(model: GPT, prepared: Prepared, split: str, max_characters: int)
 def main() -> None:
     """Evaluate a variant of a recipe."""
     experiment = Experiment.from_command_line(main.__doc__)
+    max_characters = experiment.question_recipe.generation.max_characters
     prepared = Prepared.load(experiment.prepared_folder)
     finetuned, pretrained = experiment.weights_folder / "finetuned", experiment.weights_folder / "pretrained"
     tables = []
     for name, facts in tqdm(results(finetuned).items(), desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
         model = experiment.trained_model(prepared, finetuned / f"{name}.safetensors")
         for split in ("dev", "test"):
-            table = predictions(model, prepared, split, experiment.recipe.generation.max_characters)
+            table = predictions(model, prepared, split, max_characters)
             place = {"variant": experiment.variant, "split": split, "seed": facts["seed"]}
             tables.append(table.assign(**place, init=facts["phase"].removeprefix("finetune_")))
     columns = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]

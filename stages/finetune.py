@@ -19,7 +19,7 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
 
     Only pretrained weights get documents to keep them in memory: from scratch the questions are all there is.
     """
-    settings = experiment.recipe.finetune
+    settings = experiment.question_recipe.finetune
     questions, answers = prepared.questions["train"], prepared.answers["train"]
     context = experiment.recipe.model.context
     replay = settings.replay if init == "pretrained" else 0.0

@@ -3,12 +3,14 @@
 import argparse
 from pathlib import Path
 
+import pandas as pd
+
 from stages.corpus.audit import audit
-from stages.corpus.prepared import Prepared, write_table
-from stages.corpus.reading import read_documents, read_questions
+from stages.corpus.prepared import SPLITS, Prepared, write_table
+from stages.corpus.reading import Question, cut, read_documents, read_questions, read_text
 from stages.errors import command
 from stages.files import new_folder
-from stages.settings import CORPUS_FILE, QUESTION_FILES, load
+from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 
 
 @command
@@ -18,7 +20,25 @@ def main() -> None:
     parser.add_argument("--recipe", required=True)
     arguments = parser.parse_args()
     recipe = load().recipe_named(arguments.recipe)
+    documents, questions = read(recipe)
+    prepared = Prepared.of(documents, questions)
+    known = audit(documents, questions, prepared.vocabulary) if isinstance(recipe, QuestionRecipe) else None
+    with new_folder(Path("data/prepared") / arguments.recipe) as folder:
+        prepared.save(folder)
+        if known is not None:
+            write_table(folder / "audit.tsv", known)
+    print(f"{len(documents)} documents of {len(prepared.vocabulary)} characters{_asked(known)}")
+
+
+def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
+    """The documents of a recipe, and its questions by split; a plain text has none, and its documents are cuts of it.
+
+    Raises:
+        StudyError: a file is missing or faulty.
+    """
     raw = Path("data/raw") / recipe.data.source
+    if not isinstance(recipe, QuestionRecipe):
+        return cut(read_text(raw / TEXT_FILE), recipe.model.context), {split: [] for split in SPLITS}
     documents = read_documents(raw / CORPUS_FILE)
     questions = {
         split: read_questions(
@@ -31,17 +51,16 @@ def main() -> None:
         )
         for split, name in QUESTION_FILES.items()
     }
-    prepared = Prepared.of(documents, questions)
-    known = audit(documents, questions, prepared.vocabulary)
-    with new_folder(Path("data/prepared") / arguments.recipe) as folder:
-        prepared.save(folder)
-        write_table(folder / "audit.tsv", known)
+    return documents, questions
+
+
+def _asked(known: pd.DataFrame | None) -> str:
+    """What the audit found, to be told."""
+    if known is None:
+        return ""
+    counts = ", ".join(f"{(known.split == split).sum()} {split}" for split in SPLITS)
     dev = known[known.split == "dev"]
-    counts = ", ".join(f"{len(asked)} {split}" for split, asked in questions.items())
-    print(
-        f"{len(documents)} documents of {len(prepared.vocabulary)} characters; questions: {counts}; "
-        f"{dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
-    )
+    return f"; questions: {counts}; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,10 @@
 import argparse
 from pathlib import Path
 
-from stages.errors import command
+from stages.errors import StudyError, command
+from stages.reporting.costs import costs_part
+from stages.reporting.evaluations import ALL
+from stages.reporting.exploration import exploration_part
 from stages.reporting.folder import write_report
 from stages.settings import load
 
@@ -15,10 +18,24 @@ def main() -> None:
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
     parser.add_argument("--selection", required=True, help="`all` or a variant")
     given = parser.parse_args()
-    recipe = load().recipe_named(given.recipe)
+    settings = load()
+    recipe = settings.question_recipe(given.recipe)
+    entries = Path("data/compared") / given.recipe
+    variants = sorted(path.stem for path in entries.glob("*.json")) if given.selection == ALL else [given.selection]
+    if not variants:
+        raise StudyError(f"{entries}: holds no variant to compare; `dvc repro` makes it")
+    parts = [costs_part(Path("data/cost"), variants), exploration_part(Path("data/exploration"))]
     evaluations = Path("data/evaluations") / given.recipe
     target = Path("reports") / given.recipe / given.selection
-    write_report(evaluations, target, given.recipe, given.selection, recipe.report.show_questions)
+    write_report(
+        evaluations,
+        target,
+        given.recipe,
+        given.selection,
+        recipe.report.show_questions,
+        [part for part in parts if part],
+        variants if given.selection == ALL else None,
+    )
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from stages import settings
 from stages.errors import StudyError
-from stages.settings import load
+from stages.settings import QuestionRecipe, load
+from stages.settings.__main__ import main
 from tests.tiny import ROOT, params
 
 Params = dict[str, Any]
@@ -67,16 +67,24 @@ def test_the_committed_file_is_valid(
     monkeypatch.chdir(ROOT)
     stamp = tmp_path / "stamp.txt"
     monkeypatch.setattr("sys.argv", ["settings", "--stamp", str(stamp)])
-    settings.main()
+    main()
     assert stamp.is_file()
     assert capsys.readouterr().err == ""
 
 
 def test_the_recipes_of_the_design_exist() -> None:
-    assert {"quick", "handout", "open"} <= set(load(ROOT / "params.yaml").recipes)
+    recipes = load(ROOT / "params.yaml").recipes
+    assert {"quick", "handout", "open", "text"} <= set(recipes)
+    assert [name for name, recipe in recipes.items() if not isinstance(recipe, QuestionRecipe)] == ["text"]
 
 
-HANDOUT = "recipes.handout"
+HANDOUT, TEXT = "recipes.handout", "recipes.text"
+ANYWHERE = {"causal_lm": {"share": 1.0, "starts": "anywhere"}}
+CLOZE = {
+    "title_cloze": {
+        "share": 1.0, "longest_context": 9, "free_order": 0.0, "blanked_rows": 0.0, "blanked_characters": 0.0,
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -111,6 +119,24 @@ HANDOUT = "recipes.handout"
         (put("compute.device", "tpu"), ["compute.device: was 'tpu'", "'auto', 'cpu' or 'cuda'"]),
         (put(f"{HANDOUT}.data.source", "x" * 500), [f"{HANDOUT}.data.source: was 'xxx", "..."]),
         (put(f"{HANDOUT}.baseline.place", ""), [f"{HANDOUT}.baseline.place: was ''"]),
+        (drop(f"{HANDOUT}.data"), [f"{HANDOUT}.data: this key is missing"]),
+        (put(HANDOUT, None), [f"{HANDOUT}: was None"]),
+        (drop(f"{HANDOUT}.finetune"), [f"{HANDOUT}.finetune: this key is missing"]),
+        (put(f"{HANDOUT}.pretrain.objectives", {}), [f"{HANDOUT}.pretrain.objectives: no objective", "causal_lm"]),
+        (put(f"{TEXT}.pretrain.objectives.causal_lm.share", 0.5), [f"{TEXT}.pretrain.objectives", "sum to 0.5"]),
+        (put(f"{TEXT}.pretrain.objectives.causal_lm.starts", "end"), [f"{TEXT}.pretrain.objectives.causal_lm.starts"]),
+        (put(f"{HANDOUT}.pretrain.objectives", ANYWHERE), [HANDOUT, "causal_lm.starts: was 'anywhere'", "document"]),
+        (put(f"{TEXT}.pretrain.objectives", CLOZE), [TEXT, "title_cloze: a text has no pages"]),
+        (put(f"{TEXT}.finetune", {}), [f"{TEXT}.finetune: unknown key"]),
+        (put(f"{TEXT}.model.heads", 7), [f"{TEXT}.model: width 128", "heads 7"]),
+        (put("recipe", "text"), ["recipe: was 'text'", "no questions", "handout", "pretrain@text-<variant>"]),
+        (put("study.asked", ["quick"]), ["study.asked: was ['quick']", "with questions once", "open"]),
+        (put("sources.text.path", ""), ["sources.text.path: was ''"]),
+        (put("cost.recipe", "nonsense"), ["cost.recipe: unknown recipe 'nonsense'", "quick"]),
+        (put("cost.lengths", [128, 64]), ["cost: lengths [128, 64] do not ascend"]),
+        (put("cost.lengths", [8]), ["cost.lengths.0: was 8", "greater than or equal to 16"]),
+        (put("explore.pairs", 65), ["explore: pairs 65 exceeds dimension 64"]),
+        (put("explore.betas", [2.0, 2.0]), ["explore: betas [2.0, 2.0] do not ascend"]),
     ],
 )  # fmt: skip
 def test_a_fault_is_one_line_that_names_its_key(
@@ -169,7 +195,7 @@ def test_a_fault_that_only_a_variant_knows_is_found_by_the_check(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["settings", "--stamp", "stamp.txt"])
     with pytest.raises(SystemExit) as stop:
-        settings.main()
+        main()
     message = str(stop.value.code)
     assert message.startswith("error: params.yaml: ")
     assert "\n" not in message

@@ -1,32 +1,45 @@
 """What pretraining asks of a document: one objective, or several by chance."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from stages.corpus.causal_lm import causal_lm
 from stages.corpus.example import Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.span_corruption import span_corruption
 from stages.corpus.title_cloze import TitleClozes
 from stages.settings import Objectives
 
+Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example from each document
+
 
 class Mixture:
     """Draws each document's example from an objective chosen by the objectives' shares."""
 
     def __init__(self, prepared: Prepared, settings: Objectives, context: int) -> None:
-        self.documents = prepared.documents
-        self.settings = settings
-        cloze = settings.title_cloze
-        self.clozes = None if cloze is None else TitleClozes(prepared.documents, prepared.vocabulary, cloze, context)
+        documents = prepared.documents
+        self.draws: list[Draw] = []
+        shares = []
+        if spans := settings.span_corruption:
+            self.draws.append(lambda rows, generator: span_corruption(documents, rows, spans, generator))
+            shares.append(spans.share)
+        if cloze := settings.title_cloze:
+            self.draws.append(TitleClozes(documents, prepared.vocabulary, cloze, context).draw)
+            shares.append(cloze.share)
+        if causal := settings.causal_lm:
+            self.draws.append(lambda rows, generator: causal_lm(documents, rows, causal, context, generator))
+            shares.append(causal.share)
+        self.bounds = np.cumsum(shares)[:-1]
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,)."""
-        spans = self.settings.span_corruption
-        if self.clozes is None:
-            return span_corruption(self.documents, rows, spans, generator)
-        is_span = generator.random(len(rows)) < spans.share
-        batches = []
-        if is_span.any():
-            batches.append(span_corruption(self.documents, rows[is_span], spans, generator))
-        if not is_span.all():
-            batches.append(self.clozes.draw(rows[~is_span], generator))
+        if len(self.draws) == 1:
+            return self.draws[0](rows, generator)
+        chosen = np.searchsorted(self.bounds, generator.random(len(rows)), side="right")
+        batches = [
+            draw(rows[chosen == number], generator)
+            for number, draw in enumerate(self.draws)
+            if (chosen == number).any()
+        ]
         return Examples.join(batches)

@@ -1,4 +1,4 @@
-"""Documents and questions from text files, with every fault told as one line `path:line: …`."""
+"""Documents, questions and plain texts from files, with every fault told as one line `path:line: …`."""
 
 import re
 from collections.abc import Iterator
@@ -29,10 +29,28 @@ def read_documents(path: Path) -> list[str]:
     Out: the documents as they stand (surrounding spaces kept), without lines that are empty or blank.
     Raises StudyError: no such file, not UTF-8, a reserved character, no document at all.
     """
-    documents = [line for _, line in _lines(path)]
+    documents = [line for _, line in _lines(path) if line.strip()]
     if not documents:
         raise _fault(path, 1, "the file holds no document", "write one document a line")
     return documents
+
+
+def read_text(path: Path) -> str:
+    """Read a whole file as one text.
+
+    In: a file as for `read_documents`, of any content.
+    Out: all of its characters, empty lines and the final newline (or its absence) too; a line ends in LF.
+    Raises StudyError: no such file, not UTF-8, a reserved character, nothing but white space, one character.
+    """
+    text = "\n".join(line for _, line in _lines(path))
+    if len(text) < 2 or not text.strip():
+        raise _fault(path, 1, "the file holds no text", "name one of two characters or more")
+    return text
+
+
+def cut(text: str, length: int) -> list[str]:
+    """Cut a text into documents of `length` characters, the last of what is left; end to end they are the text."""
+    return [text[start : start + length] for start in range(0, len(text), length)]
 
 
 def read_questions(path: Path, *, labelled: bool, context: int, one_place: bool = False) -> list[Question]:
@@ -51,6 +69,8 @@ def read_questions(path: Path, *, labelled: bool, context: int, one_place: bool 
     questions: list[Question] = []
     first: dict[str, Question] = {}
     for row, line in _lines(path):
+        if not line.strip():
+            continue
         question = _question(path, row, line, labelled, context)
         earlier = first.setdefault(question.name, question)
         if one_place and earlier.place != question.place:
@@ -105,12 +125,10 @@ def _form(labelled: bool) -> str:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, each with its 1-based row."""
+    """The lines, each with its 1-based row; the last is empty where the file ends with a newline."""
     # Not str.splitlines: it would also split at U+2028, U+0085 and others, which may stand inside a document.
     for row, ended in enumerate(_text(path).split("\n"), start=1):
         line = ended.removesuffix("\r")
-        if not line.strip():
-            continue
         if "\r" in line:
             raise _fault(path, row, "a carriage return inside the line", "end lines with LF or CRLF")
         for reserved in (PAD, MASK):

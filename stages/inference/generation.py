@@ -1,13 +1,16 @@
-"""Answers: greedy decoding of many prompts at once."""
+"""What a model says: many prompts at once, several answers to one, or a passage of any length."""
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from stages.corpus.example import MASK
+from stages.inference.decoding import Pick, greedy, likeliest
 from stages.model.gpt import GPT
 from stages.model.mixer import State
 
@@ -23,57 +26,166 @@ class Continuation:
 WORTH_KEEPING = 0.7  # rows that have ended are dropped when a smaller share than this goes on: dropping copies states
 
 
-@torch.inference_mode()
-def generate(model: GPT, prompts: Sequence[np.ndarray], max_characters: int) -> list[Continuation]:
-    """Continue each prompt greedily until it says MASK, has said `max_characters`, or fills the context.
+def generate(
+    model: GPT, prompts: Sequence[np.ndarray], max_characters: int, pick: Pick = greedy, end: int | None = MASK
+) -> list[Continuation]:
+    """Continue each prompt until it says `end`, has said `max_characters`, or fills the context.
 
-    prompts: each (length,) int64, 1 ≤ length ≤ context. Prompts of one length are read together; then all
-    of them go on in one batch, each from its own position, out of the mixers' states.
+    prompts: each (length,) int64, 1 ≤ length ≤ context; pick: chooses each next character, greedily by default.
     """
-    model.eval()
-    device = model.head.weight.device
-    groups = defaultdict(list)
-    for row, text in enumerate(prompts):
-        groups[len(text)].append(row)
-    room = min(model.context, max(groups, default=0) + max_characters)
-    states_of_groups, logits_of_groups = [], []
-    for group in groups.values():
-        states = model.empty_states(len(group), room)
-        tokens = torch.from_numpy(np.stack([prompts[row] for row in group])).to(device)
-        logits_of_groups.append(_last_logits(model, tokens, states))
-        states_of_groups.append(states)
-    answers: list[list[int]] = [[] for _ in prompts]
-    log_probabilities = np.zeros(len(prompts))
-    if not groups:
+    if not prompts:
         return []
-    rows = np.concatenate(
-        [np.array(group) for group in groups.values()]
-    )  # which prompt each row of the batch continues
-    alive = np.ones(len(rows), dtype=bool)
-    logits = torch.cat(logits_of_groups)
-    states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
-    for _ in range(max_characters):
-        best, token = logits.float().log_softmax(dim=-1).max(dim=-1)  # (rows,) each
-        log_probabilities[rows[alive]] += best.cpu().double().numpy()[alive]
-        said = token.cpu().numpy()
-        for i in np.flatnonzero(alive & (said != MASK)):
-            answers[rows[i]].append(int(said[i]))
-        full = (states[0].lengths >= room).cpu().numpy()
-        alive &= (said != MASK) & ~full
-        if not alive.any():
-            break
-        if full.any() or alive.mean() < WORTH_KEEPING:
-            kept = torch.from_numpy(alive.nonzero()[0]).to(device)
-            states = [state.keep(kept) for state in states]
-            rows, token, alive = rows[alive], token[kept], alive[alive]
-        logits = _last_logits(model, token[:, None], states)
-    return [
-        Continuation(np.array(answer, dtype=np.int64), float(np.exp(log_probability)))
-        for answer, log_probability in zip(answers, log_probabilities, strict=True)
-    ]
+    batch = _Batch(model, prompts, max_characters)
+    lines = _Lines(batch.rows, pick, end)
+    batch.go_on(lines)
+    return lines.answers()
 
 
-def _last_logits(model: GPT, tokens: torch.Tensor, states: list[State]) -> torch.Tensor:
-    """Read tokens (B, T) and give the logits (B, vocabulary) of the character after the last."""
+def beam_search(model: GPT, prompt: np.ndarray, max_characters: int, width: int) -> list[Continuation]:
+    """The likeliest continuations of a prompt, at most `width`, the likeliest first; the same each time.
+
+    A continuation ends as in `generate`. At each character the `width` likeliest lines go on; their length counts
+    for nothing beside its probability. A width of 1 is greedy; one that holds every line finds the very best.
+    """
+    beam = _Beam(width)
+    _Batch(model, [prompt], max_characters).go_on(beam)
+    return beam.answers()
+
+
+def passage(model: GPT, prompt: np.ndarray, characters: int, pick: Pick) -> np.ndarray:
+    """Continue a prompt (any length but 0) by so many characters, whichever they are.
+
+    Where the context is full, the model goes on from the last half context of the text, read anew.
+    """
+    text = prompt
+    while (missing := len(prompt) + characters - len(text)) > 0:
+        read = text if len(text) <= model.context else text[-(model.context // 2) :]
+        text = np.concatenate([text, generate(model, [read], missing, pick, end=None)[0].tokens])
+    return text[len(prompt) :]
+
+
+class _Search(ABC):
+    """Chooses the characters that the rows of a batch say, and which rows go on."""
+
+    @abstractmethod
+    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
+        """The next batch's rows (R',), as indices of this one's (None: all of them), and the character each reads.
+
+        logits (R, V) of the next character; full (R,): whether the context has no room for it. None ends the search.
+        """
+
+    @abstractmethod
+    def answers(self) -> list[Continuation]:
+        """What was said."""
+
+
+class _Batch:
+    """Rows that go on from the ends of prompts, each from its own position, out of the mixers' states."""
+
+    @torch.inference_mode()
+    def __init__(self, model: GPT, prompts: Sequence[np.ndarray], max_characters: int) -> None:
+        """Read the prompts, those of one length together."""
+        self.model = model.eval()
+        self.max_characters = max_characters
+        device = model.head.weight.device
+        groups = defaultdict(list)
+        for row, text in enumerate(prompts):
+            groups[len(text)].append(row)
+        self.room = min(model.context, max(groups) + max_characters)
+        states_of_groups, logits_of_groups = [], []
+        for group in groups.values():
+            states = model.empty_states(len(group), self.room)
+            tokens = torch.from_numpy(np.stack([prompts[row] for row in group])).to(device)
+            logits_of_groups.append(_last_logits(model, tokens, states))
+            states_of_groups.append(states)
+        self.rows = np.concatenate([np.array(group) for group in groups.values()])  # the prompt of each row
+        self.logits = torch.cat(logits_of_groups)
+        self.states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
+
+    @torch.inference_mode()
+    def go_on(self, search: _Search) -> None:
+        """Say what the search chooses, character by character."""
+        for left in reversed(range(self.max_characters)):
+            full = (self.states[0].lengths >= self.room).cpu().numpy()
+            chosen = search.choose(self.logits, full)
+            if chosen is None or not left:
+                return
+            kept, characters = chosen
+            if kept is not None:
+                self.states = [state.keep(kept) for state in self.states]
+            self.logits = _last_logits(self.model, characters[:, None], self.states)
+
+
+class _Lines(_Search):
+    """One line a prompt."""
+
+    def __init__(self, rows: np.ndarray, pick: Pick, end: int | None) -> None:
+        self.rows = rows  # the prompt that each row of the batch continues
+        self.alive = np.ones(len(rows), dtype=bool)
+        self.pick = pick
+        self.end = -1 if end is None else end
+        self.said: list[list[int]] = [[] for _ in rows]
+        self.log_probabilities = np.zeros(len(rows))
+
+    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
+        log_probability, character = self.pick(logits)  # (R,) each
+        self.log_probabilities[self.rows[self.alive]] += log_probability.cpu().double().numpy()[self.alive]
+        said = character.cpu().numpy()
+        for i in np.flatnonzero(self.alive & (said != self.end)):
+            self.said[self.rows[i]].append(int(said[i]))
+        self.alive &= (said != self.end) & ~full
+        if not self.alive.any():
+            return None
+        if not full.any() and self.alive.mean() >= WORTH_KEEPING:
+            return None, character
+        kept = torch.from_numpy(self.alive.nonzero()[0]).to(logits.device)
+        self.rows, self.alive = self.rows[self.alive], self.alive[self.alive]
+        return kept, character[kept]
+
+    def answers(self) -> list[Continuation]:
+        return [
+            Continuation(np.array(line, dtype=np.int64), float(np.exp(log_probability)))
+            for line, log_probability in zip(self.said, self.log_probabilities, strict=True)
+        ]
+
+
+class _Beam(_Search):
+    """The likeliest lines of one prompt."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lines: list[tuple[list[int], float]] = [([], 0.0)]  # that go on: characters, log-probability
+        self.ended: list[tuple[list[int], float]] = []  # the best so far
+
+    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
+        totals = np.array([total for _, total in self.lines])
+        log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
+        # of every line one way at most ends: among twice the width, enough go on
+        lines, characters, totals = likeliest(totals, log_probabilities, 2 * self.width)
+        ends = characters == MASK
+        ended = [(self.lines[lines[way]][0], float(totals[way])) for way in np.flatnonzero(ends[: self.width])]
+        self.ended = _best(self.ended + ended, self.width)
+        on = np.flatnonzero(~ends)[: self.width]
+        self.lines = [([*self.lines[lines[way]][0], int(characters[way])], float(totals[way])) for way in on]
+        if full.any():  # all are of one length
+            return None
+        if len(self.ended) == self.width and self.ended[-1][1] >= self.lines[0][1]:
+            self.lines = []  # going on, they only lose
+            return None
+        kept, read = (torch.from_numpy(chosen[on]).to(logits.device) for chosen in (lines, characters))
+        return kept, read
+
+    def answers(self) -> list[Continuation]:
+        best = _best(self.ended + self.lines, self.width)
+        return [Continuation(np.array(line, dtype=np.int64), float(np.exp(total))) for line, total in best]
+
+
+def _best(lines: list[tuple[list[int], float]], count: int) -> list[tuple[list[int], float]]:
+    """The likeliest of some lines, the likeliest first, of equals the earlier."""
+    return sorted(lines, key=lambda line: -line[1])[:count]
+
+
+def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:
+    """Read tokens (B, T) and give the logits (B, V) of the character after the last."""
     hidden = model.hidden([tokens], states)  # (B·T, C)
     return model.head(hidden.view(*tokens.shape, -1)[:, -1])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def read_baseline(folder: Path) -> Baseline:
     Raises StudyError where the file is missing or broken.
     """
     path = folder / BASELINE / "baseline.json"
-    record = _json(path)
+    record = read_record(path)
     try:
         constant, audit = record["best_constant"], record["audit"]
         return Baseline(
@@ -87,18 +88,21 @@ def read_baseline(folder: Path) -> Baseline:
             ceiling=_finite(audit["ceiling"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise _broken(path, error) from None
+        raise broken(path, error) from None
 
 
-def read_evaluations(folder: Path, selection: str) -> list[Evaluation]:
-    """Read the variant `selection`, or every variant for `all`, of a recipe's evaluations, sorted by name.
+def read_evaluations(folder: Path, selection: str, compared: Sequence[str] | None = None) -> list[Evaluation]:
+    """Read the variant `selection`, or for `all` those compared, of a recipe's evaluations, sorted by name.
 
+    compared: names of variants; None: every variant in the folder.
     Raises StudyError where a file is missing or broken, or where there is no variant at all.
     """
     if selection != ALL:
         if selection in ("", ".", "..", BASELINE) or Path(selection).name != selection:
             raise StudyError(f"{selection!r} is no variant; choose `{ALL}` or one of study.variants")
         return [read_evaluation(folder / selection)]
+    if compared is not None:
+        return [read_evaluation(folder / name) for name in sorted(compared)]
     # hidden folders are the unfinished work of an atomic write
     found = [path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")]
     variants = sorted(path.name for path in found if path.name != BASELINE)
@@ -115,7 +119,7 @@ def read_evaluation(folder: Path) -> Evaluation:
     predictions = _table(folder / "predictions.tsv", "\t", PREDICTION_COLUMNS)
     curves = _table(folder / "curves.csv", ",", CURVE_COLUMNS)
     path = folder / "run.json"
-    record = _json(path)
+    record = read_record(path)
     try:
         made = record["provenance"]
         return Evaluation(
@@ -135,7 +139,7 @@ def read_evaluation(folder: Path) -> Evaluation:
             ),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _broken(path, error) from None
+        raise broken(path, error) from None
 
 
 def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame:
@@ -144,18 +148,19 @@ def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame
     try:
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, na_filter=False)
     except (ValueError, pd.errors.ParserError) as error:
-        raise _broken(path, error) from None
+        raise broken(path, error) from None
     if tuple(table.columns) != columns:
         raise StudyError(f"{path}:1: the columns are not {' '.join(columns)}; {REMAKE}")
     return table
 
 
-def _json(path: Path) -> Any:
+def read_record(path: Path) -> Any:
+    """Read a JSON file; raises StudyError where it is missing or no JSON."""
     _require(path)
     try:
         return read_json(path)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise _broken(path, error) from None
+        raise broken(path, error) from None
 
 
 def _require(path: Path) -> None:
@@ -170,6 +175,7 @@ def _finite(value: Any) -> float:
     return number
 
 
-def _broken(path: Path, error: Exception) -> StudyError:
+def broken(path: Path, error: Exception) -> StudyError:
+    """What a reader is told of a file that lacks something."""
     what = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
     return StudyError(f"{path}: broken ({what}); {REMAKE}")

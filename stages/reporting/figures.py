@@ -1,45 +1,20 @@
-"""The report's pictures as SVG text: the same input gives the same bytes."""
+"""The report's pictures of accuracies and losses."""
 
-import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import cycle, islice, product
-from typing import Literal
+from collections.abc import Sequence
 
-import matplotlib.style
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from stages.reporting.curves import seed_curves
 from stages.reporting.evaluations import Baseline
 from stages.reporting.metrics import Accuracy, Result
+from stages.reporting.style import GREY, INK, WIDTH, logarithmic, looks, styled, svg
 
-WIDTH = 8.6  # inches: about the width of a README's text column
-
-# Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES: tuple[Literal["-", "--", ":"], ...] = ("-", "--", ":")
-PRETRAINED, SCRATCH, INK, GREY = "#0072B2", "#E69F00", "#222222", "#595959"
-
-STYLE = {
-    "svg.hashsalt": "knowledge-access",  # identifiers inside the file are otherwise random
-    "svg.fonttype": "path",  # looks the same whatever fonts the reader has
-    "text.parse_math": False,  # a `$` in a name is a dollar sign
-    "font.family": "DejaVu Sans",  # the font that matplotlib brings along
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": GREY,
-    "axes.titlesize": 9.5,
-    "axes.titlelocation": "left",
-    "grid.color": "#DDDDDD",
-    "legend.frameon": False,
-    "figure.facecolor": "white",  # readable on a dark page too
-}
+PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
 
 PHASES = (
     ("pretrain", "Pretraining on the pages"),
@@ -53,9 +28,9 @@ def accuracy_svg(results: Sequence[Result], baseline: Baseline) -> str:
 
     Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark London and the ceiling.
     """
-    with _styled():
+    with styled():
         figure = draw_accuracy(results, baseline)
-        return _svg(figure)
+        return svg(figure)
 
 
 def loss_svg(curves: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -63,9 +38,9 @@ def loss_svg(curves: pd.DataFrame, variants: Sequence[str]) -> str:
 
     `curves` holds the rows of curves.csv; thick lines are means over seeds, thin lines single seeds.
     """
-    with _styled():
+    with styled():
         figure = draw_losses(curves, variants)
-        return _svg(figure)
+        return svg(figure)
 
 
 def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
@@ -97,9 +72,9 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
     legend_rows = -(-len(variants) // legend_columns)
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * legend_rows), layout="constrained")
     panels = figure.subplots(1, len(PHASES), width_ratios=(1.35, 1, 1))
-    looks = dict(zip(variants, islice(cycle(product(DASHES, COLOURS)), len(variants)), strict=True))
+    styles = looks(variants)
     for axes, (phase, title) in zip(panels, PHASES, strict=True):
-        for variant, (dash, colour) in looks.items():
+        for variant, (dash, colour) in styles.items():
             seeds = seed_curves(curves, variant, phase)
             if not seeds:
                 continue
@@ -116,7 +91,7 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
     panels[0].set_ylabel("loss (nats a character)")
     handles = [
         Line2D([], [], color=colour, linestyle=dash, linewidth=1.6, label=variant)
-        for variant, (dash, colour) in looks.items()
+        for variant, (dash, colour) in styles.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=legend_columns, fontsize=8.5)
     return figure
@@ -161,23 +136,4 @@ def _scale(axes: Axes) -> None:
     low, high = axes.dataLim.y0, axes.dataLim.y1
     if not 0 < low < high / 4:
         return
-    axes.set_yscale("log")
-    subs = (1.0, 2.0, 5.0) if high / low < 200 else (1.0,)
-    axes.yaxis.set_major_locator(LogLocator(subs=subs))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-@contextmanager
-def _styled() -> Iterator[None]:
-    # from the library's defaults on, so that a user's own matplotlibrc changes nothing
-    with matplotlib.style.context(["default", STYLE]):
-        yield
-
-
-def _svg(figure: Figure) -> str:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    lines = buffer.getvalue().decode("utf-8").splitlines()
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    logarithmic(axes, low, high)

@@ -1,5 +1,6 @@
 """The report's folder: everything a reader gets, written as a whole."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -11,29 +12,42 @@ from stages.reporting.figures import accuracy_svg, loss_svg
 from stages.reporting.metrics import study_metrics, summarise
 from stages.reporting.page import render
 from stages.reporting.tables import accuracy_rows
+from stages.reporting.template import Part
 
 
-def write_report(evaluations: Path, target: Path, recipe: str, selection: str, show_questions: bool) -> None:
+def write_report(
+    evaluations: Path,
+    target: Path,
+    recipe: str,
+    selection: str,
+    show_questions: bool,
+    parts: Sequence[Part] = (),
+    compared: Sequence[str] | None = None,
+) -> None:
     """Write the report of `selection` (variant or `all`) from `evaluations` (a recipe's folder) to `target`.
 
-    Without `show_questions` no question and no gold answer of the data is in any file of the folder.
+    parts: sections beside the evaluations'; compared: the variants of `all`, None for every one there. Without
+    `show_questions` no question and no gold answer of the data is in any file of the folder.
     Raises StudyError where an input is missing or broken; `target` is then left as it was.
     """
     baseline = read_baseline(evaluations)
-    results = [summarise(e, baseline.dev_questions) for e in read_evaluations(evaluations, selection)]
+    results = [summarise(e, baseline.dev_questions) for e in read_evaluations(evaluations, selection, compared)]
     predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     if not show_questions:
         predictions = predictions.assign(question="", gold="")
     metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
     with new_folder(target) as folder:
-        write_text(folder / "report.md", render(metrics, results, baseline, show_questions))
+        write_text(folder / "report.md", render(metrics, results, baseline, show_questions, parts))
         write_json(folder / "metrics.json", metrics)
         write_text(folder / "accuracy.svg", accuracy_svg(results, baseline))
         write_text(folder / "loss.svg", loss_svg(curves, [result.variant for result in results]))
         write_text(folder / "predictions.tsv", _separated(predictions, "\t"))
         write_text(folder / "curves.csv", _separated(thin(curves), ","))
         write_text(folder / "accuracy.csv", _separated(accuracy_rows(results), ","))
+        for part in parts:
+            for name, content in part.files.items():
+                write_text(folder / name, content)
 
 
 def _separated(table: pd.DataFrame, separator: str) -> str:

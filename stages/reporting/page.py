@@ -1,39 +1,37 @@
 """The report page: figures, tables and examples set into the template beside this file."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from stages.reporting.evaluations import ALL, Baseline
 from stages.reporting.findings import findings
-from stages.reporting.markdown import Markdown, escape, table
+from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result, best_variant
 from stages.reporting.tables import provenance_table, results_table
+from stages.reporting.template import Part, fill
 
 TEMPLATE = "report.md.jinja"
 EXAMPLES = 5  # of each kind, right and wrong
 
 
-def render(metrics: dict[str, Any], results: Sequence[Result], baseline: Baseline, show_questions: bool) -> str:
-    """Return report.md for `metrics` (metrics.json) of the variants in `results`.
+def render(
+    metrics: dict[str, Any],
+    results: Sequence[Result],
+    baseline: Baseline,
+    show_questions: bool,
+    parts: Sequence[Part] = (),
+) -> str:
+    """Return report.md for `metrics` (metrics.json) of the variants in `results`, with `parts` as further sections.
 
     With `show_questions` false the page names neither a question nor an answer of the dev set, only rows.
     """
     shown = best_variant(metrics["variants"]) if metrics["variant"] == ALL else metrics["variant"]
     evaluations = [result.evaluation for result in results]
     predictions = next(e.predictions for e in evaluations if e.variant == shown)
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        finalize=escape,  # every value is escaped unless it is Markdown already
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(TEMPLATE).render(
+    return fill(
+        TEMPLATE,
         metrics=metrics,
         findings=findings(metrics, baseline.dev_questions, baseline.place),
         results_table=results_table(metrics),
@@ -45,6 +43,7 @@ def render(metrics: dict[str, Any], results: Sequence[Result], baseline: Baselin
         show_questions=show_questions,
         right=examples(predictions, correct=True, show_questions=show_questions),
         wrong=examples(predictions, correct=False, show_questions=show_questions),
+        parts=[part.text for part in parts],
     )
 
 

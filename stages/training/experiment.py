@@ -11,7 +11,7 @@ from stages.corpus.prepared import Prepared
 from stages.errors import StudyError
 from stages.model.gpt import GPT
 from stages.model.mixers import settings_of
-from stages.settings import Recipe, Section, load
+from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
 from stages.training.batches import generator
 from stages.training.checkpoint import load_tensors
 from stages.training.compute import Backend, choose_backend
@@ -39,14 +39,30 @@ class Experiment:
         parser.add_argument("--recipe", required=True)
         parser.add_argument("--variant", required=True)
         arguments = parser.parse_args()
-        settings = load()
-        recipe = settings.recipe_named(arguments.recipe)
-        if arguments.variant not in settings.study.variants:
-            raise StudyError(f"unknown variant '{arguments.variant}'; allowed: {', '.join(settings.study.variants)}")
-        mixer = settings_of(arguments.variant, settings.variants, recipe.model)
+        return cls.of(load(), arguments.recipe, arguments.variant)
+
+    @classmethod
+    def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":
+        """The cell of that recipe and variant, on the backend that the settings ask for.
+
+        Raises:
+            StudyError: the settings know no such recipe or variant, or the backend is not there.
+        """
+        recipe = settings.recipe_named(recipe_name)
+        if variant not in settings.study.variants:
+            raise StudyError(f"unknown variant '{variant}'; allowed: {', '.join(settings.study.variants)}")
+        mixer = settings_of(variant, settings.variants, recipe.model)
         backend = choose_backend(settings.compute)
-        checkpoint_seconds = settings.compute.checkpoint_seconds
-        return cls(arguments.recipe, arguments.variant, recipe, mixer, backend, checkpoint_seconds)
+        return cls(recipe_name, variant, recipe, mixer, backend, settings.compute.checkpoint_seconds)
+
+    @property
+    def question_recipe(self) -> QuestionRecipe:
+        """The recipe, which has questions.
+
+        Raises:
+            StudyError: it has none.
+        """
+        return with_questions(self.recipe_name, self.recipe)
 
     @property
     def prepared_folder(self) -> Path:

@@ -28,7 +28,7 @@ from stages.files import LEFTOVERS
 WORK = Path("work")
 STALE_DAYS = 14
 KEY_LENGTH = 16  # hex digits
-HARMLESS = ("settings.py", "errors.py", "files.py")  # say nothing of a result that its settings do not
+HARMLESS = ("settings", "errors.py", "files.py")  # say nothing of a result that its settings do not
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -101,4 +101,5 @@ def _loaded_sources() -> list[Path]:
     """The files of the project's modules that this process has loaded."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] in ("stages", "__main__")]
     files = {Path(module.__file__).resolve() for module in modules if module.__file__}
-    return sorted(file for file in files if file.is_relative_to(PACKAGE) and file.name not in HARMLESS)
+    own = (file for file in files if file.is_relative_to(PACKAGE))
+    return sorted(file for file in own if file.relative_to(PACKAGE).parts[0] not in HARMLESS)

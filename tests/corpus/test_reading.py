@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.corpus.reading import Question, quoted, read_documents, read_questions
+from stages.corpus.reading import Question, cut, quoted, read_documents, read_questions, read_text
 from stages.errors import StudyError
 
 ODA = "Where was Oda Quill born?"
@@ -134,3 +134,38 @@ def test_a_message_quotes_shortly_and_without_control_characters(write) -> None:
     message = fault(write(f"Where is \x1b[31m\u202e{'x' * 5000}\tVell"))
     assert "\\x1b[31m\\u202e" in message and len(message) < 400
     assert quoted("ab\ncd", limit=4) == "'ab\\n…'"
+
+
+@pytest.mark.parametrize("text", ["The end", "The end\n", "\n\nThe\n\n end.\n\n\n", "a\tb\u2028c ", "  \n x"])
+@pytest.mark.parametrize("start", ["", "\ufeff"], ids=["no mark", "byte order mark"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_a_text_keeps_every_character_with_lines_that_end_in_lf(write, text: str, start: str, end: str) -> None:
+    assert read_text(write(start + text.replace("\n", end))) == text
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", ":1: the file holds no text"),
+        (b" \n\t\r\n", ":1: the file holds no text"),
+        (b"a", ":1: the file holds no text"),
+        (b"one\ntwo\n\nf\xc3\xbcr\nf\xfcr", ":5: byte 0xfc is not UTF-8"),
+        (b"one\ntwo\rthree", ":2: a carriage return inside the line"),
+        ("one\n\na □".encode(), ":3: the reserved character □"),
+    ],
+)
+def test_a_file_that_is_no_text_is_told_in_one_line(write, content: bytes, told: str) -> None:
+    path = write(content)
+    with pytest.raises(StudyError) as caught:
+        read_text(path)
+    assert str(caught.value).startswith(f"{path}{told}")
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("length", [1, 3, 7, 8, 100])
+def test_documents_cut_from_a_text_are_the_text_end_to_end(length: int) -> None:
+    text = "The end\n"
+    documents = cut(text, length)
+    assert "".join(documents) == text
+    assert {len(document) for document in documents[:-1]} <= {length}
+    assert 1 <= len(documents[-1]) <= length

@@ -9,6 +9,8 @@ import pytest
 
 from stages.errors import StudyError
 from stages.reporting.folder import write_report
+from stages.reporting.markdown import Markdown
+from stages.reporting.template import Part
 from tests.reporting.example import PLACES, write_baseline, write_variant
 
 FILES = {
@@ -177,3 +179,11 @@ def test_metrics_file_is_what_the_page_tells(evaluations: Path, tmp_path: Path) 
     metrics = json.loads((tmp_path / "report" / "metrics.json").read_text(encoding="utf-8"))
     assert metrics["selected"]["dev_accuracy"] == 80.0
     assert "answers 80.0 % of the 10 dev questions" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
+def test_further_sections_stand_before_the_provenance_with_their_files(evaluations: Path, tmp_path: Path) -> None:
+    parts = [Part(Markdown("## One\n\ntext *as it is*\n"), {"one.svg": "<svg/>"}), Part(Markdown("## Two\n\nmore\n"))]
+    write_report(evaluations, tmp_path / "report", "quick", "all", show_questions=True, parts=parts)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "\n\n## One\n\ntext *as it is*\n\n## Two\n\nmore\n\n## How it was made\n" in page
+    assert {path.name for path in (tmp_path / "report").iterdir()} == FILES | {"one.svg"}

@@ -12,6 +12,7 @@ import pytest
 from stages.errors import StudyError
 from stages.model.mixers import settings_of
 from stages.settings import Recipe
+from stages.training import work
 from stages.training.experiment import Experiment
 from stages.training.work import STALE_DAYS, work_folder
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
@@ -65,6 +66,12 @@ def test_whatever_the_result_depends_on_changes_the_folder(data: Path) -> None:
     (data / "inner" / "file").rename(data / "inner" / "moved")
     folders.append(place("pretrain", DEPENDS, data))
     assert len(set(folders)) == len(folders)
+
+
+def test_the_code_that_reads_settings_is_no_part_of_what_a_training_depends_on() -> None:
+    names = {path.relative_to(work.PACKAGE).as_posix() for path in work._loaded_sources()}
+    assert {"training/experiment.py", "corpus/prepared.py"} <= names
+    assert [name for name in names if name.startswith(("settings", "errors", "files"))] == []
 
 
 def test_a_folder_that_is_held_is_refused_in_one_line_with_the_holder(data: Path) -> None:

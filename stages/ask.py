@@ -1,0 +1,81 @@
+"""Ask a finetuned model where somebody was born: `python -m stages.ask "Where was Ada Lovelace born?"`.
+
+Without a question it asks for questions, one a line, until Ctrl-D.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+
+from stages.corpus.reading import harmless
+from stages.errors import StudyError, command
+from stages.inference.asking import Reply, ask
+from stages.inference.trained import chosen_seed, chosen_variant, load_trained
+from stages.settings import load
+from stages.training.experiment import Experiment
+
+
+@command
+def main() -> None:
+    """Answer a question, or one after another, with the likeliest places."""
+    parser = argparse.ArgumentParser(prog="python -m stages.ask", description=__doc__)
+    parser.add_argument("question", nargs="?", help="`Where was NAME born?`; by default they are read from the input")
+    parser.add_argument("--variant", help="by default the selection of params.yaml; of `all` the best on dev")
+    parser.add_argument("--recipe", help="by default the selection of params.yaml")
+    parser.add_argument("--seed", type=int, help="which training's model; by default the recipe's first seed")
+    parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
+    given = parser.parse_args()
+    if given.top < 1:
+        raise StudyError(f"--top: was {given.top}; allowed: 1 or more")
+    settings = load()
+    recipe = given.recipe or settings.recipe
+    max_characters = settings.question_recipe(recipe).generation.max_characters
+    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe))
+    seed = chosen_seed(experiment, given.seed)
+    prepared, model = load_trained(experiment, "finetune", f"pretrained-seed-{seed}")
+    origin = {"recipe": recipe, "variant": experiment.variant, "seed": seed}
+    if given.question is not None:
+        show(ask(model, prepared, given.question, given.top, max_characters), origin, given.json)
+        return
+    for question in questions():
+        try:
+            show(ask(model, prepared, question, given.top, max_characters), origin, given.json)
+        except StudyError as error:  # the next question may be a better one
+            print(f"error: {error}", file=sys.stderr, flush=True)
+
+
+def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
+    """Print the places and the notes."""
+    if as_json:
+        answers = [{"place": place, "probability": round(probability, 6)} for place, probability in reply.places]
+        line = {"question": reply.question, **origin, "answers": answers, "notes": reply.notes}
+        print(json.dumps(line), flush=True)
+        return
+    rows = [(harmless(place) or "(nothing)", probability) for place, probability in reply.places]
+    width = max(len(place) for place, _ in rows)
+    for place, probability in rows:
+        print(f"{place:{width}}  {probability:6.1%}")
+    sys.stdout.flush()
+    for note in reply.notes:
+        print(f"note: {note}", file=sys.stderr, flush=True)
+
+
+def questions() -> Iterator[str]:
+    """The input's lines that are not blank, to its end (Ctrl-D)."""
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+    sign = "> " if sys.stdin.isatty() else ""
+    while True:
+        try:
+            line = input(sign)
+        except EOFError:
+            print(end="\n" if sign else "")  # the terminal's own prompt begins a line
+            return
+        if line.strip():
+            yield line
+
+
+if __name__ == "__main__":
+    main()

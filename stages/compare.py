@@ -1,0 +1,48 @@
+"""Enter a variant in the comparison of a recipe: write data/compared/<recipe>/<variant>.json.
+
+The report of all variants depends on that folder, so it waits for the entries of study.compared and for no other
+variant. An entry holds the hashes of what is compared: when that changes, the report is written anew.
+"""
+
+import argparse
+import hashlib
+from pathlib import Path
+
+from stages.errors import StudyError, command
+from stages.files import write_json
+
+
+def folder_hash(folder: Path) -> str:
+    """SHA-256 over the names and contents of a folder's files.
+
+    Raises:
+        StudyError: there are none.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    if not files:
+        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
+    digest = hashlib.sha256()
+    for path in files:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+@command
+def main() -> None:
+    """Enter a variant in the comparison of a recipe."""
+    parser = argparse.ArgumentParser(prog="python -m stages.compare", description=main.__doc__)
+    parser.add_argument("--recipe", required=True)
+    parser.add_argument("--variant", required=True)
+    given = parser.parse_args()
+    data = Path("data")
+    entry = {
+        "evaluation": folder_hash(data / "evaluations" / given.recipe / given.variant),
+        "cost": folder_hash(data / "cost" / given.variant),
+    }
+    write_json(data / "compared" / given.recipe / f"{given.variant}.json", entry)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""What each variant costs by its formula. An entry is optional: a variant without one is measured all the same.
+
+Letters: ℓ length in characters, d width, h heads, m bottleneck, w window, c chunk. The formulas stand here and not
+beside the mixers, so that a word changed in one trains nothing anew. tests/costing/test_formulas.py holds
+them against the matrix products and the kept numbers of a real forward pass.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stages.costing.exponents import growth
+
+FAR = 2**30  # characters at which the leading term alone is left
+DELTA_CHUNK = 32  # c: positions that gated_deltanet's full form solves for together
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A stack of blocks over one sequence."""
+
+    length: int  # ℓ
+    layers: int
+    heads: int  # h
+    width: int  # d
+
+    @property
+    def head_size(self) -> int:
+        """Channels of a head."""
+        return self.width // self.heads
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a stack of blocks takes for one sequence, embedding and head left out."""
+
+    multiply_adds: float  # of the matrix products of a forward pass
+    kept: float  # numbers that a forward pass keeps for the way back
+    step: float  # multiply-adds of reading character ℓ with the states of those before it
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A variant's cost: as words for the page, and as the numbers of this project's code.
+
+    `operations` and `memory` name the leading terms that the method itself needs, `computed` both of them for
+    the code's full form where that takes more. `cost` counts what the code computes.
+    """
+
+    operations: str
+    memory: str
+    step: str  # operations of reading one more character
+    cost: Callable[[Shape, Mapping[str, Any]], Cost]  # of a shape and the variant's settings
+    computed: tuple[str, str] | None = None
+
+
+def blocks(shape: Shape, multiply_adds: float, kept: float, step: float) -> Cost:
+    """Of equal blocks, each with the MLP's two products and, beside a mixer, 11ℓd kept numbers of its own.
+
+    multiply_adds, kept, step: one mixer's.
+    """
+    mlp = 8 * shape.width**2
+    return Cost(
+        shape.layers * (multiply_adds + mlp * shape.length),
+        shape.layers * (kept + 11 * shape.length * shape.width),
+        shape.layers * (step + mlp),
+    )
+
+
+def _attention(shape: Shape, rotated: bool, reach: list[int] | None = None) -> Cost:
+    """Full scores, masked. reach: how far each block looks back in generation, everywhere if None."""
+    length, d = shape.length, shape.width
+    reach = reach or [length] * shape.layers
+    looked_at = sum(min(length, each) for each in reach) / shape.layers
+    return blocks(
+        shape,
+        multiply_adds=4 * length * d**2 + 2 * length**2 * d,
+        kept=(7 if rotated else 5) * length * d + shape.heads * length**2,
+        step=4 * d**2 + 2 * looked_at * d,
+    )
+
+
+def _multi_query(shape: Shape, _: Mapping[str, Any]) -> Cost:
+    length, d, shared = shape.length, shape.width, 2 * shape.head_size
+    kept = (3 * d + shared) * length + shape.heads * length**2
+    products = 2 * d**2 + d * shared
+    return blocks(shape, length * products + 2 * length**2 * d, kept, products + 2 * length * d)
+
+
+def _dense_synthesizer(shape: Shape, _: Mapping[str, Any]) -> Cost:
+    length, d, scored = shape.length, shape.width, shape.length - 1
+    kept = 5 * length * d + shape.heads * length * scored
+    return blocks(shape, 3 * length * d**2 + 2 * length * scored * d, kept, 3 * d**2 + 2 * scored * d)
+
+
+def _random_synthesizer(shape: Shape, _: Mapping[str, Any]) -> Cost:
+    length, d = shape.length, shape.width
+    kept = 3 * length * d + shape.heads * length**2
+    return blocks(shape, 2 * length * d**2 + length**2 * d, kept, 2 * d**2 + length * d)
+
+
+def _perceiver(shape: Shape, settings: Mapping[str, Any]) -> Cost:
+    """Down into m latents, blocks over them, up again; past the m-th character only the way up is left."""
+    length, d, between = shape.length, shape.width, shape.layers - 2
+    m = min(settings["bottleneck"], length)
+    over_latents = 12 * m * d**2 + 2 * m**2 * d
+    up = 10 * length * d**2 + 2 * length * m * d
+    scores = shape.heads * (m**2 * (between + 1) + length * m)
+    kept = 13 * length * d + (16 * between + 21) * m * d + scores
+    latents = (between + 1) * (12 * d**2 + 2 * m * d) + 2 * d**2 if length <= m else 0
+    return Cost((between + 1) * over_latents + 2 * m * d**2 + up, kept, 10 * d**2 + 2 * m * d + latents)
+
+
+def _linear(shape: Shape, _: Mapping[str, Any]) -> Cost:
+    length, d, hs = shape.length, shape.width, shape.head_size
+    products = 4 * length * d**2 + length**2 * (d + d + shape.heads)
+    kept = 6 * length * d + shape.heads * length**2
+    return blocks(shape, products, kept, 4 * d**2 + 2 * d * (hs + 1) + 2 * d + shape.heads)
+
+
+def _gated_deltanet(shape: Shape, _: Mapping[str, Any]) -> Cost:
+    length, d, hs, c = shape.length, shape.width, shape.head_size, min(DELTA_CHUNK, shape.length)
+    every = 5 * d**2 + 2 * shape.heads * d + 12 * d + 3 * d * hs
+    kept = length * (24 * d + 5 * shape.heads * c + d * hs / (2 * c))
+    return blocks(shape, length * (every + 3 * c * d), kept, every + 3 * d)
+
+
+def _recurrent(matrices: int, kept: int) -> Callable[[Shape, Mapping[str, Any]], Cost]:
+    """Matrices (d, d) that each character is multiplied with; `kept` in units of ℓd."""
+
+    def cost(shape: Shape, _: Mapping[str, Any]) -> Cost:
+        products = matrices * shape.width**2
+        return blocks(shape, shape.length * products, kept * shape.length * shape.width, products)
+
+    return cost
+
+
+QUADRATIC = ("ℓ²d + ℓd²", "hℓ² + ℓd", "ℓd + d²")  # operations, memory, step
+
+FORMULAS: Mapping[str, Formula] = {
+    "vanilla": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=False)),
+    "rope": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=True)),
+    "nope": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=False)),
+    "mqa": Formula(*QUADRATIC, _multi_query),
+    "window": Formula(
+        "ℓwd + ℓd²",
+        "hℓw + ℓd",
+        "wd + d²",
+        lambda s, settings: _attention(s, rotated=True, reach=[settings["width"]] * s.layers),
+        computed=QUADRATIC[:2],
+    ),
+    "synthesizer": Formula(*QUADRATIC, _dense_synthesizer),
+    "random_synthesizer": Formula(*QUADRATIC, _random_synthesizer),
+    "perceiver": Formula("ℓmd + m²d + ℓd²", "h(ℓm + m²) + ℓd", "md + d²", _perceiver),
+    "perceiver_ar": Formula(
+        *QUADRATIC,
+        lambda s, settings: _attention(s, rotated=False, reach=[s.length] + [settings["latents"]] * (s.layers - 1)),
+    ),
+    "linear": Formula("ℓd²/h + ℓd²", "ℓd", "d²/h + d²", _linear, computed=QUADRATIC[:2]),
+    "gated_deltanet": Formula("ℓcd + ℓd²/h + ℓd²", "hℓc + ℓd", "d²/h + d²", _gated_deltanet),
+    "min_gru": Formula("ℓd²", "ℓd", "d²", _recurrent(matrices=3, kept=8)),
+    "rnn": Formula("ℓd²", "ℓd", "d²", _recurrent(matrices=2, kept=2)),
+    "wrnn": Formula("ℓd²", "ℓd", "d²", _recurrent(matrices=5, kept=5)),
+}
+
+
+def in_the_limit(formula: Formula, settings: Mapping[str, Any], shape: Shape, what: str) -> int:
+    """The exponent that the field `what` of a formula's `Cost` comes to for a stack of `shape` as the length grows."""
+    points = [
+        (length, getattr(formula.cost(replace(shape, length=length), settings), what)) for length in (FAR, 2 * FAR)
+    ]
+    return round(growth(*points))

@@ -1,0 +1,45 @@
+"""One head against two where a key varies in length: the share of two values in the output, over draws of the keys."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from stages.exploration.attention import Array, softmax
+
+BATCH = 1000  # draws at once: keeps the keys small in memory
+
+
+def draws(random: np.random.Generator, means: Array, alpha: float, samples: int) -> Iterator[Array]:
+    """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + ½ μ_a μ_aᵀ), in batches (≤ BATCH, n, d).
+
+    means: μ (n, d), orthonormal. For small α the first key is about (1 + z/√2) μ_a, z standard normal: its
+    direction is sure, its length is not.
+    """
+    for start in range(0, samples, BATCH):
+        shape = (min(BATCH, samples - start), *means.shape)
+        keys = means + np.sqrt(alpha) * random.standard_normal(shape)
+        keys[:, 0] += np.sqrt(0.5) * random.standard_normal((shape[0], 1)) * means[0]
+        yield keys
+
+
+def shares(keys: Array, queries: Array) -> Array:
+    """The shares of all values in the mean of the heads' outputs. keys (S, n, d), queries (heads, d) → (S, n)."""
+    scores = np.einsum("hd,snd->shn", queries, keys)
+    return softmax(scores).mean(axis=1)
+
+
+def one_and_two_heads(
+    random: np.random.Generator, means: Array, alpha: float, beta: float, samples: int
+) -> tuple[Array, Array]:
+    """Shares of v_a and v_b in c, (samples, 2), with one head and with two, on the same keys.
+
+    One head asks with q = β(μ_a + μ_b), two with q₁ = β μ_a and q₂ = β μ_b, and c is the mean of their outputs. The
+    share of v_a with one head is σ(β(ε − 1)), ε the drawn length of k_a: it swings between nothing and all. With
+    two, v_b's share is always a half, and v_a's is one too unless ε is so small that the first head sees nothing.
+    """
+    both = beta * means[:2]
+    one, two = [], []
+    for keys in draws(random, means, alpha, samples):
+        one.append(shares(keys, both.sum(axis=0, keepdims=True))[:, :2])
+        two.append(shares(keys, both)[:, :2])
+    return np.concatenate(one), np.concatenate(two)

@@ -1,0 +1,69 @@
+"""Ask a finetuned model one question: its likeliest places, and what to know of the question."""
+
+from dataclasses import dataclass
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import prompt
+from stages.corpus.reading import QUESTION, harmless, quoted
+from stages.corpus.vocabulary import Vocabulary
+from stages.errors import StudyError
+from stages.inference.generation import beam_search
+from stages.model.gpt import GPT
+
+WIDTH = 10  # lines of the beam, at least
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answers."""
+
+    question: str
+    places: list[tuple[str, float]]  # with their probabilities, the likeliest first
+    notes: list[str]  # what speaks against relying on them
+
+
+def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters: int) -> Reply:
+    """The `top` likeliest places, by beam search. A question of any form is answered, with a note.
+
+    Raises:
+        StudyError: the question is too long, or has no character that the corpus has.
+    """
+    question = question.strip()
+    vocabulary = prepared.vocabulary
+    tokens = prompt(vocabulary.encode(question))
+    if len(tokens) == 1:
+        raise StudyError(f"{quoted(question)} has no character that the corpus has; ask: Where was NAME born?")
+    if len(tokens) > model.context:
+        raise StudyError(
+            f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
+        )
+    answers = beam_search(model, tokens, max_characters, max(top, WIDTH))[:top]
+    places = [(vocabulary.decode(answer.tokens), answer.probability) for answer in answers]
+    return Reply(question, places, _notes(prepared, question))
+
+
+def _notes(prepared: Prepared, question: str) -> list[str]:
+    notes = []
+    form = QUESTION.fullmatch(question)
+    if form is None:
+        notes.append("the model was finetuned on questions of the form `Where was NAME born?` only")
+    elif not _has_page(prepared, form[1]):
+        notes.append(f"no page of the corpus is about {quoted(form[1])}: the model can but guess")
+    # what all questions share was finetuned as the model reads it: of the name alone something may be missing
+    if note := lacking(prepared.vocabulary, form[1] if form else question):
+        notes.append(note)
+    return notes
+
+
+def lacking(vocabulary: Vocabulary, text: str) -> str:
+    """A note of the characters of a text that a vocabulary lacks, and of what is read in their place; or nothing."""
+    unknown = harmless(" ".join(dict.fromkeys(vocabulary.unknown(text))))
+    read = vocabulary.decode(vocabulary.encode(text))
+    return f"the corpus lacks {unknown}, so the model reads {quoted(read, max(1, len(read)))}" if unknown else ""
+
+
+def _has_page(prepared: Prepared, name: str) -> bool:
+    """Whether a document starts with the name and a full stop, as the audit has it."""
+    heading, documents = f"{name}.", prepared.documents
+    heads = (documents[row][: len(heading)] for row in range(len(documents)))
+    return any(prepared.vocabulary.decode(head) == heading for head in heads)

@@ -1,0 +1,93 @@
+"""How the next character is chosen from a model's logits: the likeliest, by chance, or the best of several lines."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stages.errors import StudyError
+
+Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (R, V) → (R,) log-probabilities, (R,) characters
+
+
+def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """The likeliest character of each row; a `Pick`."""
+    log_probability, character = logits.float().log_softmax(dim=-1).max(dim=-1)
+    return log_probability, character
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What chance chooses from: the distribution at a temperature, then its top k, then the nucleus of those.
+
+    Raises:
+        StudyError: a value is impossible.
+    """
+
+    temperature: float = 1.0  # logits are divided by it; 0: always the likeliest
+    top_k: int | None = None  # only the so many likeliest
+    top_p: float | None = None  # only the nucleus: the fewest likeliest with this mass (Holtzman et al. 2020)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < float("inf"):
+            raise StudyError(f"temperature: was {self.temperature:g}; allowed: 0 or more")
+        if self.top_k is not None and self.top_k < 1:
+            raise StudyError(f"top-k: was {self.top_k}; allowed: 1 or more")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise StudyError(f"top-p: was {self.top_p:g}; allowed: more than 0, at most 1")
+
+
+def distribution(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
+    """Logits (R, V) → the probabilities (R, V) that are sampled from; of equals the earlier character is likelier."""
+    temperature, top_k = (sampling.temperature, sampling.top_k) if sampling.temperature else (1.0, 1)
+    order = np.argsort(-logits, axis=1, kind="stable")
+    falling = np.take_along_axis(logits, order, axis=1).astype(np.float64)
+    falling = np.exp((falling - falling[:, :1]) / temperature)
+    if top_k is not None:
+        falling[:, top_k:] = 0
+    falling /= falling.sum(axis=1, keepdims=True)
+    if sampling.top_p is not None:
+        likelier = np.roll(falling.cumsum(axis=1), 1, axis=1)  # mass before each
+        likelier[:, 0] = 0
+        falling[likelier >= sampling.top_p] = 0
+        falling /= falling.sum(axis=1, keepdims=True)
+    probabilities = np.empty_like(falling)
+    np.put_along_axis(probabilities, order, falling, axis=1)
+    return probabilities
+
+
+def draw(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """A character (R,) of each row of probabilities (R, V)."""
+    bounds = probabilities.cumsum(axis=1)
+    return (bounds <= generator.random((len(bounds), 1)) * bounds[:, -1:]).sum(axis=1)
+
+
+class Sampler:
+    """A `Pick` that draws; the same seed and the same logits give the same characters."""
+
+    def __init__(self, sampling: Sampling, seed: int) -> None:
+        self.sampling = sampling
+        self.generator = np.random.default_rng(seed)
+
+    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The log-probability with which each character was drawn, and the character."""
+        probabilities = distribution(logits.double().cpu().numpy(), self.sampling)
+        characters = draw(probabilities, self.generator)
+        chosen = np.log(probabilities[np.arange(len(characters)), characters])
+        return torch.from_numpy(chosen).to(logits.device), torch.from_numpy(characters).to(logits.device)
+
+
+def likeliest(
+    totals: np.ndarray, log_probabilities: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The `count` best ways to go on from several lines, or all where there are fewer, the best first.
+
+    totals (R,): log-probability of each line; log_probabilities (R, V): of each character after it. Out: line,
+    character and new total of each way; equals in the order of lines, then characters.
+    """
+    sums = (totals[:, None] + log_probabilities).ravel()
+    best = np.argsort(-sums, kind="stable")[:count]
+    lines, characters = np.divmod(best, log_probabilities.shape[1])
+    return lines, characters, sums[best]

@@ -1,0 +1,67 @@
+"""How the report's pictures look, and their way to SVG text: the same input gives the same bytes."""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle, islice, product
+from typing import Literal
+
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+WIDTH = 8.6  # inches: about the width of a README's text column
+
+# Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+Dash = Literal["-", "--", ":"]
+DASHES: tuple[Dash, ...] = ("-", "--", ":")
+INK, GREY = "#222222", "#595959"
+
+STYLE = {
+    "svg.hashsalt": "knowledge-access",  # identifiers inside the file are otherwise random
+    "svg.fonttype": "path",  # looks the same whatever fonts the reader has
+    "text.parse_math": False,  # a `$` in a name is a dollar sign
+    "font.family": "DejaVu Sans",  # the font that matplotlib brings along
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "grid.color": "#DDDDDD",
+    "legend.frameon": False,
+    "figure.facecolor": "white",  # readable on a dark page too
+}
+
+
+def looks(names: Sequence[str]) -> dict[str, tuple[Dash, str]]:
+    """A dash and a colour for each name, by its place: the same variants look the same in all figures of a report."""
+    return dict(zip(names, islice(cycle(product(DASHES, COLOURS)), len(names)), strict=True))
+
+
+def logarithmic(axes: Axes, low: float, high: float) -> None:
+    """Give the panel a logarithmic y axis with ticks that are labelled in plain numbers, for values of low … high."""
+    axes.set_yscale("log")
+    subs = (1.0, 2.0, 5.0) if high / low < 200 else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw within this."""
+    # from the library's defaults on, so that a user's own matplotlibrc changes nothing
+    with matplotlib.style.context(["default", STYLE]):
+        yield
+
+
+def svg(figure: Figure) -> str:
+    """The figure as the text of an SVG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    lines = buffer.getvalue().decode("utf-8").splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"

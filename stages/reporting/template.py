@@ -1,0 +1,41 @@
+"""Markdown templates: the files *.md.jinja beside this one."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from stages.reporting.markdown import Markdown, escape
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of the page and the files that stand beside it, by name."""
+
+    text: Markdown
+    files: dict[str, str] = field(default_factory=dict)
+
+
+def fill(template: str, **values: object) -> Markdown:
+    """Return the template's text with the values set in, each escaped unless it is Markdown already."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        finalize=escape,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["power"] = power
+    return Markdown(environment.get_template(template).render(**values))
+
+
+def power(value: float) -> str:
+    """A small number in words of ten: 3.1e-08 is 3 · 10⁻⁸; 0 stays 0."""
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    return f"{mantissa} · 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -1,0 +1,55 @@
+"""Let a pretrained model go on with a text: `python -m stages.sample --recipe text --prompt "The "`.
+
+Where the model's context is full, it goes on from the last half context of the text.
+"""
+
+import argparse
+import sys
+
+from stages.corpus.reading import harmless, quoted
+from stages.errors import StudyError, command
+from stages.inference.asking import lacking
+from stages.inference.decoding import Sampler, Sampling
+from stages.inference.generation import passage
+from stages.inference.trained import chosen_seed, chosen_variant, load_trained
+from stages.settings import load
+from stages.training.experiment import Experiment
+
+
+@command
+def main() -> None:
+    """Print the prompt and what the model says after it."""
+    parser = argparse.ArgumentParser(prog="python -m stages.sample", description=__doc__)
+    parser.add_argument("--recipe", help="by default the selection of params.yaml")
+    parser.add_argument("--variant", help="by default the selection of params.yaml; of `all` the best on dev")
+    parser.add_argument("--prompt", default="\n", help="what the passage begins with; by default a new line")
+    parser.add_argument("--characters", type=int, default=400, help="how many to say after it, 400 by default")
+    parser.add_argument("--temperature", type=float, default=0.8, help="0: always the likeliest; 0.8 by default")
+    parser.add_argument("--top-k", type=int, help="draw from the so many likeliest characters only")
+    parser.add_argument("--top-p", type=float, help="draw from the fewest likeliest characters with this mass only")
+    parser.add_argument("--seed", type=int, default=1, help="of the draws: another one, another passage; 1 by default")
+    parser.add_argument("--model-seed", type=int, help="which training's model; by default the recipe's first seed")
+    given = parser.parse_args()
+    if given.characters < 1:
+        raise StudyError(f"--characters: was {given.characters}; allowed: 1 or more")
+    if given.seed < 0:
+        raise StudyError(f"--seed: was {given.seed}; allowed: 0 or more")
+    sampler = Sampler(Sampling(given.temperature, given.top_k, given.top_p), given.seed)
+    settings = load()
+    recipe = given.recipe or settings.recipe
+    settings.recipe_named(recipe)
+    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe))
+    prepared, model = load_trained(experiment, "pretrain", f"seed-{chosen_seed(experiment, given.model_seed)}")
+    vocabulary = prepared.vocabulary
+    prompt = vocabulary.encode(given.prompt)
+    if not len(prompt):
+        raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
+    if note := lacking(vocabulary, given.prompt):
+        print(f"note: {note}", file=sys.stderr)
+    said = passage(model, prompt, given.characters, sampler)
+    text = vocabulary.decode([*prompt, *said])
+    print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""params.yaml as typed, strict settings: an unknown key, a wrong type, an impossible value is one clear line."""
+
+from stages.settings.cost import CostLimits
+from stages.settings.explore import Explore
+from stages.settings.params import PARAMS, Compute, Settings, load
+from stages.settings.recipe import (
+    CausalLM,
+    Finetune,
+    Model,
+    Objectives,
+    Optimizer,
+    Pretrain,
+    QuestionRecipe,
+    Recipe,
+    Schedule,
+    SpanCorruption,
+    TitleCloze,
+    with_questions,
+)
+from stages.settings.section import Count, Rate, Section, Share, check
+from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, TEXT_FILE
+
+__all__ = [
+    "CORPUS_FILE",
+    "PARAMS",
+    "QUESTION_FILES",
+    "TEXT_FILE",
+    "CausalLM",
+    "Compute",
+    "CostLimits",
+    "Count",
+    "Explore",
+    "Finetune",
+    "Model",
+    "Objectives",
+    "Optimizer",
+    "Pretrain",
+    "QuestionRecipe",
+    "Rate",
+    "Recipe",
+    "Schedule",
+    "Section",
+    "Settings",
+    "Share",
+    "SpanCorruption",
+    "TitleCloze",
+    "check",
+    "load",
+    "with_questions",
+]

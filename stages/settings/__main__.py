@@ -1,0 +1,27 @@
+"""Stage `check`: params.yaml as a whole."""
+
+import argparse
+from pathlib import Path
+
+from stages.errors import command
+from stages.files import write_text
+from stages.model.mixers import settings_of
+from stages.settings import load
+
+
+@command
+def main() -> None:
+    """Check params.yaml, with every variant's section, before anything is computed."""
+    parser = argparse.ArgumentParser(prog="python -m stages.settings", description=main.__doc__)
+    parser.add_argument("--stamp", type=Path, help="file to write when all is well")
+    arguments = parser.parse_args()
+    settings = load()
+    for recipe in settings.recipes.values():
+        for variant in settings.study.variants:
+            settings_of(variant, settings.variants, recipe.model)
+    if arguments.stamp:
+        write_text(arguments.stamp, "params.yaml was checked\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""A recipe: a data source and every hyper-parameter but the variant."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from stages.errors import StudyError
+from stages.settings.section import Count, Rate, Section, Share, kind
+
+TEXT = "text"  # the source without questions
+
+
+class Data(Section):
+    source: Literal["cs224n", "synthetic", "text"]
+
+
+class Baseline(Section):
+    place: Annotated[str, Field(min_length=1)]
+
+
+class Model(Section):
+    layers: Count
+    heads: Count
+    width: Count
+    context: Annotated[int, Field(ge=16, multiple_of=8)]
+    dropout: Annotated[float, Field(ge=0, lt=1)]
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> Self:
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not divisible by heads {self.heads}")
+        return self
+
+
+class Optimizer(Section):
+    matrices: Literal["adamw", "muon"]
+    betas: Annotated[list[Annotated[float, Field(ge=0, lt=1)]], Field(min_length=2, max_length=2)]
+    weight_decay: Annotated[float, Field(ge=0)]
+    gradient_clip: Rate
+
+
+class Schedule(Section):
+    warmup_tokens: Annotated[int, Field(ge=0)]
+    decay_epochs: Rate
+    floor: Share
+
+
+class SpanCorruption(Section):
+    share: Share
+    shortest_document: Annotated[int, Field(ge=2)]
+    longest_document: Annotated[int, Field(ge=2)]
+    largest_span: Annotated[float, Field(gt=0, le=1)]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.shortest_document > self.longest_document:
+            raise ValueError(
+                f"shortest_document {self.shortest_document} exceeds longest_document {self.longest_document}"
+            )
+        return self
+
+
+class TitleCloze(Section):
+    share: Share
+    longest_context: Annotated[int, Field(ge=0)]
+    free_order: Share
+    blanked_rows: Share
+    blanked_characters: Share
+
+
+class CausalLM(Section):
+    share: Share
+    starts: Literal["document", "anywhere"]
+
+
+class Objectives(Section):
+    """What is asked of a document: one objective or several, the others left out."""
+
+    span_corruption: SpanCorruption | None = None
+    title_cloze: TitleCloze | None = None
+    causal_lm: CausalLM | None = None
+
+    @model_validator(mode="after")
+    def _shares_sum_to_one(self) -> Self:
+        objectives = (self.span_corruption, self.title_cloze, self.causal_lm)
+        shares = [objective.share for objective in objectives if objective]
+        if not shares:
+            raise ValueError(f"no objective; allowed: at least one of {', '.join(type(self).model_fields)}")
+        if abs(sum(shares) - 1) > 1e-9:
+            raise ValueError(f"the shares of the objectives sum to {sum(shares):g}; allowed: 1")
+        return self
+
+
+class Pretrain(Section):
+    epochs: Count
+    batch_size: Count
+    learning_rate: Rate
+    schedule: Schedule
+    objectives: Objectives
+
+
+class Finetune(Section):
+    scratch_epochs: Count
+    pretrained_epochs: Count
+    batch_size: Count
+    replay: Annotated[float, Field(ge=0)]
+    learning_rate: Rate
+    schedule: Schedule
+
+
+class Generation(Section):
+    max_characters: Count
+
+
+class Report(Section):
+    show_questions: bool
+
+
+class Recipe(Section):
+    """What pretraining takes. A recipe on a plain text has nothing more."""
+
+    data: Data
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
+    model: Model
+    optimizer: Optimizer
+    pretrain: Pretrain
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        longest = self.model.context - 1  # two MASK characters stand beside it; the last character is not read
+        spans = self.pretrain.objectives.span_corruption
+        if spans and spans.longest_document > longest:
+            raise ValueError(
+                f"pretrain.objectives.span_corruption.longest_document {spans.longest_document} does not fit "
+                f"model.context {self.model.context}; allowed: at most {longest}"
+            )
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError(f"seeds {self.seeds} name one twice; allowed: distinct numbers")
+        return self
+
+    @model_validator(mode="after")
+    def _objectives_suit_the_source(self) -> Self:
+        objectives, source = self.pretrain.objectives, self.data.source
+        if objectives.title_cloze and source == TEXT:
+            raise ValueError("pretrain.objectives.title_cloze: a text has no pages with names; remove it")
+        if objectives.causal_lm and objectives.causal_lm.starts == "anywhere" and source != TEXT:
+            raise ValueError(
+                f"pretrain.objectives.causal_lm.starts: was 'anywhere'; allowed for data.source {source}, whose pages "
+                "do not go on in one another: document"
+            )
+        return self
+
+
+class QuestionRecipe(Recipe):
+    """A recipe whose data have questions: what finetuning, evaluation and report take, too."""
+
+    baseline: Baseline
+    finetune: Finetune
+    generation: Generation
+    report: Report
+
+
+def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:
+    """The recipe of that name as one with questions.
+
+    Raises:
+        StudyError: its data have none.
+    """
+    if not isinstance(recipe, QuestionRecipe):
+        raise StudyError(
+            f"recipe '{name}' has no questions, only a text; see what it learned with: "
+            f"python -m stages.sample --recipe {name} --variant <variant>"
+        )
+    return recipe
+
+
+def _kind(recipe: Any) -> str:
+    """Which kind of recipe the content of a section, or a recipe, is."""
+    if isinstance(recipe, Recipe):
+        source: Any = recipe.data.source
+    else:
+        data = recipe.get("data") if isinstance(recipe, dict) else None
+        source = data.get("source") if isinstance(data, dict) else None
+    return kind("text") if source == TEXT else kind("questions")
+
+
+AnyRecipe = Annotated[
+    Annotated[Recipe, Tag(kind("text"))] | Annotated[QuestionRecipe, Tag(kind("questions"))],
+    Discriminator(_kind),
+]

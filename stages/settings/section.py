@@ -1,0 +1,84 @@
+"""Strict sections of a YAML file: an unknown key, a wrong type, an impossible value is one clear line."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from stages.errors import StudyError
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
+Count = Annotated[int, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Rate = Annotated[float, Field(gt=0)]
+
+
+class Section(BaseModel):
+    """A part of params.yaml. No value has a default here: what runs is what the file says."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2 numbers, as DVC reads them: 3e-3 is one, without a point too."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file.
+
+    Raises:
+        StudyError: the file is missing or no YAML.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except FileNotFoundError as error:
+        raise StudyError(f"{path} is missing here; run the command in the project's root folder") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise StudyError(f"{path}:{line}: not valid YAML: {error.problem}") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
+        raise StudyError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def check(section: type[S], content: Any, path: str, prefix: str) -> S:
+    """Validate `content` as a `section` that stands under the key `prefix` of the file `path`.
+
+    Raises:
+        StudyError: one line for the first fault, and how many more there are.
+    """
+    try:
+        return section.model_validate(content)
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise StudyError(f"{path}: {_sentence(faults[0], prefix)}{more}") from error
+
+
+def kind(name: str) -> str:
+    """The tag of one of several kinds of a section; unlike a key, it is no part of a fault's line."""
+    return f"<{name}>"
+
+
+def _sentence(fault: Any, prefix: str) -> str:
+    """A pydantic fault in one line: key, what it was, what is allowed."""
+    parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"])]
+    key = ".".join(part for part in parts if not part.startswith("<")) or "the file"
+    if fault["type"] == "extra_forbidden":
+        return f"{key}: unknown key; remove it or mend its spelling"
+    if fault["type"] == "missing":
+        return f"{key}: this key is missing"
+    if fault["type"] == "value_error":
+        return f"{key}: {fault['ctx']['error']}" if fault["loc"] else str(fault["ctx"]["error"])
+    was = repr(fault["input"])
+    allowed = fault["msg"][0].lower() + fault["msg"][1:]
+    return f"{key}: was {was if len(was) <= 60 else was[:57] + '...'}; {allowed}"

@@ -1,0 +1,51 @@
+"""Where texts come from: the section `sources`."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from stages.settings.section import Count, Section, Share
+
+# the files of a source with questions
+CORPUS_FILE = "wiki.txt"
+QUESTION_FILES = {"train": "birth_places_train.tsv", "dev": "birth_dev.tsv", "test": "birth_test_inputs.tsv"}
+# the file of a source without
+TEXT_FILE = "text.txt"
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Fetched(Section):
+    addresses: list[str]
+    sha256: dict[str, Sha256]
+
+    @model_validator(mode="after")
+    def _names_the_four_files(self) -> Self:
+        files = {CORPUS_FILE, *QUESTION_FILES.values()}
+        if set(self.sha256) != files:
+            raise ValueError(f"sha256 names {sorted(self.sha256)}; allowed: {sorted(files)}")
+        return self
+
+
+class People(Section):
+    train: Count
+    dev: Count
+    test: Count
+
+
+class Synthetic(Section):
+    seed: Annotated[int, Field(ge=0)]
+    people: People
+    templates: Count
+    distractors: Share
+    missing: Share
+
+
+class Text(Section):
+    path: Annotated[str, Field(min_length=1)]
+
+
+class Sources(Section):
+    cs224n: Fetched
+    synthetic: Synthetic
+    text: Text

@@ -1,0 +1,24 @@
+"""Stage `text`: any plain text, checked, as the recipes without questions read it."""
+
+from pathlib import Path
+
+from stages.corpus.reading import harmless, read_text
+from stages.errors import StudyError, command
+from stages.files import new_folder, write_text
+from stages.settings import TEXT_FILE, load
+
+
+@command
+def main() -> None:
+    """Copy the file that `sources.text` names to data/raw/text."""
+    path = Path(load().sources.text.path)
+    if not path.exists():
+        raise StudyError(f"params.yaml: sources.text.path: there is no file {harmless(str(path))}; name one in UTF-8")
+    text = read_text(path)
+    with new_folder(Path("data/raw/text")) as folder:
+        write_text(folder / TEXT_FILE, text)
+    print(f"a text of {len(text)} characters, {len(set(text))} different ones")
+
+
+if __name__ == "__main__":
+    main()

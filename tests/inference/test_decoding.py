@@ -1,0 +1,146 @@
+"""How the next character is chosen: top-k, nucleus and temperature against their definitions, draws by frequency."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from stages.errors import StudyError
+from stages.inference.decoding import Sampler, Sampling, distribution, draw, greedy, likeliest
+from stages.inference.generation import generate
+from tests.tiny import VARIANTS, loud, tiny_model
+
+SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
+VOCABULARY = 8
+HALVES = np.log([[0.5, 0.25, 0.125, 0.125]])
+
+
+def logits(rows: int = 20, width: int = 7, seed: int = 0) -> np.ndarray:
+    return 2 * np.random.default_rng(seed).standard_normal((rows, width))
+
+
+def softmax(each: np.ndarray) -> np.ndarray:
+    powers = np.exp(each)
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def test_without_restrictions_the_models_own_distribution_is_sampled() -> None:
+    assert distribution(logits(), Sampling()) == pytest.approx(softmax(logits()))
+
+
+def test_a_temperature_divides_the_logits() -> None:
+    assert distribution(logits(), Sampling(temperature=0.5)) == pytest.approx(softmax(logits() / 0.5))
+    assert distribution(HALVES, Sampling(temperature=0.5))[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1e-9, 1e-4])
+def test_a_temperature_near_zero_is_greedy(temperature: float) -> None:
+    chosen = distribution(logits(), Sampling(temperature=temperature))
+    assert chosen == pytest.approx(np.eye(7)[logits().argmax(axis=1)])
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 7, 100])
+def test_top_k_keeps_the_k_likeliest_in_proportion(k: int) -> None:
+    chosen, whole = distribution(logits(), Sampling(top_k=k)), softmax(logits())
+    for row, probabilities in zip(chosen, whole, strict=True):
+        kept = sorted(range(7), key=lambda i: -probabilities[i])[:k]
+        assert set(np.flatnonzero(row)) == set(kept)
+        assert row[kept] == pytest.approx(probabilities[kept] / probabilities[kept].sum())
+
+
+@pytest.mark.parametrize("p", [1e-9, 0.1, 0.5, 0.75, 0.9, 0.999, 1.0])
+def test_the_nucleus_is_the_smallest_set_with_that_mass(p: float) -> None:
+    chosen, whole = distribution(logits(), Sampling(top_p=p)), softmax(logits())
+    for row, probabilities in zip(chosen, whole, strict=True):
+        kept = np.flatnonzero(row)
+        assert probabilities[kept].sum() >= p - 1e-12
+        smaller = [sum(probabilities[list(some)]) for some in combinations(range(7), len(kept) - 1)]
+        assert max(smaller) < p
+        assert row[kept] == pytest.approx(probabilities[kept] / probabilities[kept].sum())
+
+
+def test_a_mass_that_is_reached_exactly_needs_no_more() -> None:
+    kept = [np.flatnonzero(distribution(HALVES, Sampling(top_p=p))[0]).tolist() for p in (0.5, 0.75, 0.76)]
+    assert kept == [[0], [0, 1], [0, 1, 2]]  # of equals the first
+
+
+def test_temperature_comes_before_top_k_and_top_k_before_the_nucleus() -> None:
+    # at temperature 1/2: 16, 4, 1, 1 of 22; of the best two the first has 0.8
+    assert distribution(HALVES, Sampling(temperature=0.5, top_p=0.7))[0].tolist() == [1, 0, 0, 0]
+    assert distribution(HALVES, Sampling(temperature=0.5, top_k=2, top_p=0.8))[0].tolist() == [1, 0, 0, 0]
+    assert np.flatnonzero(distribution(HALVES, Sampling(temperature=0.5, top_p=0.8))[0]).tolist() == [0, 1]
+
+
+def test_draws_are_as_frequent_as_they_are_likely() -> None:
+    probabilities = distribution(logits(1), Sampling())
+    drawn = draw(probabilities.repeat(30_000, axis=0), np.random.default_rng(0))
+    assert stats.chisquare(np.bincount(drawn, minlength=7), 30_000 * probabilities[0]).pvalue > SIGNIFICANT
+    wrong = distribution(logits(1), Sampling(temperature=1.1))[0]
+    assert stats.chisquare(np.bincount(drawn, minlength=7), 30_000 * wrong).pvalue < SIGNIFICANT
+
+
+def test_what_is_impossible_is_never_drawn() -> None:
+    probabilities = np.array([[0.0, 0.4, 0.0, 0.6, 0.0]]).repeat(5000, axis=0)
+    assert set(draw(probabilities, np.random.default_rng(0))) == {1, 3}
+
+
+def test_a_model_says_characters_as_often_as_it_holds_them_likely() -> None:
+    model, prompt = tiny_model(VARIANTS[0], VOCABULARY, seed=3), np.array([2, 5, 3])
+    said = generate(model, [prompt] * 20_000, 1, Sampler(Sampling(), seed=0), end=None)
+    with torch.no_grad():
+        probabilities = model(torch.from_numpy(prompt[None]))[0, -1].double().softmax(dim=0).numpy()
+    counts = np.bincount([each.tokens[0] for each in said], minlength=VOCABULARY)
+    assert stats.chisquare(counts, 20_000 * probabilities).pvalue > SIGNIFICANT
+    assert said[0].probability == pytest.approx(probabilities[said[0].tokens[0]], rel=1e-5)
+
+
+@pytest.mark.parametrize("sampling", [Sampling(top_k=1), Sampling(temperature=0.0), Sampling(top_p=1e-6)])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_sampling_of_the_likeliest_alone_says_what_greedy_says(variant: str, sampling: Sampling) -> None:
+    model = loud(tiny_model(variant, VOCABULARY))
+    prompts = [np.random.default_rng(length).integers(2, VOCABULARY, size=length) for length in (3, 9, 9, 30, 60)]
+    expected = [each.tokens.tolist() for each in generate(model, prompts, 12)]
+    said = generate(model, prompts, 12, Sampler(sampling, seed=5))
+    assert [each.tokens.tolist() for each in said] == expected
+    assert [each.probability for each in said] == [1.0] * len(prompts)
+
+
+def test_the_same_seed_says_the_same_and_another_one_something_else() -> None:
+    model, prompts = loud(tiny_model(VARIANTS[0], VOCABULARY)), [np.array([2, 3, 4])]
+    first, again, other = (
+        generate(model, prompts, 30, Sampler(Sampling(), seed), end=None)[0].tokens.tolist() for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_greedy_takes_the_first_of_equals_with_its_log_probability() -> None:
+    log_probability, character = greedy(torch.tensor([[0.0, 1.0, 1.0], [2.0, 0.0, 0.0]]))
+    assert character.tolist() == [1, 0]
+    assert log_probability.exp().tolist() == pytest.approx([np.e / (1 + 2 * np.e), np.e**2 / (np.e**2 + 2)])
+
+
+def test_the_likeliest_ways_on_are_the_best_sums_in_order() -> None:
+    totals, steps = np.array([-1.0, -0.5]), np.array([[-1.0, -3.0, -0.5], [-2.0, -1.0, -4.0]])
+    lines, characters, sums = likeliest(totals, steps, 4)
+    # -1.5 twice: the earlier line first; then -2.0 and -2.5
+    assert (lines.tolist(), characters.tolist()) == ([0, 1, 0, 1], [2, 1, 0, 0])
+    assert sums.tolist() == [-1.5, -1.5, -2.0, -2.5]
+    assert len(likeliest(totals, steps, 100)[0]) == 6
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"temperature": -0.1}, "temperature: was -0.1; allowed: 0 or more"),
+        ({"temperature": float("nan")}, "temperature: was nan"),
+        ({"temperature": float("inf")}, "temperature: was inf"),
+        ({"top_k": 0}, "top-k: was 0; allowed: 1 or more"),
+        ({"top_p": 0.0}, "top-p: was 0; allowed: more than 0"),
+        ({"top_p": 1.5}, "top-p: was 1.5"),
+    ],
+)
+def test_impossible_settings_are_refused(values: dict[str, float], told: str) -> None:
+    with pytest.raises(StudyError, match=told):
+        Sampling(**values)
