@@ -77,14 +77,14 @@ class Settings(Section):
     def _variants_exist(self) -> Self:
         if len(set(self.study.variants)) < len(self.study.variants):
             raise ValueError(f"study.variants: was {self.study.variants}; allowed: each variant once")
-        for name in self.study.compared:
-            if name not in self.study.variants or self.study.compared.count(name) > 1:
-                raise ValueError(f"study.compared: '{name}'; allowed: entries of study.variants, each once")
         for name in self.study.variants:
             if not (MIXERS / f"{name}.py").is_file():
                 raise ValueError(f"study.variants: '{name}' has no file stages/model/mixers/{name}.py")
             if name not in self.variants:
                 raise ValueError(f"study.variants: '{name}' has no section variants.{name}")
+        for name in self.study.compared:
+            if name not in self.study.variants or self.study.compared.count(name) > 1:
+                raise ValueError(f"study.compared: '{name}'; allowed: entries of study.variants, each once")
         unused = sorted(set(self.variants) - set(self.study.variants))
         if unused:
             raise ValueError(f"variants.{unused[0]}: no such entry in study.variants; remove it or add the entry")
