@@ -5,28 +5,10 @@ variant. An entry holds the hashes of what is compared: when that changes, the r
 """
 
 import argparse
-import hashlib
 from pathlib import Path
 
-from stages.errors import StudyError, command
-from stages.files import write_json
-
-
-def folder_hash(folder: Path) -> str:
-    """SHA-256 over the names and contents of a folder's files.
-
-    Raises:
-        StudyError: there are none.
-    """
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    if not files:
-        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
-    digest = hashlib.sha256()
-    for path in files:
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
+from stages.errors import command
+from stages.files import folder_hash, write_json
 
 
 @command

@@ -26,8 +26,7 @@ def main() -> None:
     parser.add_argument("--variant", required=True, help="an entry of study.variants")
     variant = parser.parse_args().variant
     settings = load()
-    if variant not in settings.study.variants:
-        raise StudyError(f"unknown variant '{variant}'; allowed: {', '.join(settings.study.variants)}")
+    settings.check_variant(variant)
     model, limits = settings.recipe_named(settings.cost.recipe).model, settings.cost
     section = settings_of(variant, settings.variants, model)
     shape = {"layers": model.layers, "heads": model.heads, "width": model.width}

@@ -1,5 +1,6 @@
 """Atomic writes: a reader finds the old content, the new or, for a folder, for a moment none; never a part of it."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -8,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from stages.errors import StudyError
 
 LEFTOVERS = ".*.????????"  # matches the temporary files that a kill in the middle of a write leaves
 
@@ -53,6 +56,23 @@ def write_json(path: Path, content: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file written by `write_json`."""
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def folder_hash(folder: Path) -> str:
+    """SHA-256 over the names and contents of a folder's files, in hex digits.
+
+    Raises:
+        StudyError: there are none.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    if not files:
+        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
+    digest = hashlib.sha256()
+    for path in files:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
 
 
 @contextmanager

@@ -21,9 +21,13 @@ def main() -> None:
     settings = load()
     recipe = settings.question_recipe(given.recipe)
     entries = Path("data/compared") / given.recipe
-    variants = sorted(path.stem for path in entries.glob("*.json")) if given.selection == ALL else [given.selection]
-    if not variants:
-        raise StudyError(f"{entries}: holds no variant to compare; `dvc repro` makes it")
+    if given.selection == ALL:
+        variants = sorted(path.stem for path in entries.glob("*.json"))
+        if not variants:
+            raise StudyError(f"{entries}: holds no variant to compare; `dvc repro` makes it")
+    else:
+        settings.check_variant(given.selection)
+        variants = [given.selection]
     parts = [costs_part(Path("data/cost"), variants), exploration_part(Path("data/exploration"))]
     evaluations = Path("data/evaluations") / given.recipe
     target = Path("reports") / given.recipe / given.selection
@@ -32,9 +36,9 @@ def main() -> None:
         target,
         given.recipe,
         given.selection,
+        variants,
         recipe.report.show_questions,
         [part for part in parts if part],
-        variants if given.selection == ALL else None,
     )
 
 

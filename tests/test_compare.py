@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stages.compare import folder_hash
 from stages.errors import StudyError
+from stages.files import folder_hash
 
 
 def folder(parent: Path, **files: str) -> Path:

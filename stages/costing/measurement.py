@@ -23,7 +23,6 @@ from stages.model.trunk import Trunk
 from stages.settings import Compute, CostLimits, Model, Section
 from stages.training.compute import Backend, choose_backend
 
-SLOW_IMPORT = "torch._inductor"  # choosing deterministic algorithms imports it, in most of a second
 CHUNK = 128  # characters that are read at once before generation is timed
 
 
@@ -66,7 +65,7 @@ def measure_apart(job: Job) -> Measurement:
     if choose_backend(job.compute).device.type == "cuda":
         return measure(job)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, f"stages.model.mixers.{job.variant}", SLOW_IMPORT])
+    context.set_forkserver_preload([__name__, f"stages.model.mixers.{job.variant}"])
     with ProcessPoolExecutor(1, mp_context=context) as process:
         try:
             return process.submit(measure, job).result()

@@ -1,86 +1,16 @@
 """Causal softmax attention: what the softmax variants share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from stages.model.cache import KeyValueCache, WindowCache
 from stages.model.fused import attention_weights, dropout, merge_heads, rotate, split_heads
-from stages.model.mixer import Mixer, State
+from stages.model.mixer import Mixer
 from stages.settings import Model, Section
-
-
-@dataclass
-class KeyValueCache(State):
-    """Keys and values of the positions seen; positions past a row's length hold nothing of meaning."""
-
-    keys: Tensor  # (B, nh, S, hs)
-    values: Tensor  # (B, nh, S, hs)
-
-    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Append keys and values (B, nh, T, hs) after each row's length.
-
-        Returns all keys and all values (B, nh, S', hs) up to the longest row, and which of them each new
-        position may look at: (B, 1, T, S') bool.
-        """
-        B, _, T, _ = keys.shape
-        positions = self.lengths[:, None] + torch.arange(T, device=keys.device)  # (B, T)
-        rows = torch.arange(B, device=keys.device)[:, None]  # (B, 1)
-        self.keys[rows, :, positions] = keys.transpose(1, 2)
-        self.values[rows, :, positions] = values.transpose(1, 2)
-        self.lengths = self.lengths + T
-        longest = int(self.lengths.max())
-        visible = torch.arange(longest, device=keys.device) <= positions[:, None, :, None]  # (B, 1, T, S')
-        return self.keys[:, :, :longest], self.values[:, :, :longest], visible
-
-
-@dataclass
-class WindowCache(State):
-    """Keys and values of the last w-1 positions, oldest first; a row that has seen fewer has them at the end."""
-
-    keys: Tensor  # (B, nh, w-1, hs)
-    values: Tensor  # (B, nh, w-1, hs)
-
-    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Append keys and values (B, nh, T, hs), keep the last w-1.
-
-        Returns the keys and values before and with the new ones (B, nh, w-1+T, hs), and which of them each new
-        position may look at: (B, 1, T, w-1+T) bool.
-        """
-        before, T = self.keys.shape[2], keys.shape[2]
-        keys, values = torch.cat([self.keys, keys], dim=2), torch.cat([self.values, values], dim=2)
-        place = torch.arange(before + T, device=keys.device)
-        distance = place[before:, None] - place  # (T, w-1+T)
-        empty = before - self.lengths  # (B,) places that hold nothing; none if negative
-        visible = (distance >= 0) & (distance <= before) & (place >= empty[:, None, None, None])  # (B, 1, T, w-1+T)
-        self.keys, self.values = keys[:, :, T:].contiguous(), values[:, :, T:].contiguous()
-        self.lengths = self.lengths + T
-        return keys, values, visible
-
-
-@dataclass
-class ValueCache(State):
-    """Values of the positions seen, for attention that compares no keys."""
-
-    values: Tensor  # (B, nh, S, hs)
-
-    def extend(self, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Append values (B, nh, T, hs) after each row's length.
-
-        Returns all values (B, nh, S', hs) up to the longest row, the positions of the new ones (B, T), and which
-        values each of them may look at: (B, 1, T, S') bool.
-        """
-        B, _, T, _ = values.shape
-        positions = self.lengths[:, None] + torch.arange(T, device=values.device)  # (B, T)
-        rows = torch.arange(B, device=values.device)[:, None]  # (B, 1)
-        self.values[rows, :, positions] = values.transpose(1, 2)
-        self.lengths = self.lengths + T
-        longest = int(self.lengths.max())
-        visible = torch.arange(longest, device=values.device) <= positions[:, None, :, None]  # (B, 1, T, S')
-        return self.values[:, :, :longest], positions, visible
 
 
 class CausalSelfAttention(Mixer):
@@ -116,12 +46,10 @@ class CausalSelfAttention(Mixer):
         return attend(q, k, v, share_dropped, self.window, visible)  # (B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache | WindowCache:
-        weight = self.projection.weight
-        places = positions if self.window is None else self.window - 1
-        shape = (batch, self.heads, places, self.head_size)
-        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        cache = KeyValueCache if self.window is None else WindowCache
-        return cache(lengths, weight.new_zeros(shape), weight.new_zeros(shape))
+        like = self.projection.weight
+        if self.window is None:
+            return KeyValueCache.empty(batch, self.heads, positions, self.head_size, like)
+        return WindowCache.empty(batch, self.heads, self.window - 1, self.head_size, like)
 
 
 class RotaryAttention(CausalSelfAttention):

@@ -6,7 +6,7 @@ draws 32 bits a value from a hash of its position, seeded by torch's generator, 
 it as ever and nothing has to be kept for the way back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -42,7 +42,7 @@ def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, share_dropped:
 def dropout(x: Tensor, share_dropped: float) -> Tensor:
     """Zero a share of x (any shape) and scale the others so that the expectation stays."""
     if share_dropped and serve(x):
-        y: Tensor = _Dropout.apply(x, share_dropped)
+        y: Tensor = _AddDropout.apply(None, x, None, share_dropped)
         return y
     return F.dropout(x, share_dropped)
 
@@ -62,7 +62,7 @@ def split_heads(x: Tensor, shapes: Sequence[torch.Size], heads: int, kinds: int 
     Returns as many (B, nh, T, hs) for each part.
     """
     if serve(x):
-        flat = _SplitHeads.apply(x, [tuple(shape) for shape in shapes], heads, kinds)
+        flat = _SplitHeads.apply(x, shapes, heads, kinds)
         return [tuple(flat[i : i + kinds]) for i in range(0, len(flat), kinds)]
     parts = x.split([shape.numel() for shape in shapes])
     split = [part.view(*shape, kinds, heads, -1) for part, shape in zip(parts, shapes, strict=True)]
@@ -123,40 +123,23 @@ class _AttentionWeights(torch.autograd.Function):
 
 class _AddDropout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, residual: Tensor, x: Tensor, bias: Tensor | None, share_dropped: float) -> Tensor:
-        ctx.has_bias = bias is not None
+    def forward(ctx: Any, residual: Tensor | None, x: Tensor, bias: Tensor | None, share_dropped: float) -> Tensor:
+        ctx.has_residual, ctx.has_bias = residual is not None, bias is not None
         ctx.seed, ctx.share_dropped = _seed(share_dropped), float(share_dropped)
-        x, residual = x.contiguous(), residual.contiguous()
+        x, residual = x.contiguous(), None if residual is None else residual.contiguous()
         y = torch.empty_like(x)
         call("dropout_forward", x.dtype, x, bias, residual, y, *_rows(x), ctx.share_dropped, ctx.seed)
         return y
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor | None, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
         gradient = gradient.contiguous()
         result = torch.empty_like(gradient)
         bias_gradient = gradient.new_empty(gradient.shape[-1], dtype=torch.float32) if ctx.has_bias else None
         call("dropout_backward", gradient.dtype, gradient, result, bias_gradient, *_rows(gradient),
              ctx.share_dropped, ctx.seed)  # fmt: skip
-        return gradient, result, None if bias_gradient is None else bias_gradient.to(gradient.dtype), None
-
-
-class _Dropout(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, share_dropped: float) -> Tensor:
-        ctx.seed, ctx.share_dropped = _seed(share_dropped), float(share_dropped)
-        x = x.contiguous()
-        y = torch.empty_like(x)
-        call("dropout_forward", x.dtype, x, None, None, y, *_rows(x), ctx.share_dropped, ctx.seed)
-        return y
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        gradient = gradient.contiguous()
-        result = torch.empty_like(gradient)
-        call("dropout_backward", gradient.dtype, gradient, result, None, *_rows(gradient),
-             ctx.share_dropped, ctx.seed)  # fmt: skip
-        return result, None
+        of_residual = gradient if ctx.has_residual else None
+        return of_residual, result, None if bias_gradient is None else bias_gradient.to(gradient.dtype), None
 
 
 class _Gelu(torch.autograd.Function):
@@ -179,57 +162,53 @@ class _Gelu(torch.autograd.Function):
 
 class _SplitHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, shapes: list[tuple[int, int]], heads: int, kinds: int) -> tuple[Tensor, ...]:
-        x = x.contiguous()
-        ctx.shapes, ctx.heads, ctx.kinds, ctx.head_size = shapes, heads, kinds, x.shape[1] // (kinds * heads)
-        parts: list[Tensor] = []
-        start = 0
-        for B, T in shapes:
-            split = x.new_empty(kinds, B, heads, T, ctx.head_size)
-            places = [*split, None, None][:3]
-            call("split_heads", x.dtype, x[start : start + B * T], *places, B, T, heads, ctx.head_size, kinds)
-            parts.extend(split)
-            start += B * T
-        return tuple(parts)
+    def forward(ctx: Any, x: Tensor, shapes: Sequence[torch.Size], heads: int, kinds: int) -> tuple[Tensor, ...]:
+        ctx.kinds = kinds
+        return tuple(kind for part in _split(x, shapes, heads, kinds) for kind in part)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
-        rows = sum(B * T for B, T in ctx.shapes)
-        result = gradients[0].new_empty(rows, ctx.kinds * ctx.heads * ctx.head_size)
-        start = 0
-        for i, (B, T) in enumerate(ctx.shapes):
-            parts = [gradient.contiguous() for gradient in gradients[ctx.kinds * i : ctx.kinds * (i + 1)]]
-            call("merge_heads", result.dtype, *[*parts, None, None][:3], result[start : start + B * T],
-                 B, T, ctx.heads, ctx.head_size, ctx.kinds)  # fmt: skip
-            start += B * T
-        return result, None, None, None
+        parts = [gradients[i : i + ctx.kinds] for i in range(0, len(gradients), ctx.kinds)]
+        return _merge(parts), None, None, None
 
 
 class _MergeHeads(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *parts: Tensor) -> Tensor:
-        ctx.shapes = [part.shape for part in parts]
-        heads, head_size = parts[0].shape[1], parts[0].shape[3]
-        merged = parts[0].new_empty(sum(part.shape[0] * part.shape[2] for part in parts), heads * head_size)
-        start = 0
-        for part in parts:
-            B, _, T, _ = part.shape
-            call("merge_heads", part.dtype, part.contiguous(), None, None, merged[start : start + B * T],
-                 B, T, heads, head_size, 1)  # fmt: skip
-            start += B * T
-        return merged
+        ctx.heads, ctx.shapes = parts[0].shape[1], [torch.Size((part.shape[0], part.shape[2])) for part in parts]
+        return _merge([(part,) for part in parts])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:
-        gradient, start, results = gradient.contiguous(), 0, []
-        for shape in ctx.shapes:
-            B, heads, T, head_size = shape
-            result = gradient.new_empty(shape)
-            call("split_heads", gradient.dtype, gradient[start : start + B * T], result, None, None,
-                 B, T, heads, head_size, 1)  # fmt: skip
-            results.append(result)
-            start += B * T
-        return tuple(results)
+        return tuple(part[0] for part in _split(gradient, ctx.shapes, ctx.heads, kinds=1))
+
+
+def _split(x: Tensor, shapes: Sequence[torch.Size], heads: int, kinds: int) -> list[Tensor]:
+    """x (N, kinds·C) → (kinds, B, nh, T, hs) for each shape (B, T)."""
+    head_size = x.shape[1] // (kinds * heads)
+    parts = []
+    for rows, (B, T) in zip(x.contiguous().split([shape.numel() for shape in shapes]), shapes, strict=True):
+        part = x.new_empty(kinds, B, heads, T, head_size)
+        call("split_heads", x.dtype, rows, *_three(part), B, T, heads, head_size, kinds)
+        parts.append(part)
+    return parts
+
+
+def _merge(parts: Sequence[Sequence[Tensor]]) -> Tensor:
+    """As many (B, nh, T, hs) as there are kinds, for each part → (N, kinds·C)."""
+    kinds, (_, heads, _, head_size) = len(parts[0]), parts[0][0].shape
+    sizes = [part[0].shape[0] * part[0].shape[2] for part in parts]
+    merged = parts[0][0].new_empty(sum(sizes), kinds * heads * head_size)
+    for rows, part in zip(merged.split(sizes), parts, strict=True):
+        B, _, T, _ = part[0].shape
+        places = _three([kind.contiguous() for kind in part])
+        call("merge_heads", merged.dtype, *places, rows, B, T, heads, head_size, kinds)
+    return merged
+
+
+def _three(kinds: Iterable[Tensor]) -> list[Tensor | None]:
+    """The kernels' three places of queries, keys and values; those not there are None."""
+    return [*kinds, None, None][:3]
 
 
 class _Rotate(torch.autograd.Function):

@@ -18,6 +18,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from stages.model.processor import processor_features
+
 SOURCE = Path(__file__).with_name("kernels.cpp")
 HEADER = Path(__file__).with_name("arithmetic.h")
 COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
@@ -85,7 +87,7 @@ def _library(dtype: torch.dtype) -> ctypes.CDLL | None:
 def _compiled(compiler: str, flags: list[str]) -> Path | None:
     """The shared library, made unless an earlier run did; None if the compiler refuses."""
     sources = [path.read_text(encoding="utf-8") for path in (SOURCE, HEADER)]
-    identity = [*sources, compiler, *flags, platform.machine(), _processor_features()]
+    identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
     name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.so"
     cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     for folder in (cache_home / "knowledge-access", Path(tempfile.gettempdir()) / f"knowledge-access-{os.getuid()}"):
@@ -105,12 +107,3 @@ def _compiled(compiler: str, flags: list[str]) -> Path | None:
         except OSError:  # not writable
             continue
     return None
-
-
-def _processor_features() -> str:
-    """What -march=native goes by, so that machines with one home folder do not share a library."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:  # not Linux
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,26 +88,6 @@ def read_baseline(folder: Path) -> Baseline:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None
-
-
-def read_evaluations(folder: Path, selection: str, compared: Sequence[str] | None = None) -> list[Evaluation]:
-    """Read the variant `selection`, or for `all` those compared, of a recipe's evaluations, sorted by name.
-
-    compared: names of variants; None: every variant in the folder.
-    Raises StudyError where a file is missing or broken, or where there is no variant at all.
-    """
-    if selection != ALL:
-        if selection in ("", ".", "..", BASELINE) or Path(selection).name != selection:
-            raise StudyError(f"{selection!r} is no variant; choose `{ALL}` or one of study.variants")
-        return [read_evaluation(folder / selection)]
-    if compared is not None:
-        return [read_evaluation(folder / name) for name in sorted(compared)]
-    # hidden folders are the unfinished work of an atomic write
-    found = [path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")]
-    variants = sorted(path.name for path in found if path.name != BASELINE)
-    if not variants:
-        raise StudyError(f"{folder}: holds no variant's evaluation; {REMAKE}")
-    return [read_evaluation(folder / name) for name in variants]
 
 
 def read_evaluation(folder: Path) -> Evaluation:

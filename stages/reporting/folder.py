@@ -7,7 +7,7 @@ import pandas as pd
 
 from stages.files import new_folder, write_json, write_text
 from stages.reporting.curves import thin
-from stages.reporting.evaluations import read_baseline, read_evaluations
+from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
 from stages.reporting.metrics import study_metrics, summarise
 from stages.reporting.page import render
@@ -20,18 +20,19 @@ def write_report(
     target: Path,
     recipe: str,
     selection: str,
+    variants: Sequence[str],
     show_questions: bool,
     parts: Sequence[Part] = (),
-    compared: Sequence[str] | None = None,
 ) -> None:
     """Write the report of `selection` (variant or `all`) from `evaluations` (a recipe's folder) to `target`.
 
-    parts: sections beside the evaluations'; compared: the variants of `all`, None for every one there. Without
-    `show_questions` no question and no gold answer of the data is in any file of the folder.
+    variants: those that the selection names; parts: sections beside the evaluations'. Without `show_questions` no
+    question and no gold answer of the data is in any file of the folder.
     Raises StudyError where an input is missing or broken; `target` is then left as it was.
     """
     baseline = read_baseline(evaluations)
-    results = [summarise(e, baseline.dev_questions) for e in read_evaluations(evaluations, selection, compared)]
+    read = [read_evaluation(evaluations / name) for name in sorted(variants)]
+    results = [summarise(evaluation, baseline.dev_questions) for evaluation in read]
     predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     if not show_questions:

@@ -103,6 +103,15 @@ class Settings(Section):
             raise StudyError(f"unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
         return self.recipes[name]
 
+    def check_variant(self, name: str) -> None:
+        """Let an entry of study.variants pass.
+
+        Raises:
+            StudyError: it is none.
+        """
+        if name not in self.study.variants:
+            raise StudyError(f"unknown variant '{name}'; allowed: {', '.join(self.study.variants)}")
+
     def question_recipe(self, name: str) -> QuestionRecipe:
         """The recipe of that name, which has questions.
 

@@ -36,6 +36,7 @@ class Optimizer(Section):
     matrices: Literal["adamw", "muon"]
     betas: Annotated[list[Annotated[float, Field(ge=0, lt=1)]], Field(min_length=2, max_length=2)]
     weight_decay: Annotated[float, Field(ge=0)]
+    decays: Literal["matrices", "all_but_biases"]
     gradient_clip: Rate
 
 

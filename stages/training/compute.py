@@ -1,13 +1,12 @@
 """Where and in which number format to compute."""
 
-import platform
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from stages.errors import StudyError
 from stages.model import kernels
+from stages.model.processor import processor_features, processor_name
 from stages.settings import Compute
 
 
@@ -23,7 +22,7 @@ class Backend:
         """What the device calls itself."""
         if self.device.type == "cuda":
             return torch.cuda.get_device_name(self.device)
-        return f"{_processor()} ({torch.get_num_threads()} threads)"
+        return f"{processor_name()} ({torch.get_num_threads()} threads)"
 
     @property
     def kernels(self) -> str:
@@ -46,7 +45,8 @@ def choose_backend(compute: Compute) -> Backend:
         raise StudyError(
             "params.yaml: compute.device: was 'cuda', but torch finds no CUDA device here; use auto or cpu"
         )
-    torch.use_deterministic_algorithms(compute.deterministic)
+    if compute.deterministic != torch.are_deterministic_algorithms_enabled():  # a second of imports, if it is set
+        torch.use_deterministic_algorithms(compute.deterministic)
     kernels.use_kernels(compute.kernels == "auto")
     wants_cuda = compute.device in ("auto", "cuda") and torch.cuda.is_available()
     device = torch.device("cuda" if wants_cuda else "cpu")
@@ -57,19 +57,9 @@ def choose_backend(compute: Compute) -> Backend:
 
 
 def _multiplies_bfloat16_fast() -> bool:
-    """Whether this CPU has matrix tiles for bfloat16 (AMX), about eight times as fast as float32."""
-    return "amx_bf16" in _cpu_information()
+    """Whether this CPU multiplies bfloat16 in hardware.
 
-
-def _cpu_information() -> str:
-    try:
-        return Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:  # not Linux
-        return ""
-
-
-def _processor() -> str:
-    for line in _cpu_information().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    Measured with torch 2.13: eight times as fast as float32 with matrix tiles (AMX), five times with AVX-512's
+    vectors; without either, several times slower.
+    """
+    return not {"amx_bf16", "avx512_bf16"}.isdisjoint(processor_features().split())

@@ -49,8 +49,7 @@ class Experiment:
             StudyError: the settings know no such recipe or variant, or the backend is not there.
         """
         recipe = settings.recipe_named(recipe_name)
-        if variant not in settings.study.variants:
-            raise StudyError(f"unknown variant '{variant}'; allowed: {', '.join(settings.study.variants)}")
+        settings.check_variant(variant)
         mixer = settings_of(variant, settings.variants, recipe.model)
         backend = choose_backend(settings.compute)
         return cls(recipe_name, variant, recipe, mixer, backend, settings.compute.checkpoint_seconds)

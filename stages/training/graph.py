@@ -33,16 +33,13 @@ class GraphLearner(Learner):
         """The batch, padded to one of few shapes."""
         return [fixed_shape(examples, self.model.context)]
 
-    def gradients(self, parts: Sequence[Examples]) -> Tensor:
+    def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         (batch,) = parts
         inputs, targets = (torch.from_numpy(each).pin_memory() for each in (batch.inputs, batch.targets))
         rows, width = inputs.shape
         if (rows, width) not in self.graphs:
             self.graphs[rows, width] = _Graph(self, inputs, targets)
         return self.graphs[rows, width].replay(inputs, targets)
-
-    def clip_gradients(self) -> None:
-        """Part of the graph."""
 
 
 def learner_for(model: GPT, settings: Optimizer, backend: Backend) -> Learner:

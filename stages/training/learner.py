@@ -18,8 +18,8 @@ from stages.training.optimizer import build_optimizers
 class Learner:
     """Trains a model on float32 masters of its weights.
 
-    In bfloat16 the model multiplies copies of the masters, cast once a step; the gradients of a batch's
-    parts add up in float32. In float32 model and masters are one.
+    In bfloat16 the model multiplies copies of the masters, cast once a step, and their gradients are cast back. In
+    float32 model and masters are one.
     """
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
@@ -44,8 +44,7 @@ class Learner:
 
         The loss stays on the device, so that nothing waits for it.
         """
-        loss = self.gradients(parts)
-        self.clip_gradients()
+        loss = self.clipped_gradients(parts)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
@@ -68,9 +67,11 @@ class Learner:
             master.grad = copy.grad.float()
         return loss.detach()
 
-    def clip_gradients(self) -> None:
-        """Scale the gradients down where their norm exceeds the largest allowed."""
+    def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
+        """As `gradients`, which are then scaled down where their norm exceeds the largest allowed."""
+        loss = self.gradients(parts)
         nn.utils.clip_grad_norm_(self.masters, self.clip)
+        return loss
 
     def weights(self) -> dict[str, Tensor]:
         """The masters by the model's names, float32 on the CPU."""

@@ -96,10 +96,10 @@ def train(
         losses[done - len(fresh) : done] = torch.stack(fresh).cpu().numpy() if fresh else []
         fresh.clear()
         release_free_memory()
-        if not np.isfinite(losses[:done]).all():
-            first = int(np.flatnonzero(~np.isfinite(losses[:done]))[0])
+        broken = np.flatnonzero(~np.isfinite(losses[:done]))
+        if len(broken):
             raise StudyError(
-                f"{title}: the loss is {losses[first]} at step {first + 1} of {task.steps}; lower the "
+                f"{title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {task.steps}; lower the "
                 f"learning_rate of recipes.<recipe>.{task.phase.partition('_')[0]} or lengthen its warm-up"
             )
 

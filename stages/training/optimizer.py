@@ -12,19 +12,21 @@ from stages.settings import Optimizer
 def build_optimizers(model: GPT, masters: Sequence[nn.Parameter], settings: Optimizer) -> list[torch.optim.Optimizer]:
     """Optimizers of `masters`, which stand in the order of the model's parameters.
 
-    The weight matrices of linear layers decay; biases, norms, embeddings and positions do not. Those matrices
-    are AdamW's too or, but for the head, Muon's (Jordan et al. 2024, kellerjordan.github.io/posts/muon), whose
-    updates are scaled to AdamW's size (Liu et al. 2025, arXiv 2502.16982) so that one rate serves both.
+    The weight matrices of linear layers decay; biases do not; norms, embeddings, positions and other tables do if
+    `settings.decays` is "all_but_biases". Those matrices are AdamW's too or, but for the head, Muon's (Jordan
+    et al. 2024, kellerjordan.github.io/posts/muon), whose updates are scaled to AdamW's size (Liu et al. 2025, arXiv
+    2502.16982) so that one rate serves both.
     """
     matrices = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
     decaying, steady, orthogonal = [], [], []
-    for parameter, master in zip(model.parameters(), masters, strict=True):
-        if id(parameter) not in matrices:
-            steady.append(master)
-        elif settings.matrices == "muon" and parameter is not model.head.weight:
+    for (name, parameter), master in zip(model.named_parameters(), masters, strict=True):
+        is_matrix = id(parameter) in matrices
+        if is_matrix and settings.matrices == "muon" and parameter is not model.head.weight:
             orthogonal.append(master)
-        else:
+        elif is_matrix or (settings.decays == "all_but_biases" and not name.endswith("bias")):
             decaying.append(master)
+        else:
+            steady.append(master)
     groups = [
         {"params": decaying, "weight_decay": settings.weight_decay},
         {"params": steady, "weight_decay": 0.0},

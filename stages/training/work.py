@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from stages.errors import StudyError
-from stages.files import LEFTOVERS
+from stages.files import LEFTOVERS, folder_hash
 
 WORK = Path("work")
 STALE_DAYS = 14
@@ -89,9 +89,7 @@ def _digest(settings: Any, data: tuple[Path, ...]) -> str:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     for folder in data:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            digest.update(path.relative_to(folder).as_posix().encode())
-            digest.update(path.read_bytes())
+        digest.update(folder_hash(folder).encode())
     digest.update(json.dumps(settings, sort_keys=True).encode())
     digest.update(torch.__version__.encode())
     return digest.hexdigest()

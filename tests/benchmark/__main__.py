@@ -13,7 +13,7 @@ import torch
 from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared
-from stages.errors import StudyError, command
+from stages.errors import command
 from stages.model.mixers import settings_of
 from stages.settings import Settings, load
 from stages.training.compute import choose_backend
@@ -70,8 +70,7 @@ def experiments(settings: Settings, chosen: argparse.Namespace) -> list[Experime
     backend = choose_backend(settings.compute.model_copy(update=asked))
     variants = chosen.variants or settings.study.variants
     for variant in variants:
-        if variant not in settings.study.variants:
-            raise StudyError(f"unknown variant '{variant}'; allowed: {', '.join(settings.study.variants)}")
+        settings.check_variant(variant)
     section = partial(settings_of, variants=settings.variants, model=recipe.model)
     return [Experiment(chosen.recipe, variant, recipe, section(variant), backend, 0.0) for variant in variants]
 

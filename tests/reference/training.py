@@ -35,15 +35,18 @@ def rates(rows: int, batch_size: int, epochs: int, peak: float, documents: int) 
 
 
 class Trainer:
-    """AdamW on a clipped gradient; the weights of linear layers decay, nothing else does."""
+    """AdamW on a clipped gradient; all but biases decays or, with `decays: matrices`, linear layers only."""
 
     def __init__(self, model: PlainGPT, settings: Optimizer) -> None:
         self.model = model.train()
         self.clip = settings.gradient_clip
-        linear = [module.weight for module in model.modules() if isinstance(module, nn.Linear)]
-        others = [parameter for parameter in model.parameters() if all(parameter is not each for each in linear)]
+        if settings.decays == "matrices":
+            decaying = [module.weight for module in model.modules() if isinstance(module, nn.Linear)]
+        else:
+            decaying = [parameter for name, parameter in model.named_parameters() if not name.endswith("bias")]
+        others = [parameter for parameter in model.parameters() if all(parameter is not each for each in decaying)]
         groups = [
-            {"params": linear, "weight_decay": settings.weight_decay},
+            {"params": decaying, "weight_decay": settings.weight_decay},
             {"params": others, "weight_decay": 0.0},
         ]
         self.optimizer = torch.optim.AdamW(groups, betas=(settings.betas[0], settings.betas[1]))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from stages.reporting.curves import seed_curves, thin
-from stages.reporting.evaluations import CURVE_COLUMNS, read_baseline, read_evaluations
+from stages.reporting.evaluations import CURVE_COLUMNS, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.metrics import summarise
 from tests.reporting.example import write_baseline, write_variant
@@ -16,10 +16,11 @@ from tests.reporting.example import write_baseline, write_variant
 @pytest.mark.parametrize("variants", [1, 2, 12])
 def test_names_do_not_overlap(tmp_path: Path, variants: int) -> None:
     write_baseline(tmp_path, 10, 10.0)
-    for number in range(variants):
+    names = [f"random_synthesizer_{number}" for number in range(variants)]
+    for number, name in enumerate(names):
         right = [1] * (number % 11) + [0] * (10 - number % 11)
-        write_variant(tmp_path, f"random_synthesizer_{number}", ([0] * 10,), (right,), curve_rows=5)
-    evaluations = read_evaluations(tmp_path, "all")
+        write_variant(tmp_path, name, ([0] * 10,), (right,), curve_rows=5)
+    evaluations = [read_evaluation(tmp_path / name) for name in names]
     curves = pd.concat([evaluation.curves for evaluation in evaluations])
     bars = draw_accuracy([summarise(e, 10) for e in evaluations], read_baseline(tmp_path))
     lines = draw_losses(curves, [evaluation.variant for evaluation in evaluations])
@@ -29,8 +30,7 @@ def test_names_do_not_overlap(tmp_path: Path, variants: int) -> None:
         box = legend.get_window_extent()
         assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
         assert all(not box.overlaps(axes.get_window_extent()) for axes in figure.axes)
-    names = bars.axes[0].get_yticklabels()
-    boxes = [name.get_window_extent() for name in names]
+    boxes = [name.get_window_extent() for name in bars.axes[0].get_yticklabels()]
     assert all(box.x0 >= 0 for box in boxes)
     assert all(not first.overlaps(second) for first, second in pairwise(boxes))
 
@@ -38,7 +38,7 @@ def test_names_do_not_overlap(tmp_path: Path, variants: int) -> None:
 def test_loss_panels_have_a_line_per_variant_and_a_thin_one_per_seed(tmp_path: Path) -> None:
     for variant in ("rope", "vanilla"):
         write_variant(tmp_path, variant, ([0], [0]), ([1], [1]))
-    evaluations = read_evaluations(tmp_path, "all")
+    evaluations = [read_evaluation(tmp_path / variant) for variant in ("rope", "vanilla")]
     figure = draw_losses(pd.concat([e.curves for e in evaluations]), ["rope", "vanilla"])
     assert [len(axes.lines) for axes in figure.axes] == [6, 6, 6]
 

@@ -16,6 +16,7 @@ from tests.reporting.example import PLACES, write_baseline, write_variant
 FILES = {
     "report.md", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv", "accuracy.csv",
 }  # fmt: skip
+BOTH = ["vanilla", "rope"]
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
 
 
@@ -36,7 +37,7 @@ def table(path: Path, delimiter: str) -> list[dict[str, str]]:
 def test_all_holds_every_variant_sorted_by_name(evaluations: Path, tmp_path: Path) -> None:
     (evaluations / ".rope.unfinished").mkdir()
     target = tmp_path / "reports" / "quick" / "all"
-    write_report(evaluations, target, "quick", "all", show_questions=True)
+    write_report(evaluations, target, "quick", "all", BOTH, show_questions=True)
     assert {path.name for path in target.iterdir()} == FILES
     written = (target / "predictions.tsv").read_bytes()
     sources = [(evaluations / name / "predictions.tsv").read_bytes() for name in ("rope", "vanilla")]
@@ -51,7 +52,7 @@ def test_all_holds_every_variant_sorted_by_name(evaluations: Path, tmp_path: Pat
 
 
 def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
     rows = table(tmp_path / "report" / "curves.csv", ",")
     for phase in ("pretrain", "finetune_scratch", "finetune_pretrained"):
         for seed in ("1", "2"):
@@ -62,7 +63,7 @@ def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Pat
 
 
 def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "all", show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the best of 2 variants,")
     assert "Where was Person 1 born? | Bergen | Bergen | 0.500 |" in page
@@ -74,14 +75,14 @@ def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
 
 def test_page_without_right_answers_says_so(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE,), (NONE,))
-    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
     assert "**Right**\n\nNone.\n" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
 
 
 def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE, NONE), (NONE, NONE))  # no prediction names a gold place either
     target = tmp_path / "report"
-    write_report(evaluations, target, "quick", "rope", show_questions=False)
+    write_report(evaluations, target, "quick", "rope", ["rope"], show_questions=False)
     for path in target.iterdir():
         content = path.read_text(encoding="utf-8")
         for secret in ("Where was", "Person", *PLACES):
@@ -93,7 +94,7 @@ def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path, tmp_path:
 
 
 def test_hidden_page_does_not_repeat_right_answers(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=False)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=False)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert not any(place in page for place in PLACES)
 
@@ -101,7 +102,7 @@ def test_hidden_page_does_not_repeat_right_answers(evaluations: Path, tmp_path: 
 def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_path: Path) -> None:
     hostile = 'A|B <img src=x> `c`\n\n# "D"\t{}'
     write_variant(evaluations, "$x^|<b>", (NONE,), (MOST,), person=hostile)
-    write_report(evaluations, tmp_path / "report", "quick", "$x^|<b>", show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "$x^|<b>", ["$x^|<b>"], show_questions=True)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "<" not in page.replace("reports/<", "")
     assert 'A&#124;B &lt;img src=x&gt; &#96;c&#96; # "D" 1 born?' in page
@@ -116,7 +117,7 @@ def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_
 def test_same_input_gives_the_same_bytes(evaluations: Path, tmp_path: Path) -> None:
     folders = [tmp_path / "first", tmp_path / "second"]
     for folder in folders:
-        write_report(evaluations, folder, "quick", "all", show_questions=True)
+        write_report(evaluations, folder, "quick", "all", BOTH, show_questions=True)
     for name in FILES:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
 
@@ -128,26 +129,19 @@ def test_missing_input_is_told_in_one_line_and_leaves_the_old_report(
     evaluations: Path, tmp_path: Path, missing: str
 ) -> None:
     target = tmp_path / "report"
-    write_report(evaluations, target, "quick", "all", show_questions=True)
+    write_report(evaluations, target, "quick", "all", BOTH, show_questions=True)
     before = (target / "metrics.json").read_bytes()
     (evaluations / missing).unlink()
     with pytest.raises(StudyError, match="missing; make it with: dvc repro") as told:
-        write_report(evaluations, target, "quick", "all", show_questions=True)
+        write_report(evaluations, target, "quick", "all", BOTH, show_questions=True)
     assert missing in str(told.value)
     assert "\n" not in str(told.value)
     assert (target / "metrics.json").read_bytes() == before
 
 
-def test_selections_that_are_no_variant_are_refused(evaluations: Path, tmp_path: Path) -> None:
-    for selection in ("baseline", "../quick", ""):
-        with pytest.raises(StudyError, match="is no variant"):
-            write_report(evaluations, tmp_path / "report", "quick", selection, show_questions=True)
+def test_a_variant_that_was_not_evaluated_is_told(evaluations: Path, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"window/predictions\.tsv: missing"):
-        write_report(evaluations, tmp_path / "report", "quick", "window", show_questions=True)
-    empty = tmp_path / "empty"
-    write_baseline(empty, 10, 10.0)
-    with pytest.raises(StudyError, match="holds no variant's evaluation"):
-        write_report(empty, tmp_path / "report", "quick", "all", show_questions=True)
+        write_report(evaluations, tmp_path / "report", "quick", "window", ["window"], show_questions=True)
 
 
 @pytest.mark.parametrize(
@@ -164,18 +158,18 @@ def test_selections_that_are_no_variant_are_refused(evaluations: Path, tmp_path:
 def test_broken_input_names_its_file(evaluations: Path, tmp_path: Path, name: str, content: str) -> None:
     (evaluations / "rope" / name).write_text(content)
     with pytest.raises(StudyError, match=name) as told:
-        write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+        write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
     assert "\n" not in str(told.value)
 
 
 def test_a_loss_that_is_no_number_is_refused(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE,), (MOST,), run={"pretrain_loss": float("nan")})
     with pytest.raises(StudyError, match=r"run\.json: broken \(nan"):
-        write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+        write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
 
 
 def test_metrics_file_is_what_the_page_tells(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "rope", show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
     metrics = json.loads((tmp_path / "report" / "metrics.json").read_text(encoding="utf-8"))
     assert metrics["selected"]["dev_accuracy"] == 80.0
     assert "answers 80.0 % of the 10 dev questions" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
@@ -183,7 +177,7 @@ def test_metrics_file_is_what_the_page_tells(evaluations: Path, tmp_path: Path) 
 
 def test_further_sections_stand_before_the_provenance_with_their_files(evaluations: Path, tmp_path: Path) -> None:
     parts = [Part(Markdown("## One\n\ntext *as it is*\n"), {"one.svg": "<svg/>"}), Part(Markdown("## Two\n\nmore\n"))]
-    write_report(evaluations, tmp_path / "report", "quick", "all", show_questions=True, parts=parts)
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True, parts=parts)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "\n\n## One\n\ntext *as it is*\n\n## Two\n\nmore\n\n## How it was made\n" in page
     assert {path.name for path in (tmp_path / "report").iterdir()} == FILES | {"one.svg"}

@@ -15,7 +15,7 @@ def test_study_copies_the_metrics_and_prints_the_table(
     evaluations, report = tmp_path / "evaluations", tmp_path / "reports" / "quick" / "all"
     write_baseline(evaluations, 10, 10.0)
     write_variant(evaluations, "rope", ([0] * 10,), ([1] * 10,))
-    write_report(evaluations, report, "quick", "all", show_questions=True)
+    write_report(evaluations, report, "quick", "all", ["rope"], show_questions=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "all"])
     study.main()

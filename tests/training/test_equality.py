@@ -159,9 +159,11 @@ def test_the_bounds_catch_parts_that_weigh_alike(backend: Backend) -> None:
     assert max(each.values()) > BOUNDS[backend.precision][2]
 
 
+@pytest.mark.parametrize("decays", ["matrices", "all_but_biases"])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_three_steps_end_in_the_plain_weights(variant: str) -> None:
-    rate, settings = 1e-3, HANDOUT.optimizer.model_copy(update={"gradient_clip": 0.01, "weight_decay": 0.5})
+def test_three_steps_end_in_the_plain_weights(variant: str, decays: str) -> None:
+    rate, changed = 1e-3, {"gradient_clip": 0.01, "weight_decay": 0.5, "decays": decays}
+    settings = HANDOUT.optimizer.model_copy(update=changed)
     model = loud(tiny_model(variant, VOCABULARY))
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     plain = Trainer(plain_twin(variant, model), settings)

@@ -35,9 +35,10 @@ def learner(variant: str, backend: Backend = FLOAT32, optimizer: Optimizer = OPT
 
 @EITHER
 @pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("decays", ["matrices", "all_but_biases"])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_only_linear_weights_decay(variant: str, backend: Backend, optimizer: Optimizer) -> None:
-    trained = learner(variant, backend, optimizer.model_copy(update={"weight_decay": 0.5}))
+def test_what_shall_decay_decays(variant: str, decays: str, backend: Backend, optimizer: Optimizer) -> None:
+    trained = learner(variant, backend, optimizer.model_copy(update={"weight_decay": 0.5, "decays": decays}))
     before = {name: weight.clone() for name, weight in trained.weights().items()}
     for master in trained.masters:
         master.grad = torch.zeros_like(master)  # what moves, decays
@@ -49,7 +50,8 @@ def test_only_linear_weights_decay(variant: str, backend: Backend, optimizer: Op
     linear = {f"{name}.weight" for name, module in modules if isinstance(module, nn.Linear)}
     assert {"head.weight", "blocks.0.expand.weight"} <= linear
     for name, weight in trained.weights().items():
-        expected = before[name] * (1 - 0.1 * 0.5) if name in linear else before[name]
+        decayed = name in linear if decays == "matrices" else not name.endswith("bias")
+        expected = before[name] * (1 - 0.1 * 0.5) if decayed else before[name]
         torch.testing.assert_close(weight, expected, rtol=1e-6, atol=0, msg=name)
 
 

@@ -6,7 +6,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.attention import KeyValueCache, weigh
+from stages.model.attention import weigh
+from stages.model.cache import KeyValueCache
 from stages.model.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
@@ -48,10 +49,7 @@ class Mixer(BaseMixer):
         return (weights.view(B, nh * T, -1) @ v[:, 0]).view(B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
-        weight = self.projection.weight
-        shape = (batch, 1, positions, self.head_size)
-        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        return KeyValueCache(lengths, weight.new_zeros(shape), weight.new_zeros(shape))
+        return KeyValueCache.empty(batch, 1, positions, self.head_size, self.projection.weight)
 
 
 __all__ = ["Mixer", "Settings"]

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.attention import CausalSelfAttention, KeyValueCache, attend
+from stages.model.attention import CausalSelfAttention, attend
+from stages.model.cache import KeyValueCache
 from stages.model.fused import layer_norm, merge_heads, split_heads
 from stages.model.mixer import State
 from stages.model.trunk import Trunk as BaseTrunk

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.attention import ValueCache, weigh
+from stages.model.attention import weigh
+from stages.model.cache import ValueCache
 from stages.model.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
@@ -57,9 +58,8 @@ class Mixer(BaseMixer):
         return weigh(scores, 1.0, share_dropped, visible=None if visible is None else visible[..., :S]) @ v
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
-        weight = self.value.weight
-        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        return ValueCache(lengths, weight.new_zeros(batch, self.heads, positions, len(weight) // self.heads))
+        like = self.value.weight
+        return ValueCache.empty(batch, self.heads, positions, len(like) // self.heads, like)
 
 
 __all__ = ["Mixer", "Settings"]
