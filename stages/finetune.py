@@ -11,7 +11,7 @@ from stages.corpus.questions import question_examples
 from stages.errors import command
 from stages.training.experiment import Experiment
 from stages.training.loop import Task
-from stages.training.run import run
+from stages.training.run import Run, run
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
@@ -48,21 +48,23 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
 @command
 def main() -> None:
     """Finetune a variant by a recipe."""
-    experiment = Experiment.from_command_line(main.__doc__)
+    experiment = Experiment.from_command_line(main.__doc__, trains=True)
     prepared = Prepared.load(experiment.prepared_folder)
     pretrained = experiment.weights_folder / "pretrained"
-    output = experiment.weights_folder / "finetuned"
-    inputs = (experiment.prepared_folder, pretrained)
     tasks = {init: finetuning(experiment, prepared, init) for init in ("scratch", "pretrained")}
-    with run("finetune", experiment, experiment.settings("finetune", "pretrain"), output, *inputs) as work:
-        for seed in experiment.recipe.seeds:
-            weights = pretrained / f"seed-{seed}.safetensors"
-            first_weights = {
-                "scratch": partial(experiment.new_model, prepared, seed),
-                "pretrained": partial(experiment.trained_model, prepared, weights),
-            }
-            for init, model in first_weights.items():
-                work.complete(f"{init}-seed-{seed}", tasks[init], seed, model)
+
+    def train_seed(work: Run, seed: int) -> None:
+        weights = pretrained / f"seed-{seed}.safetensors"
+        first_weights = {
+            "scratch": partial(experiment.new_model, prepared, seed),
+            "pretrained": partial(experiment.trained_model, prepared, weights),
+        }
+        for init, model in first_weights.items():
+            work.complete(f"{init}-seed-{seed}", tasks[init], seed, model)
+
+    output = experiment.weights_folder / "finetuned"
+    settings = experiment.settings("finetune", "pretrain")
+    run("finetune", experiment, settings, output, experiment.prepared_folder, pretrained, train_seed=train_seed)
 
 
 if __name__ == "__main__":

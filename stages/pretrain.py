@@ -7,7 +7,7 @@ from stages.corpus.prepared import Prepared
 from stages.errors import command
 from stages.training.experiment import Experiment
 from stages.training.loop import Task
-from stages.training.run import run
+from stages.training.run import Run, run
 
 
 def pretraining(experiment: Experiment, prepared: Prepared) -> Task:
@@ -30,13 +30,16 @@ def pretraining(experiment: Experiment, prepared: Prepared) -> Task:
 @command
 def main() -> None:
     """Pretrain a variant by a recipe."""
-    experiment = Experiment.from_command_line(main.__doc__)
+    experiment = Experiment.from_command_line(main.__doc__, trains=True)
     prepared = Prepared.load(experiment.prepared_folder)
     task = pretraining(experiment, prepared)
+
+    def train_seed(work: Run, seed: int) -> None:
+        work.complete(f"seed-{seed}", task, seed, partial(experiment.new_model, prepared, seed))
+
     output = experiment.weights_folder / "pretrained"
-    with run("pretrain", experiment, experiment.settings("pretrain"), output, experiment.prepared_folder) as work:
-        for seed in experiment.recipe.seeds:
-            work.complete(f"seed-{seed}", task, seed, partial(experiment.new_model, prepared, seed))
+    settings = experiment.settings("pretrain")
+    run("pretrain", experiment, settings, output, experiment.prepared_folder, train_seed=train_seed)
 
 
 if __name__ == "__main__":

@@ -31,12 +31,12 @@ def environment(**settings: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": "", **settings}
 
 
-def start(folder: Path, module: str, *arguments: str) -> subprocess.Popen[str]:
+def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subprocess.Popen[str]:
     """Start `python -m <module>` in the folder."""
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         cwd=folder,
-        env=environment(),
+        env=environment(OMP_NUM_THREADS=str(threads)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,7 +1,7 @@
 """What the training stages share: a recipe, a variant, and where their files lie."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +27,27 @@ class Experiment:
     mixer: Section
     backend: Backend
     checkpoint_seconds: float
+    only_seed: int | None = None  # the one to train, of the recipe's; None for all
 
     @classmethod
-    def from_command_line(cls, description: str | None) -> "Experiment":
-        """Parse --recipe and --variant and read their settings.
+    def from_command_line(cls, description: str | None, trains: bool = False) -> "Experiment":
+        """Parse --recipe, --variant and, where it trains, --seed, and read their settings.
 
         Raises:
-            StudyError: params.yaml is wrong, or it knows no such recipe or variant.
+            StudyError: params.yaml is wrong, or it knows no such recipe, variant or seed.
         """
         parser = argparse.ArgumentParser(description=description)
         parser.add_argument("--recipe", required=True)
         parser.add_argument("--variant", required=True)
+        if trains:
+            only = "train this one of the recipe's seeds; the stage without it publishes all"
+            parser.add_argument("--seed", type=int, help=only)
         arguments = parser.parse_args()
-        return cls.of(load(), arguments.recipe, arguments.variant)
+        experiment = cls.of(load(), arguments.recipe, arguments.variant)
+        seed, seeds = getattr(arguments, "seed", None), experiment.recipe.seeds
+        if seed is not None and seed not in seeds:
+            raise StudyError(f"recipe '{arguments.recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
+        return replace(experiment, only_seed=seed)
 
     @classmethod
     def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":

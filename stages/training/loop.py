@@ -69,12 +69,19 @@ class History:
 
 
 def train(
-    learner: Learner, task: Task, seed: int, checkpoint: Path, interval: float, title: str, starter: Starter
+    learner: Learner,
+    task: Task,
+    seed: int,
+    checkpoint: Path,
+    interval: float,
+    title: str,
+    starter: Starter,
+    line: int = 0,
 ) -> History:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
-    interval: seconds between checkpoints, at least (`Pace`). The weights depend on the seed and the task, not on
-    stops: a step draws everything from its number.
+    interval: seconds between checkpoints, at least (`Pace`); line: of the terminal, for the progress bar. The weights
+    depend on the seed and the task, not on stops: a step draws everything from its number.
 
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, or because the starter is gone; with a checkpoint written and a
@@ -109,8 +116,8 @@ def train(
             tensors = learner.state() | {"losses": torch.from_numpy(losses)}
             save_tensors(checkpoint, tensors, steps=done, seconds=time.monotonic() - started)
 
-    terminal = sys.stderr.isatty()
-    bar = tqdm(total=task.steps, initial=done, desc=title, unit="step", mininterval=0.5 if terminal else 15)
+    often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
+    bar = tqdm(total=task.steps, initial=done, desc=title, unit="step", mininterval=often, position=line)
     with bar, stop_requests(starter) as stop:
         while done < task.steps and not stop.wanted():
             fresh.append(step(learner, task, seed, done))

@@ -1,8 +1,7 @@
 """The trainings of a stage: done, resumed or skipped, then published together."""
 
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,10 @@ from stages.training.graph import learner_for
 from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
 from stages.training.provenance import provenance
-from stages.training.work import work_folder
+from stages.training.seeds import go_apart, train_apart
+from stages.training.work import locked, place, work_folder
+
+PATIENCE = 10.0  # seconds: a training whose starter was killed needs some to stop
 
 
 @dataclass
@@ -35,15 +37,21 @@ class Run:
         """Bring the training `name` to its end, unless an earlier run did; model makes its first weights.
 
         Leaves <name>.safetensors (weights), <name>.csv (curve) and <name>.json (facts, written last).
+
+        Raises:
+            StudyError: another process is at it.
         """
-        result = self.work / name
-        if result.with_suffix(".json").exists():
-            return
-        experiment = self.experiment
+        with locked(self.work / f"{name}.lock", PATIENCE):
+            if not (self.work / f"{name}.json").exists():
+                self._train(name, task, seed, model)
+
+    def _train(self, name: str, task: Task, seed: int, model: Callable[[], GPT]) -> None:
+        result, experiment = self.work / name, self.experiment
         learner = learner_for(model(), experiment.recipe.optimizer, experiment.backend)
         checkpoint = self.work / f"{name}.checkpoint"
         title = f"{experiment.recipe_name} {experiment.variant} {task.phase.replace('_', ' ')}, seed {seed}"
-        history = train(learner, task, seed, checkpoint, experiment.checkpoint_seconds, title, self.starter)
+        line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
+        history = train(learner, task, seed, checkpoint, experiment.checkpoint_seconds, title, self.starter, line)
         curve = _curve(experiment.variant, task, history, seed)
         save_tensors(result.with_suffix(".safetensors"), learner.weights())
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
@@ -59,15 +67,29 @@ class Run:
         checkpoint.unlink()
 
 
-@contextmanager
-def run(stage: str, experiment: Experiment, settings: dict[str, Any], output: Path, *data: Path) -> Iterator[Run]:
-    """Hold the stage's work folder; when the block ends well, publish its results as the folder `output`.
+def run(
+    stage: str,
+    experiment: Experiment,
+    settings: dict[str, Any],
+    output: Path,
+    *data: Path,
+    train_seed: Callable[[Run, int], None],
+) -> None:
+    """Train every seed of an experiment, then publish the results as the folder `output`.
 
-    settings, data: what the results depend on (`work_folder`).
+    settings, data: what the results depend on (`work.place`); train_seed: completes the trainings of one seed.
+    Of an experiment with `only_seed` that seed is trained and nothing published.
     """
     starter = Starter()
-    with work_folder(f"{stage}-{experiment.recipe_name}-{experiment.variant}", settings, *data) as work:
-        yield Run(experiment, work, starter)
+    name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
+    if experiment.only_seed is not None:
+        train_seed(Run(experiment, place(name, settings, *data), starter), experiment.only_seed)
+        return
+    with work_folder(name, settings, *data) as work:
+        if go_apart(experiment):
+            train_apart(stage, experiment, starter)
+        for seed in experiment.recipe.seeds:  # after train_apart there is nothing left of it to train
+            train_seed(Run(experiment, work, starter), seed)
         facts = [read_json(path) for path in sorted(work.glob("*.json"))]
         seconds = sum(fact["seconds"] for fact in facts)
         with new_folder(output) as folder:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 
@@ -32,19 +32,26 @@ HARMLESS = ("settings", "errors.py", "files.py")  # say nothing of a result that
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-@contextmanager
-def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
-    """Hold the work folder of a training while the block runs; delete it when the block ends well.
+def place(name: str, settings: Any, *data: Path) -> Path:
+    """The work folder of a training, made if it was not there.
 
     settings: JSON values that the result depends on; data: the folders of files it depends on. The code it
     depends on is every module of the project that is loaded: import first.
+    """
+    folder = WORK / f"{name}-{_digest(settings, data)[:KEY_LENGTH]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextmanager
+def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
+    """Hold a training's `place` while the block runs; delete it when the block ends well.
 
     Raises:
         StudyError: another process holds the folder.
     """
-    folder = WORK / f"{name}-{_digest(settings, data)[:KEY_LENGTH]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / "lock"):
+    folder = place(name, settings, *data)
+    with locked(folder / "lock"):
         for path in folder.glob(LEFTOVERS):
             path.unlink()
         yield folder
@@ -53,22 +60,38 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
+    """Hold a lock file while the block runs.
+
+    patience: seconds to wait for a process that holds it.
+
+    Raises:
+        StudyError: another process holds it, or finished with it just now.
+    """
+    deadline = time.monotonic() + patience
     with path.open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        while not (taken := _take(file)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        if not taken:
             file.seek(0)
             holder = file.read().strip() or "unknown"
             raise StudyError(
                 f"{path.parent}: process {holder} is training here already; wait for it or `kill {holder}`"
-            ) from error
+            )
         if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
             raise StudyError(f"{path.parent}: another process finished this training just now; run the command again")
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _take(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _delete_stale(name: str) -> None:
@@ -78,7 +101,7 @@ def _delete_stale(name: str) -> None:
             written = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
             days = (time.time() - written) / (24 * 60 * 60)
             if days > STALE_DAYS:
-                with _locked(folder / "lock"):
+                with locked(folder / "lock"):
                     shutil.rmtree(folder)
                 print(f"{folder}: deleted, unfinished and last written {days:.0f} days ago", file=sys.stderr)
 

@@ -1,0 +1,61 @@
+"""The seeds of an experiment side by side, each in a process of its own.
+
+A small model keeps no more than one core busy, so on a CPU several trainings with a share of the threads each end
+sooner than one after another with all of them. A GPU trains them one after another.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import torch
+
+from stages.training.experiment import Experiment
+from stages.training.lifetime import Starter, stop_requests
+
+LOOK_EVERY = 0.1  # seconds
+RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory
+
+
+def go_apart(experiment: Experiment) -> bool:
+    """Whether the seeds of this experiment are trained side by side."""
+    several = experiment.only_seed is None and len(experiment.recipe.seeds) > 1
+    return several and experiment.backend.device.type == "cpu" and torch.get_num_threads() > 1
+
+
+def train_apart(stage: str, experiment: Experiment, starter: Starter) -> None:
+    """Run `python -m stages.<stage>` for each seed alone, and wait for all.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C or SIGTERM, or because the starter is gone; each training was told to stop, too.
+        SystemExit: a training failed; it has told why, and the others were told to stop.
+    """
+    threads, seeds = torch.get_num_threads(), experiment.recipe.seeds
+    command = [sys.executable, "-m", f"stages.{stage}"]
+    command += ["--recipe", experiment.recipe_name, "--variant", experiment.variant, "--seed"]
+    environment = os.environ | {"OMP_NUM_THREADS": str(max(1, threads // len(seeds)))}
+    waiting = list(seeds)
+    started: list[subprocess.Popen[bytes]] = []
+    with stop_requests(starter) as stop:
+        while waiting or _running(started):
+            failed = [process.returncode for process in started if process.poll()]
+            if stop.wanted() or failed:
+                waiting.clear()
+                for process in _running(started):
+                    process.terminate()
+                for process in started:
+                    process.wait()
+            elif waiting and len(_running(started)) < RUNS_A_THREAD * threads:
+                started.append(subprocess.Popen([*command, str(waiting.pop(0))], env=environment))
+            else:
+                time.sleep(LOOK_EVERY)
+        if stop.wanted():
+            raise KeyboardInterrupt(f"stopped{stop.reason}")
+    if failed := [process.returncode for process in started if process.returncode]:
+        raise SystemExit(max(failed[0], 1))
+
+
+def _running(processes: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
+    return [process for process in processes if process.poll() is None]

@@ -1,0 +1,126 @@
+"""Seeds side by side: the weights that each has alone, and no process that outlives the stage."""
+
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.project import start
+from tests.training.killing import fingerprint, sum_of_steps
+from tests.training.test_interruption import (
+    ARGUMENTS,
+    COMMAND,
+    OUTPUTS,
+    PATIENCE,
+    STEPS,
+    TRAININGS,
+    new_project,
+    wait_until,
+)  # fmt: skip
+
+THREADS = 2  # so that two seeds have one each, as the trainings they are compared with
+STOPPED = r"stopped after step \d+ of \d+; the same command goes on from there"
+
+
+@pytest.fixture(scope="module", name="alone")
+def alone_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which a stage with one thread trained one seed after the other."""
+    folder = new_project(tmp_path_factory.mktemp("alone") / "project")
+    for stage in TRAININGS:
+        process = start(folder, f"stages.{stage}", *ARGUMENTS)
+        assert process.communicate(timeout=PATIENCE) and process.returncode == 0
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return new_project(tmp_path / "project")
+
+
+def begin(folder: Path, stage: str = "pretrain") -> subprocess.Popen[str]:
+    return start(folder, f"stages.{stage}", *ARGUMENTS, threads=THREADS)
+
+
+def processes(folder: Path) -> list[int]:
+    """The processes that train in a project."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if (path / "cwd").resolve() == folder.resolve() and b"--seed" in (path / "cmdline").read_bytes():
+                found.append(int(path.name))
+        except OSError:  # it ended
+            continue
+    return found
+
+
+def steps(folder: Path) -> int:
+    return sum_of_steps(folder, "pretrain", dict.fromkeys(TRAININGS["pretrain"], STEPS))
+
+
+@pytest.mark.parametrize("stage", TRAININGS)
+def test_they_end_in_the_weights_of_one_after_the_other(stage: str, project: Path, alone: Path) -> None:
+    if stage == "finetune":
+        shutil.copytree(alone / OUTPUTS["pretrain"], project / OUTPUTS["pretrain"])
+    process = begin(project, stage)
+    wait_until(lambda: len(processes(project)) == 2, process)
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, stderr
+    assert fingerprint(project / OUTPUTS[stage]) == fingerprint(alone / OUTPUTS[stage])
+    assert list((project / "work").iterdir()) == []
+
+
+def test_one_seed_alone_is_trained_and_not_published_and_the_stage_goes_on_from_it(project: Path, alone: Path) -> None:
+    process = start(project, *COMMAND, "--seed", "2")
+    assert process.communicate(timeout=PATIENCE) and process.returncode == 0
+    assert not (project / OUTPUTS["pretrain"]).exists()
+    assert steps(project) == STEPS
+    process = begin(project)
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert "seed 2" not in stderr
+    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(alone / OUTPUTS["pretrain"])
+
+
+def test_a_seed_that_the_recipe_has_not_is_refused(project: Path) -> None:
+    process = start(project, *COMMAND, "--seed", "7")
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert stderr == "error: recipe 'handout' has no seed 7; allowed: 1, 2\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_stage_leaves_no_training_behind_and_goes_on(
+    number: signal.Signals, project: Path, alone: Path
+) -> None:
+    process = begin(project)
+    wait_until(lambda: steps(project) >= 4, process)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=PATIENCE)  # until the trainings close it, too
+    assert "Traceback" not in stderr
+    if number == signal.SIGTERM:
+        assert process.returncode == 130
+        assert len(re.findall(STOPPED, stderr)) == 2
+    deadline = time.monotonic() + PATIENCE
+    while processes(project):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert 4 <= steps(project) < 2 * STEPS
+    assert not (project / OUTPUTS["pretrain"]).exists()
+    process = begin(project)
+    assert process.communicate(timeout=PATIENCE) and process.returncode == 0
+    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(alone / OUTPUTS["pretrain"])
+
+
+def test_a_training_that_fails_tells_why_once_and_ends_the_others(project: Path) -> None:
+    params = project / "params.yaml"
+    text = params.read_text(encoding="utf-8")
+    params.write_text(text.replace("learning_rate: 0.003", "learning_rate: 1.0e+30"), encoding="utf-8")
+    process = begin(project)
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "Traceback" not in stderr
+    assert 1 <= len(re.findall(r"^error: .*the loss is nan", stderr, re.MULTILINE)) <= 2
+    assert processes(project) == []
