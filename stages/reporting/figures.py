@@ -1,20 +1,27 @@
 """The report's pictures of accuracies and losses."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from stages.reporting.curves import seed_curves
 from stages.reporting.evaluations import Baseline
-from stages.reporting.metrics import Accuracy, Result
+from stages.reporting.metrics import Accuracy, Result, ranked
+from stages.reporting.published import Published, published
 from stages.reporting.style import GREY, INK, WIDTH, logarithmic, looks, styled, svg
 
 PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
+
+# over the bar, under whiskers and dots; hatched, so that it is told apart on a bar and beside it
+BAND: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY, "hatch": "/////", "linewidth": 0.8, "zorder": 2.5}
 
 PHASES = (
     ("pretrain", "Pretraining on the pages"),
@@ -23,13 +30,14 @@ PHASES = (
 )
 
 
-def accuracy_svg(results: Sequence[Result], baseline: Baseline) -> str:
+def accuracy_svg(results: Sequence[Result], baseline: Baseline, recipe: str) -> str:
     """Draw each variant's dev accuracy in percent, from scratch and pretrained, best variant on top.
 
-    Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark London and the ceiling.
+    Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark London and the ceiling, bands
+    what others published for the recipe.
     """
     with styled():
-        figure = draw_accuracy(results, baseline)
+        figure = draw_accuracy(results, baseline, recipe)
         return svg(figure)
 
 
@@ -43,14 +51,17 @@ def loss_svg(curves: pd.DataFrame, variants: Sequence[str]) -> str:
         return svg(figure)
 
 
-def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
+def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) -> Figure:
     """Return the figure of `accuracy_svg`."""
-    ordered = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
+    ordered = ranked(results)
     figure = Figure(figsize=(WIDTH, 1.35 + 0.5 * len(ordered)), layout="constrained")
     axes = figure.subplots()
     for place, result in enumerate(ordered):
-        _bar(axes, place - 0.19, result.pretrained, PRETRAINED)
-        _bar(axes, place + 0.19, result.scratch, SCRATCH)
+        bars = (("pretrained", -0.19, result.pretrained, PRETRAINED), ("scratch", 0.19, result.scratch, SCRATCH))
+        for init, offset, accuracy, colour in bars:
+            _bar(axes, place + offset, accuracy, colour)
+            if others := published(recipe, result.variant, init):
+                _band(axes, place + offset, others)
     axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5)
     axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5)
     axes.set_yticks(range(len(ordered)), [result.variant for result in ordered])
@@ -61,7 +72,8 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", zorder=0)
     axes.set_axisbelow(True)
-    figure.legend(handles=_accuracy_legend(baseline), loc="outside upper center", ncols=3, fontsize=8.5)
+    any_published = any(published(recipe, result.variant, "pretrained") for result in ordered)
+    figure.legend(handles=_accuracy_legend(baseline, any_published), loc="outside upper center", ncols=3, fontsize=8.5)
     return figure
 
 
@@ -116,19 +128,27 @@ def _bar(axes: Axes, height: float, accuracy: Accuracy, colour: str) -> None:
     )
 
 
-def _accuracy_legend(baseline: Baseline) -> list[Line2D]:
+def _band(axes: Axes, height: float, others: Published) -> None:
+    """A translucent band over a bar, from the lowest to the highest published figure, the typical one as a stroke."""
+    axes.barh(height, others.high - others.low, left=others.low, height=0.36, **BAND)
+    axes.vlines(others.typical, height - 0.18, height + 0.18, color=INK, linewidth=1.6, zorder=3)
+
+
+def _accuracy_legend(baseline: Baseline, any_published: bool) -> list[Artist]:
     constant = f"always {baseline.place}: {baseline.dev_accuracy:.1f} %"
     ceiling = f"ceiling: {baseline.ceiling:.1f} %"
     dot = Line2D([], [], marker="o", markersize=4, color="white", markeredgecolor=INK, label="single seed")
-    return [
+    handles: list[Artist] = [
         Line2D([], [], linestyle="none", marker="s", markersize=8, color=colour, label=label)
         for colour, label in ((PRETRAINED, "pretrained, then finetuned"), (SCRATCH, "finetuned from scratch"))
-    ] + [
+    ]
+    handles += [
         Line2D([], [], color=INK, linewidth=1.0, label="95 % interval"),
         dot,
         Line2D([], [], color=INK, linestyle="--", linewidth=1.1, label=constant),
         Line2D([], [], color=GREY, linestyle=":", linewidth=1.5, label=ceiling),
     ]
+    return [*handles, Patch(**BAND, label="published; stroke: usual")] if any_published else handles
 
 
 def _scale(axes: Axes) -> None:

@@ -1,10 +1,9 @@
 """The result in sentences, made from the figures so that they cannot say anything else."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from stages.reporting.evaluations import ALL
-from stages.reporting.markdown import Markdown, escape
+from stages.reporting.markdown import Markdown, escape, listed
 from stages.reporting.metrics import best_variant, ranking
 
 
@@ -64,13 +63,8 @@ def _others(variants: dict[str, dict[str, Any]], place: str) -> str:
         )
     parts = []
     if idle:
-        parts.append(f"pretraining did not help {_enumerate(idle)}")
+        parts.append(f"pretraining did not help {listed(idle)}")
     if below:
-        parts.append(f"below {where} after pretraining: {_enumerate(below)}")
+        parts.append(f"below {where} after pretraining: {listed(below)}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def _enumerate(names: Sequence[str]) -> str:
-    escaped = [str(escape(name)) for name in names]
-    return escaped[0] if len(escaped) == 1 else f"{', '.join(escaped[:-1])} and {escaped[-1]}"

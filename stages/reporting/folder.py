@@ -6,11 +6,14 @@ from pathlib import Path
 import pandas as pd
 
 from stages.files import new_folder, write_json, write_text
+from stages.reporting.confidence import confidence_part
 from stages.reporting.curves import thin
+from stages.reporting.differences import differences_part
 from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
-from stages.reporting.metrics import study_metrics, summarise
+from stages.reporting.metrics import ranked, study_metrics, summarise
 from stages.reporting.page import render
+from stages.reporting.pretraining import pretraining_part
 from stages.reporting.tables import accuracy_rows
 from stages.reporting.template import Part
 
@@ -38,15 +41,21 @@ def write_report(
     if not show_questions:
         predictions = predictions.assign(question="", gold="")
     metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
+    best_first = ranked(results)
+    statistics = (
+        differences_part(best_first, baseline.place),
+        pretraining_part(best_first, show_questions),
+        confidence_part(best_first, [result.variant for result in results]),
+    )
     with new_folder(target) as folder:
-        write_text(folder / "report.md", render(metrics, results, baseline, show_questions, parts))
+        write_text(folder / "report.md", render(metrics, results, baseline, show_questions, statistics, parts))
         write_json(folder / "metrics.json", metrics)
-        write_text(folder / "accuracy.svg", accuracy_svg(results, baseline))
+        write_text(folder / "accuracy.svg", accuracy_svg(results, baseline, recipe))
         write_text(folder / "loss.svg", loss_svg(curves, [result.variant for result in results]))
         write_text(folder / "predictions.tsv", _separated(predictions, "\t"))
         write_text(folder / "curves.csv", _separated(thin(curves), ","))
         write_text(folder / "accuracy.csv", _separated(accuracy_rows(results), ","))
-        for part in parts:
+        for part in (*statistics, *parts):
             for name, content in part.files.items():
                 write_text(folder / name, content)
 

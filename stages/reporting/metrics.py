@@ -1,18 +1,14 @@
 """From predictions to the figures of metrics.json: accuracies with intervals, the lift, the best variant."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from scipy import stats  # type: ignore[import-untyped]
-
 from stages.errors import StudyError
-from stages.reporting.evaluations import ALL, REMAKE, Evaluation
-
-CONFIDENCE = 0.95
-RESAMPLES = 9999
+from stages.reporting.answers import Answers, dev_answers
+from stages.reporting.evaluations import ALL, INITS, REMAKE, Evaluation
+from stages.reporting.intervals import accuracy_interval
+from stages.reporting.markdown import listed
 
 
 @dataclass(frozen=True)
@@ -27,9 +23,10 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Result:
-    """One variant's evaluation with the accuracies of its two ways of training."""
+    """One variant's evaluation with the answers and accuracies of its two ways of training."""
 
     evaluation: Evaluation
+    answers: Mapping[str, Answers]  # by init
     scratch: Accuracy
     pretrained: Accuracy
 
@@ -39,66 +36,28 @@ class Result:
         return self.evaluation.variant
 
 
-def interval(correctness: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of `correctness` (N,), each in 0…1, as two shares in 0…1.
-
-    A percentile bootstrap over the questions (Efron 1979) with a fixed generator; where all questions
-    are alike the bootstrap has nothing to draw from and the Wilson interval of the same mean stands in.
-    The interval speaks of the choice of questions; the spread between seeds is not in it.
-    """
-    questions = len(correctness)
-    if np.ptp(correctness) == 0:
-        hits = round(float(correctness.sum()))
-        wilson = stats.binomtest(hits, questions).proportion_ci(CONFIDENCE, method="wilson")
-        return float(wilson.low), float(wilson.high)
-    bounds = stats.bootstrap(
-        (correctness,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        batch=1000,  # keeps the resampled indices small in memory
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    return float(bounds.low), float(bounds.high)
-
-
-def dev_accuracy(evaluation: Evaluation, init: str, questions: int) -> Accuracy:
-    """Return the accuracy of `init` (scratch or pretrained) on the dev split.
-
-    Raises StudyError unless every seed answered each of the `questions` dev questions exactly once.
-    """
-    table = evaluation.predictions
-    rows = table[(table["split"] == "dev") & (table["init"] == init)]
-    where = f"predictions.tsv of {evaluation.variant}"
-    if not rows["correct"].isin(["0", "1"]).all():
-        raise StudyError(f"{where}: a dev row's `correct` is neither 0 nor 1; {REMAKE}")
-    counts = rows.groupby("seed")["row"].agg(["size", "nunique"])
-    if counts.empty or not (counts == questions).all(axis=None) or rows["row"].nunique() != questions:
-        raise StudyError(
-            f"{where}: {init} does not answer each of the {questions} dev questions once per seed; {REMAKE}"
-        )
-    marks = rows.assign(seed=rows["seed"].astype(int), correct=rows["correct"].astype(float))
-    by_question = marks.pivot(index="row", columns="seed", values="correct").to_numpy()  # (N, seeds)
-    low, high = interval(by_question.mean(axis=1))
+def accuracy(answers: Answers, stream: str) -> Accuracy:
+    """Return the accuracy of `answers`; `stream` names the draws of the interval (see `resampled_means`)."""
+    low, high = accuracy_interval(answers.correct, stream)
     return Accuracy(
-        mean=_percent(by_question.mean()),
+        mean=_percent(answers.correct.mean()),
         low=_percent(low),
         high=_percent(high),
-        by_seed=tuple(_percent(share) for share in by_question.mean(axis=0)),
+        by_seed=tuple(_percent(share) for share in answers.correct.mean(axis=0)),
     )
 
 
 def summarise(evaluation: Evaluation, questions: int) -> Result:
-    """Return `evaluation` with its accuracies on the `questions` dev questions; raises as `dev_accuracy`."""
-    scratch = dev_accuracy(evaluation, "scratch", questions)
-    pretrained = dev_accuracy(evaluation, "pretrained", questions)
-    if len(scratch.by_seed) != len(pretrained.by_seed):
+    """Return `evaluation` with its answers and accuracies on the `questions` dev questions; raises as `dev_answers`."""
+    answers = {init: dev_answers(evaluation, init, questions) for init in INITS}
+    scratch, pretrained = answers["scratch"], answers["pretrained"]
+    if scratch.seeds != pretrained.seeds:
         raise StudyError(
-            f"predictions.tsv of {evaluation.variant}: {len(scratch.by_seed)} seeds from scratch, "
-            f"{len(pretrained.by_seed)} pretrained; {REMAKE}"
+            f"predictions.tsv of {evaluation.variant}: seeds {listed(scratch.seeds)} from scratch, "
+            f"{listed(pretrained.seeds)} pretrained; {REMAKE}"
         )
-    return Result(evaluation, scratch, pretrained)
+    name = evaluation.variant
+    return Result(evaluation, answers, accuracy(scratch, f"{name} scratch"), accuracy(pretrained, name))
 
 
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], london: float) -> dict[str, Any]:
@@ -125,6 +84,11 @@ def best_variant(variants: dict[str, dict[str, Any]]) -> str:
 def ranking(variants: dict[str, dict[str, Any]]) -> list[str]:
     """Return all names from the highest to the lowest `dev_accuracy`, equals by name."""
     return sorted(variants, key=lambda name: (-variants[name]["dev_accuracy"], name))
+
+
+def ranked(results: Sequence[Result]) -> list[Result]:
+    """Return the results from the highest to the lowest pretrained accuracy, equals by name."""
+    return sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
 
 
 def _figures(result: Result, london: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from stages.reporting.evaluations import ALL, Baseline
 from stages.reporting.findings import findings
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result, best_variant
+from stages.reporting.published import published
 from stages.reporting.tables import provenance_table, results_table
 from stages.reporting.template import Part, fill
 
@@ -21,10 +22,12 @@ def render(
     results: Sequence[Result],
     baseline: Baseline,
     show_questions: bool,
-    parts: Sequence[Part] = (),
+    statistics: Sequence[Part],
+    parts: Sequence[Part],
 ) -> str:
-    """Return report.md for `metrics` (metrics.json) of the variants in `results`, with `parts` as further sections.
+    """Return report.md for `metrics` (metrics.json) of the variants in `results`.
 
+    The sections `statistics` stand after the accuracies, `parts` after everything that comes from the evaluations.
     With `show_questions` false the page names neither a question nor an answer of the dev set, only rows.
     """
     shown = best_variant(metrics["variants"]) if metrics["variant"] == ALL else metrics["variant"]
@@ -43,6 +46,9 @@ def render(
         show_questions=show_questions,
         right=examples(predictions, correct=True, show_questions=show_questions),
         wrong=examples(predictions, correct=False, show_questions=show_questions),
+        seeds=metrics["selected"]["seeds"],
+        any_published=any(published(metrics["recipe"], result.variant, "pretrained") for result in results),
+        statistics=[part.text for part in statistics],
         parts=[part.text for part in parts],
     )
 
