@@ -11,7 +11,8 @@ from stages.reporting.style import INK, WIDTH, styled, svg
 FILL = {CLEAR: "#0072B2", THESE_SEEDS: "#A6CFE8", OPEN: "#EFEFEF"}
 TEXT = {CLEAR: "white", THESE_SEEDS: INK, OPEN: INK}
 MEANING = {CLEAR: "they differ", THESE_SEEDS: "for these seeds only", OPEN: "not shown to differ"}
-CELL = 0.85, 0.31  # inches, at most and always
+CELL = 1.1, 0.31  # inches, at most and always
+NARROWEST = 4.6  # inches of the whole figure: the legend's
 
 
 def differences_svg(found: Mapping[tuple[str, str], Difference], names: Sequence[str]) -> str:
@@ -24,10 +25,11 @@ def draw_differences(found: Mapping[tuple[str, str], Difference], names: Sequenc
     """Return the figure of `differences_svg`; `found` has a difference for each pair in the order of `names`."""
     rows, columns = names[:-1], names[1:]
     longest = 0.075 * max(map(len, names))  # inches
-    width = min(CELL[0], (WIDTH - longest - 0.4) / len(columns))
+    width = min(CELL[0], (WIDTH - longest - 0.3) / len(columns))
+    whole = max(NARROWEST, longest + 0.3 + width * len(columns))
     upright = longest + 0.1 > width  # names above the columns need a slope
     height = CELL[1] * len(rows) + (0.75 * longest if upright else 0.1) + 0.7
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure = Figure(figsize=(whole, height), layout="constrained")
     axes = figure.subplots()
     for pair, difference in found.items():
         row, column = rows.index(pair[0]), columns.index(pair[1])
@@ -43,7 +45,7 @@ def draw_differences(found: Mapping[tuple[str, str], Difference], names: Sequenc
             color=TEXT[difference.verdict],
             fontweight="bold" if difference.verdict == CLEAR else "normal",
         )
-    axes.set_xlim(-0.5, (WIDTH - longest - 0.4) / width - 0.5)  # wide cells would not be easier to read
+    axes.set_xlim(-0.5, (whole - longest - 0.3) / width - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)  # best on top
     axes.set_yticks(range(len(rows)), rows)
     axes.set_xticks(range(len(columns)), columns)

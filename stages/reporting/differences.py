@@ -12,7 +12,16 @@ from stages.reporting.evaluations import REMAKE
 from stages.reporting.intervals import RESAMPLES
 from stages.reporting.markdown import Markdown, listed, table
 from stages.reporting.metrics import Result
-from stages.reporting.significance import CLEAR, LEVEL, THESE_SEEDS, Difference, Sample, shown_p, shown_points, tested
+from stages.reporting.significance import (
+    CLEAR,
+    LEVEL,
+    THESE_SEEDS,
+    Difference,
+    Sample,
+    compare_pairs,
+    shown_p,
+    shown_points,
+)
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "differences.md.jinja"
@@ -36,7 +45,8 @@ def differences_part(results: Sequence[Result], place: str) -> Part:
     ranks = entrants(results, place)
     pairs = list(combinations(ranks, 2))
     compared = [
-        Comparison(first.name, second.name, found) for (first, second), found in zip(pairs, tested(pairs), strict=True)
+        Comparison(first.name, second.name, found)
+        for (first, second), found in zip(pairs, compare_pairs(pairs), strict=True)
     ]
     names = [sample.name for sample in ranks]
     shown = in_the_table(compared, names, always(place))
@@ -75,12 +85,16 @@ def entrants(results: Sequence[Result], place: str) -> list[Sample]:
 
 
 def in_the_table(compared: Sequence[Comparison], names: Sequence[str], constant: str) -> list[Comparison]:
-    """Return all comparisons where they are few, else those of neighbours in rank and those with the constant."""
+    """Return all comparisons where they are few, else those of neighbours in rank, and those with the constant that
+    show no difference."""
     if len(compared) <= ROWS:
         return list(compared)
     neighbours = set(pairwise(names))
     return [
-        each for each in compared if (each.first, each.second) in neighbours or constant in (each.first, each.second)
+        each
+        for each in compared
+        if (each.first, each.second) in neighbours
+        or (constant in (each.first, each.second) and each.found.verdict != CLEAR)
     ]
 
 
@@ -117,7 +131,12 @@ def _against(against: Sequence[Comparison], place: str) -> str:
     higher = [each.first for each in against if each.found.verdict == CLEAR and each.second == constant]
     lower = [each.second for each in against if each.found.verdict == CLEAR and each.first == constant]
     unsure = [each.first if each.second == constant else each.second for each in against if each.found.verdict != CLEAR]
-    said = [
+    london = f"answering {listed([place])} every time"
+    if len(unsure) == len(against) > 1:
+        return f"No variant is told apart from {london}."
+    if len(against) > 1 and len(against) in (len(higher), len(lower)):
+        return f"Every variant does {'better' if higher else 'worse'} than {london}."
+    parts = [
         f"{listed(names)} {one if len(names) == 1 else several} "
         for names, one, several in (
             (higher, "does better than", "do better than"),
@@ -126,7 +145,7 @@ def _against(against: Sequence[Comparison], place: str) -> str:
         )
         if names
     ]
-    return f"{said[0]}answering {listed([place])} every time{''.join(f'; {part}it' for part in said[1:])}."
+    return f"{parts[0]}{london}{''.join(f'; {part}it' for part in parts[1:])}."
 
 
 def _between(between: Sequence[Comparison], names: Sequence[str]) -> list[str]:

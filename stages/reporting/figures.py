@@ -1,7 +1,6 @@
 """The report's pictures of accuracies and losses."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +17,7 @@ from stages.reporting.metrics import Accuracy, Result, ranked
 from stages.reporting.published import Published, published
 from stages.reporting.style import GREY, INK, WIDTH, logarithmic, looks, styled, svg
 
-PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
-
-# over the bar, under whiskers and dots; hatched, so that it is told apart on a bar and beside it
-BAND: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY, "hatch": "/////", "linewidth": 0.8, "zorder": 2.5}
+PRETRAINED, SCRATCH, PUBLISHED = "#0072B2", "#E69F00", "#9A9A9A"
 
 PHASES = (
     ("pretrain", "Pretraining on the pages"),
@@ -61,7 +57,7 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) ->
         for init, offset, accuracy, colour in bars:
             _bar(axes, place + offset, accuracy, colour)
             if others := published(recipe, result.variant, init):
-                _band(axes, place + offset, others)
+                _band(axes, place + 2.3 * offset, others)  # at the side of the bar
     axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5)
     axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5)
     axes.set_yticks(range(len(ordered)), [result.variant for result in ordered])
@@ -129,9 +125,9 @@ def _bar(axes: Axes, height: float, accuracy: Accuracy, colour: str) -> None:
 
 
 def _band(axes: Axes, height: float, others: Published) -> None:
-    """A translucent band over a bar, from the lowest to the highest published figure, the typical one as a stroke."""
-    axes.barh(height, others.high - others.low, left=others.low, height=0.36, **BAND)
-    axes.vlines(others.typical, height - 0.18, height + 0.18, color=INK, linewidth=1.6, zorder=3)
+    """A flat band from the lowest to the highest published figure, the typical one as a stroke."""
+    axes.barh(height, others.high - others.low, left=others.low, height=0.09, color=PUBLISHED, zorder=2)
+    axes.vlines(others.typical, height - 0.07, height + 0.07, color=INK, linewidth=1.6, zorder=3)
 
 
 def _accuracy_legend(baseline: Baseline, any_published: bool) -> list[Artist]:
@@ -148,7 +144,7 @@ def _accuracy_legend(baseline: Baseline, any_published: bool) -> list[Artist]:
         Line2D([], [], color=INK, linestyle="--", linewidth=1.1, label=constant),
         Line2D([], [], color=GREY, linestyle=":", linewidth=1.5, label=ceiling),
     ]
-    return [*handles, Patch(**BAND, label="published; stroke: usual")] if any_published else handles
+    return [*handles, Patch(color=PUBLISHED, label="published; stroke: usual")] if any_published else handles
 
 
 def _scale(axes: Axes) -> None:

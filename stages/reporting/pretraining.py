@@ -10,7 +10,7 @@ from stages.reporting.answers import Answers, Marks
 from stages.reporting.markdown import Markdown, listed, table
 from stages.reporting.metrics import Result
 from stages.reporting.pretraining_figure import pretraining_svg
-from stages.reporting.significance import CLEAR, Difference, Sample, paired, shown_p, shown_points, tested
+from stages.reporting.significance import CLEAR, Difference, Sample, compare_pairs, paired, shown_p, shown_points
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "pretraining.md.jinja"
@@ -63,7 +63,7 @@ def pretraining_part(results: Sequence[Result], show_questions: bool) -> Part:
 def changes(results: Sequence[Result]) -> list[Change]:
     """Return the change of each of the `results`, in their order; Holm corrects over all of them."""
     answers = [(result.variant, result.answers["scratch"], result.answers["pretrained"]) for result in results]
-    found = tested(
+    found = compare_pairs(
         [(Sample(name, after.correct), Sample(f"{name} scratch", before.correct)) for name, before, after in answers]
     )
     changed = []
@@ -148,12 +148,12 @@ def sentences(changed: Sequence[Change]) -> Markdown:
     same = [each.variant for each in changed if each.found.verdict != CLEAR]
     parts = []
     if more:
-        parts.append(f"pretraining adds right answers, more than chance would, for {listed(more)}")
+        parts.append(f"pretraining adds right answers, more than chance would, for {_which(more, len(changed))}")
     if fewer:
-        parts.append(f"{'it' if parts else 'pretraining'} takes right answers away for {listed(fewer)}")
+        parts.append(f"{'it' if parts else 'pretraining'} takes right answers away for {_which(fewer, len(changed))}")
     if same:
         what = "no change is shown" if parts else "no change by pretraining is shown"
-        parts.append(f"{what} for {listed(same)}")
+        parts.append(f"{what} for {_which(same, len(changed))}")
     joined = "; ".join(parts)
     said = [f"{joined[0].upper()}{joined[1:]}."]
     best = changed[0]
@@ -164,10 +164,14 @@ def sentences(changed: Sequence[Change]) -> Markdown:
         every, some, none = ("Both", "one", "neither") if seeds == 2 else (f"All {seeds}", "some but not all", "none")
         said.append(
             f"{every} of its seeds are right for {_questions(agreed.every)}, {some} for {agreed.some}, "
-            f"{none} for {agreed.none}; if each seed's fell on any question, {chance:.0f} would be shared."
+            f"{none} for {agreed.none}; spread at random, their right answers would share {_questions(round(chance))}."
         )
     return Markdown(" ".join(said))
 
 
 def _questions(count: int) -> str:
     return {0: "no question", 1: "1 question"}.get(count, f"{count:,} questions")
+
+
+def _which(names: Sequence[str], total: int) -> Markdown:
+    return Markdown("every variant") if len(names) == total > 1 else listed(names)

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from stages.reporting.style import INK, WIDTH, styled, svg
 
 GAINED, LOST = "#0072B2", "#D55E00"
-SHARED = {"all seeds right": "#0072B2", "some": "#A6CFE8", "none": "#E4E4E4"}
+SHARED = {"all seeds right": "#009E73", "some": "#A8DCCB", "none": "#E4E4E4"}
 
 
 def pretraining_svg(changed: Mapping[str, tuple[int, int]], agreed: Mapping[str, Sequence[int]]) -> str:

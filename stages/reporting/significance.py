@@ -47,7 +47,7 @@ class Difference:
         return CLEAR if self.low > 0 or self.high < 0 else THESE_SEEDS
 
 
-def tested(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
+def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
     """Return the difference of each pair of samples of the same questions; Holm corrects over all `pairs`."""
     means = {sample.name: resampled_means(sample.correct, sample.name) for pair in pairs for sample in pair}
     ps = [sign_flip_test(paired(first.correct, second.correct)) for first, second in pairs]

@@ -33,8 +33,12 @@ def write_variant(
     person: str = "Person {}",
     curve_rows: int = 300,
     run: Mapping[str, Any] | None = None,
+    probability: Sequence[Sequence[float]] | None = None,
 ) -> None:
-    """Write one variant's evaluation; `person` is the form of the names, `run` overrides keys of run.json."""
+    """Write one variant's evaluation; `person` is the form of the names, `run` overrides keys of run.json.
+
+    probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50.
+    """
     predictions: list[tuple[object, ...]] = []
     for init, seeds in (("scratch", scratch), ("pretrained", pretrained)):
         for seed, marks in enumerate(seeds, start=1):
@@ -42,7 +46,8 @@ def write_variant(
                 gold = PLACES[row % len(PLACES)]
                 answer = gold if mark else "Nowhere"
                 question = f"Where was {person.format(row)} born?"
-                predictions.append((variant, "dev", row, seed, init, question, gold, answer, mark, "0.50"))
+                likely = probability[seed - 1][row - 1] if probability and init == "pretrained" else "0.50"
+                predictions.append((variant, "dev", row, seed, init, question, gold, answer, mark, likely))
             test = (variant, "test", 1, seed, init, "Where was Test Person born?", "", "Rome", "", "0.10")
             predictions.append(test)
     _write_rows(folder / variant / "predictions.tsv", "\t", PREDICTION_COLUMNS, predictions)

@@ -15,6 +15,7 @@ from tests.reporting.example import PLACES, write_baseline, write_variant
 
 FILES = {
     "report.md", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv", "accuracy.csv",
+    "differences.svg", "differences.csv", "pretraining.svg", "confidence.svg",
 }  # fmt: skip
 BOTH = ["vanilla", "rope"]
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
@@ -73,6 +74,27 @@ def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
     assert page.index("| rope | 3,290,624 |") < page.index("| vanilla | 3,290,624 |")
 
 
+def test_the_sections_are_in_the_order_of_the_argument(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
+        "Accuracy", "Are the differences real?", "What pretraining added", "Confidence and calibration", "Loss",
+        "Answers", "How it was made",
+    ]  # fmt: skip
+    assert "bootstrap over questions and seeds" in page
+    assert "Bands are the range" not in page
+    write_report(evaluations, tmp_path / "report", "handout", "all", BOTH, show_questions=True)
+    assert "Bands are the range" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_single_seed_is_said_to_be_one(evaluations: Path, tmp_path: Path) -> None:
+    write_variant(evaluations, "rope", (NONE,), (MOST,))
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "The interval is Wilson's" in page
+    assert "all seeds" not in page
+
+
 def test_page_without_right_answers_says_so(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE,), (NONE,))
     write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
@@ -106,8 +128,8 @@ def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "<" not in page.replace("reports/<", "")
     assert 'A&#124;B &lt;img src=x&gt; &#96;c&#96; # "D" 1 born?' in page
-    row = next(line for line in page.splitlines() if '"D" 1 born' in line)
-    assert row.count("|") == 6
+    gained, answer = (line for line in page.splitlines() if '"D" 1 born' in line)
+    assert (gained.count("|"), answer.count("|")) == (8, 6)
     rows = table(tmp_path / "report" / "predictions.tsv", "\t")
     assert rows[0]["question"] == f"Where was {hostile.format(1)} born?"
     ElementTree.parse(tmp_path / "report" / "accuracy.svg")
