@@ -116,7 +116,7 @@ def sentences(read: Sequence[Confidence]) -> Markdown:
             f"The expected calibration error goes from {best.error:.1f} points ({listed([best.variant])}) "
             f"to {worst.error:.1f} ({listed([worst.variant])})."
         )
-        useless = [each.variant for each in read if not each.brier < each.plain_brier]
+        useless = [each.variant for each in read if 0 < each.plain_brier <= each.brier]  # 0: all alike
         if useless:
             said.append(
                 f"As forecasts the probabilities of {listed(useless)} are no better than the accuracy alone, "

@@ -26,6 +26,13 @@ def test_bins_and_error_are_the_hand_reckoned() -> None:
     assert expected_calibration_error(LIKELY, OUTCOME) == pytest.approx(0.1)  # (20·0.1 + 20·0.1) / 40
 
 
+def test_error_weighs_bins_by_their_answers() -> None:
+    likely = np.array([0.2] * 30 + [0.8] * 10)  # equals are not parted
+    assert expected_calibration_error(likely, np.array(right(9, 30) + right(5, 10))) == pytest.approx(
+        0.15
+    )  # of 0.1, 0.3
+
+
 def test_a_calibrated_model_has_little_error_and_an_inverted_one_much() -> None:
     generator = np.random.default_rng(0)
     probability = generator.random(20_000)

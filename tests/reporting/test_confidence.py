@@ -62,6 +62,8 @@ def test_no_and_only_right_answers(tmp_path: Path) -> None:
     assert "None of them is right, sure or not." in text(result(tmp_path, "rope", [first(0)], [SURE_WHEN_RIGHT]))
     assert "All of them are right, sure or not." in text(result(tmp_path, "rope", [first(40)], [SURE_WHEN_RIGHT]))
     text(result(tmp_path, "rope", [[0]]))  # one question
+    several = text(*(result(tmp_path, name, [first(0)]) for name in ("rope", "vanilla")))
+    assert "As forecasts" not in several  # where all are wrong there is nothing to tell apart
 
 
 def test_confidence_that_misleads_is_told(tmp_path: Path) -> None:
