@@ -33,10 +33,7 @@ def add(there: Any, new: Any) -> Any:
 
 @pytest.fixture(scope="module", name="project")
 def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A clone in which a variant ran before."""
-    project = clone(tmp_path_factory.mktemp("readme") / "project")
-    project.run("dvc", "exp", "run", "-S", "model.variant=rope")
-    return project
+    return clone(tmp_path_factory.mktemp("readme") / "project")
 
 
 def test_a_variant_is_added_as_the_readme_says(project: Project) -> None:

@@ -1,7 +1,6 @@
 """The highest memory in use."""
 
 import contextlib
-import ctypes
 import resource
 import sys
 from collections.abc import Iterator
@@ -9,12 +8,10 @@ from pathlib import Path
 
 import torch
 
-from stages.training.memory import release_free_memory
+from stages.training.memory import LARGEST_KEPT, release_free_memory, set_thresholds
 
 UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which getrusage counts
-TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters
 EXACT = 2**16  # bytes
-USUAL = 2**25  # bytes: where the GNU C library's own threshold comes to rest
 
 
 class Meter:
@@ -55,15 +52,8 @@ def nothing_held_back() -> Iterator[None]:
     That takes time. Otherwise it keeps blocks up to 32 MiB for later, in pieces that may not fit what comes. Only the
     GNU C library can be told so; elsewhere nothing changes.
     """
-    _thresholds(EXACT, EXACT)
+    set_thresholds(EXACT, EXACT)
     try:
         yield
     finally:
-        _thresholds(USUAL, 2 * USUAL)
-
-
-def _thresholds(mapped: int, trimmed: int) -> None:
-    with contextlib.suppress(AttributeError):  # not the GNU C library
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(MMAP_THRESHOLD, mapped)
-        mallopt(TRIM_THRESHOLD, trimmed)
+        set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # where its own come to rest

@@ -17,10 +17,11 @@ from stages.training.batches import generator, rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Pace, load_tensors, save_tensors
 from stages.training.learner import Learner
 from stages.training.lifetime import Starter, stop_requests
-from stages.training.memory import release_free_memory
+from stages.training.memory import keep_free_memory, release_free_memory
 from stages.training.schedule import learning_rate
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
+RELEASE_EVERY = 500  # steps: freed memory that is given back has to be faulted in again
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def train(
         losses = tensors.pop("losses").numpy()
         learner.restore(tensors)
         done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
+    keep_free_memory()
     started = time.monotonic() - seconds
     pace = Pace(interval)
     fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
@@ -102,7 +104,6 @@ def train(
     def look() -> None:
         losses[done - len(fresh) : done] = torch.stack(fresh).cpu().numpy() if fresh else []
         fresh.clear()
-        release_free_memory()
         broken = np.flatnonzero(~np.isfinite(losses[:done]))
         if len(broken):
             raise StudyError(
@@ -123,6 +124,8 @@ def train(
             fresh.append(step(learner, task, seed, done))
             done += 1
             bar.update()
+            if done % RELEASE_EVERY == 0:
+                release_free_memory()
             if pace.due():
                 save()
                 bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
