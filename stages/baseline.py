@@ -21,6 +21,7 @@ def main() -> None:
     if not source.is_dir():
         raise StudyError(f"{source} is missing; `dvc repro` makes it")
     result = constant_baseline(Prepared.load(source).table, read_table(source / "audit.tsv"), recipe.baseline.place)
+    result |= {"held_out": recipe.data.held_out}
     with new_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
     print(f"{result['place']}: {result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from stages.corpus.audit import audit
+from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.reading import Question, cut, read_documents, read_questions, read_text
 from stages.errors import command
@@ -51,7 +52,7 @@ def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
         )
         for split, name in QUESTION_FILES.items()
     }
-    return documents, questions
+    return documents, hold_out(questions, recipe.data.held_out)
 
 
 def _asked(known: pd.DataFrame | None) -> str:

@@ -63,6 +63,7 @@ class Baseline:
     audited_questions: int
     answer_in_page: int
     ceiling: float
+    held_out: int  # if not 0, the dev questions are so many of the training questions, in place of the real ones
 
 
 def read_baseline(folder: Path) -> Baseline:
@@ -85,6 +86,7 @@ def read_baseline(folder: Path) -> Baseline:
             audited_questions=int(audit["dev_questions"]),
             answer_in_page=int(audit["answer_in_page"]),
             ceiling=_finite(audit["ceiling"]),
+            held_out=int(record["held_out"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None

@@ -14,6 +14,10 @@ class Data(Section):
     source: Literal["cs224n", "synthetic", "text"]
 
 
+class QuestionData(Data):
+    held_out: Annotated[int, Field(ge=0)]
+
+
 class Baseline(Section):
     place: Annotated[str, Field(min_length=1)]
 
@@ -155,6 +159,7 @@ class Recipe(Section):
 class QuestionRecipe(Recipe):
     """A recipe whose data have questions: what finetuning, evaluation and report take, too."""
 
+    data: QuestionData
     baseline: Baseline
     finetune: Finetune
     generation: Generation

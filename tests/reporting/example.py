@@ -12,7 +12,7 @@ Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
 PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
 
 
-def write_baseline(folder: Path, questions: int, accuracy: float, place: str = "London") -> None:
+def write_baseline(folder: Path, questions: int, accuracy: float, place: str = "London", held_out: int = 0) -> None:
     """Write baseline.json of a study with that many dev questions; accuracy in percent."""
     record = {
         "place": place,
@@ -21,6 +21,7 @@ def write_baseline(folder: Path, questions: int, accuracy: float, place: str = "
         "dev_questions": questions,
         "best_constant": {"place": place, "train_count": 91, "train_share": 4.55, "dev_accuracy": accuracy},
         "audit": {"dev_questions": questions, "answer_in_page": questions - 1, "ceiling": 95.8},
+        "held_out": held_out,
     }
     _write(folder / "baseline" / "baseline.json", json.dumps(record))
 

@@ -203,3 +203,12 @@ def test_further_sections_stand_before_the_provenance_with_their_files(evaluatio
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "\n\n## One\n\ntext *as it is*\n\n## Two\n\nmore\n\n## How it was made\n" in page
     assert {path.name for path in (tmp_path / "report").iterdir()} == FILES | {"one.svg"}
+
+
+@pytest.mark.parametrize("held_out", [0, 10])
+def test_a_page_on_held_out_questions_says_so_first(evaluations: Path, tmp_path: Path, held_out: int) -> None:
+    write_baseline(evaluations, 10, 10.0, held_out=held_out)
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    told = page.split("\n\n")[1].startswith("**A run to choose by.** What is called dev here are 10 questions")
+    assert told == bool(held_out)

@@ -1,0 +1,40 @@
+"""Questions to choose by: some of the training questions stand in for dev, so that choices never see dev."""
+
+import numpy as np
+
+from stages.corpus.reading import Question
+from stages.errors import StudyError
+
+SEED = 2021  # of the draw: every recipe holds out the same people
+
+
+def hold_out(questions: dict[str, list[Question]], count: int) -> dict[str, list[Question]]:
+    """The splits with `count` questions of train as dev, and the others as train; the real dev questions are left out.
+
+    People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn
+    only while both questions fit. With 0 all stays as it is.
+
+    Raises:
+        StudyError: train has no more questions than are to be held out.
+    """
+    if not count:
+        return questions
+    train = questions["train"]
+    if count >= len(train):
+        raise StudyError(
+            f"params.yaml: recipes.<recipe>.data.held_out: was {count}; allowed: less than the {len(train)} training "
+            "questions"
+        )
+    rows: dict[str, list[int]] = {}
+    for question in train:
+        rows.setdefault(question.name, []).append(question.row)
+    people = sorted(rows)
+    held: set[int] = set()
+    for person in np.random.default_rng(SEED).permutation(len(people)):
+        own = rows[people[person]]
+        if len(held) + len(own) <= count:
+            held.update(own)
+    return questions | {
+        "train": [question for question in train if question.row not in held],
+        "dev": [question for question in train if question.row in held],
+    }
