@@ -102,6 +102,7 @@ def small(content: dict[str, Any]) -> None:
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     content["explore"]["samples"] = 100
     content["cost"] |= {"lengths": [16, 32, 64], "repeats": 1}
+    content["probe"]["people"] = 2
     recipe = content["recipes"]["quick"]
     recipe["seeds"] = [1]
     recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}

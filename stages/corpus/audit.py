@@ -1,7 +1,7 @@
 """What can be known: is a question's answer in the person's own page, and where."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
@@ -20,13 +20,7 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
 
     in_page, position and train_count are 0, -1 and 0 where the place is unknown (test).
     """
-    pages: dict[str, list[str]] = {}
-    names = {question.name for asked in questions.values() for question in asked}
-    for document in documents:
-        # a name may hold full stops, so every prefix that ends before one is tried
-        for end in (i for i, character in enumerate(document) if character == "."):
-            if document[:end] in names:
-                pages.setdefault(document[:end], []).append(document)
+    pages = own_pages(documents, {question.name for asked in questions.values() for question in asked})
     answers = Counter(question.place for question in questions["train"])
     rows = []
     for split, asked in questions.items():
@@ -45,3 +39,14 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
                 }
             )
     return pd.DataFrame(rows)
+
+
+def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
+    """The documents that start with a name and a full stop, by name; a name without any is left out."""
+    pages: dict[str, list[str]] = {}
+    for document in documents:
+        # a name may hold full stops, so every prefix that ends before one is tried
+        for end in (i for i, character in enumerate(document) if character == "."):
+            if document[:end] in names:
+                pages.setdefault(document[:end], []).append(document)
+    return pages

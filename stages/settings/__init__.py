@@ -3,6 +3,7 @@
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
 from stages.settings.params import PARAMS, Compute, Settings, load
+from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import (
     CausalLM,
     Finetune,
@@ -35,6 +36,7 @@ __all__ = [
     "Objectives",
     "Optimizer",
     "Pretrain",
+    "ProbeSettings",
     "QuestionRecipe",
     "Rate",
     "Recipe",

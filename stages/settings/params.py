@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from stages.errors import StudyError
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
+from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, Section, check, read_yaml
 from stages.settings.sources import Sources
@@ -46,6 +47,7 @@ class Settings(Section):
     recipes: dict[Name, AnyRecipe]
     explore: Explore
     cost: CostLimits
+    probe: ProbeSettings
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
     @model_validator(mode="after")

@@ -1,0 +1,47 @@
+"""People the model never saw: invented names, and what is answered about them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from stages.corpus.questions import prompt
+from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.world_names import CULTURES
+from stages.inference.generation import generate
+from stages.model.gpt import GPT
+
+
+def question_about(name: str) -> str:
+    """The question about a name."""
+    return f"Where was {name} born?"
+
+
+def invented_names(vocabulary: Vocabulary, corpus: str, count: int, seed: int, context: int) -> pd.DataFrame:
+    """At most `count` names of each naming culture: columns culture, name.
+
+    Given and family names are drawn from those of the generated world. None of the names stands in the corpus, the
+    vocabulary has all of their characters, and the question leaves room for an answer in the context.
+    """
+    random = np.random.default_rng(seed)
+    rows = []
+    for key, culture in CULTURES.items():
+        names = [f"{given} {family}" for given in culture.given_names() for family in culture.family_names()]
+        fitting = (
+            name
+            for name in (names[place] for place in random.permutation(len(names)))
+            if not vocabulary.unknown(name) and name not in corpus and len(question_about(name)) + 2 <= context
+        )
+        rows += [(key, name) for name, _ in zip(fitting, range(count), strict=False)]
+    return pd.DataFrame(rows, columns=["culture", "name"])
+
+
+def answers(model: GPT, vocabulary: Vocabulary, names: Sequence[str], max_characters: int) -> pd.DataFrame:
+    """What a finetuned model answers about each name: columns answer, probability."""
+    said = generate(model, [prompt(vocabulary.encode(question_about(name))) for name in names], max_characters)
+    return pd.DataFrame(
+        {
+            "answer": [vocabulary.decode(each.tokens) for each in said],
+            "probability": [round(each.probability, 4) for each in said],
+        }
+    )
