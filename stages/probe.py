@@ -15,7 +15,7 @@ from stages.probing.facts import Fact, dev_facts, texts
 from stages.probing.forms import asked_in_all_forms, trained_forms
 from stages.probing.knowledge import knowledge
 from stages.probing.origins import corpus_text, made_up, origins
-from stages.probing.people import answers, invented_names, question_about
+from stages.probing.people import answers, invented_names
 from stages.probing.saliency import saliency
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -54,8 +54,8 @@ def main() -> None:
             )
             said.append(pd.concat([people, replies], axis=1).assign(variant=experiment.variant, seed=seed))
         if len(people) and looked is None:  # of the first seed alone: it is one question
-            question = question_about(str(people["name"][0]))
-            looked = saliency(models["finetuned"], prepared.vocabulary, question, recipe.generation.max_characters)
+            name = str(people["name"][0])
+            looked = saliency(models["finetuned"], prepared.vocabulary, name, recipe.generation.max_characters)
     train = prepared.of_split("train").place
     places = set(train)
     record: dict[str, Any] = {

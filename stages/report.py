@@ -8,6 +8,9 @@ from stages.reporting.costs import costs_part
 from stages.reporting.evaluations import ALL
 from stages.reporting.exploration import exploration_part
 from stages.reporting.folder import write_report
+from stages.reporting.inventions import inventions_part
+from stages.reporting.knowledge import knowledge_part
+from stages.reporting.saliency import saliency_part
 from stages.settings import load
 
 
@@ -28,7 +31,14 @@ def main() -> None:
     else:
         settings.check_variant(given.selection)
         variants = [given.selection]
-    parts = [costs_part(Path("data/cost"), variants), exploration_part(Path("data/exploration"))]
+    probes = Path("data/probes") / given.recipe
+    parts = [
+        knowledge_part(probes, variants),
+        inventions_part(probes, variants),
+        saliency_part(probes, variants),
+        costs_part(Path("data/cost"), variants),
+        exploration_part(Path("data/exploration")),
+    ]
     evaluations = Path("data/evaluations") / given.recipe
     target = Path("reports") / given.recipe / given.selection
     write_report(

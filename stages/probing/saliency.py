@@ -12,10 +12,13 @@ from stages.model.attention import CausalSelfAttention, weigh
 from stages.model.fused import split_heads
 from stages.model.gpt import GPT
 from stages.model.trunk import Trunk
+from stages.probing.people import question_about
 
 
-def saliency(model: GPT, vocabulary: Vocabulary, question: str, max_characters: int) -> dict[str, Any]:
-    """How much each character of `question ⁇` matters to the model's own answer.
+def saliency(model: GPT, vocabulary: Vocabulary, name: str, max_characters: int) -> dict[str, Any]:
+    """How much each character of `question ⁇` about a name matters to the model's own answer.
+
+    read: those characters, without the ones that the vocabulary lacks; name: where the name starts and ends in them.
 
     gradients: a row a layer, for each character ‖∂ log p(answer) / ∂ x‖ over the sum of the row, x being what the
     layer reads at that character; the first layer's is the embedding's (Simonyan et al. 2013, arXiv 1312.6034). A
@@ -24,7 +27,9 @@ def saliency(model: GPT, vocabulary: Vocabulary, question: str, max_characters: 
     softmax attention; else empty.
     """
     model.eval()
+    question = question_about(name)
     asked = prompt(vocabulary.encode(question))
+    start = len(vocabulary.encode(question[: question.index(name)]))
     said = generate(model, [asked], max_characters)[0]
     device = model.head.weight.device
     sequence = torch.cat([torch.from_numpy(asked), torch.from_numpy(said.tokens), torch.tensor(asked[-1:])])
@@ -54,6 +59,8 @@ def saliency(model: GPT, vocabulary: Vocabulary, question: str, max_characters: 
     ]
     return {
         "question": question,
+        "read": vocabulary.decode(asked),
+        "name": [start, start + len(vocabulary.encode(name))],
         "answer": vocabulary.decode(said.tokens),
         "probability": round(said.probability, 4),
         "gradients": [_rounded(row / row.sum().clamp(min=1e-30)) for row in rows],

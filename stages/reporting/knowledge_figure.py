@@ -1,0 +1,70 @@
+"""The picture of what is memorised and what can be asked."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from stages.reporting.style import WIDTH, looks, styled, svg
+
+MEASURES = (("memorised", "memorised (%)"), ("asked_of_memorised", "asked of memorised (%)"))
+
+
+def knowledge_svg(grouped: pd.DataFrame, variants: Sequence[str]) -> str:
+    """Draw the shares of `grouped` (rows of knowledge.csv): a column of panels a split, a line a variant."""
+    with styled():
+        return svg(draw_knowledge(grouped, variants))
+
+
+def draw_knowledge(grouped: pd.DataFrame, variants: Sequence[str]) -> Figure:
+    """Return the figure of `knowledge_svg`."""
+    styles = looks(variants)
+    titles = list(dict.fromkeys(grouped["by"]))
+    names = {title: _in_order(grouped[grouped["by"] == title]) for title in titles}
+    entry = 0.65 + 0.075 * max(map(len, variants))  # inches: the line's sample and gaps, then the name
+    columns = min(len(variants), max(1, int(WIDTH / entry)))
+    figure = Figure(figsize=(WIDTH, 4.4 + 0.2 * -(-len(variants) // columns)), layout="constrained")
+    ratios = [max(2, len(names[title])) for title in titles]
+    panels = figure.subplots(len(MEASURES), len(titles), sharey=True, sharex="col", width_ratios=ratios, squeeze=False)
+    apart = 0.4 / max(1, len(variants) - 1)  # variants stand beside each other, so that none hides another
+    for i, (measure, label) in enumerate(MEASURES):
+        panels[i, 0].set_ylabel(label)
+        for j, title in enumerate(titles):
+            axes = panels[i, j]
+            for number, (variant, (dash, colour)) in enumerate(styles.items()):
+                rows = grouped[(grouped["by"] == title) & (grouped["variant"] == variant)].set_index("group")
+                heights = 100 * rows[measure].reindex(names[title]).to_numpy(float)
+                x = np.arange(len(heights)) + apart * (number - (len(variants) - 1) / 2)
+                axes.plot(
+                    x, heights, color=colour, linestyle=dash, marker="o", markersize=4, linewidth=1.2, clip_on=False
+                )
+            axes.set_ylim(0, 100)
+            axes.set_xlim(-0.5, len(names[title]) - 0.5)
+            axes.grid(axis="y", zorder=0)
+            if i == 0:
+                axes.set_title(_broken(title))
+            counts = grouped[grouped["by"] == title].groupby("group")["facts"].max()
+            labels = [f"{_broken(name, 8)}\n({counts[name]:,})" for name in names[title]]
+            axes.set_xticks(range(len(labels)), labels, fontsize=8)
+    figure.supxlabel("group (facts)", fontsize=9)
+    handles = [
+        Line2D([], [], color=colour, linestyle=dash, marker="o", markersize=4, linewidth=1.2, label=variant)
+        for variant, (dash, colour) in styles.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, fontsize=8.5)
+    return figure
+
+
+def _in_order(rows: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(rows["group"]))
+
+
+def _broken(text: str, width: int = 24) -> str:
+    """The text in two lines where it is longer than `width`."""
+    if len(text) <= width:
+        return text
+    words = text.split()
+    half = len(words) // 2
+    return " ".join(words[:half]) + "\n" + " ".join(words[half:])

@@ -1,0 +1,88 @@
+"""What the probe stages left behind, read and checked before anything is reported."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from stages.reporting.evaluations import broken, read_record
+
+FORMS = ("continuation", "cloze", "infilling")
+FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")
+PEOPLE_COLUMNS = ("variant", "seed", "culture", "name", "answer", "probability")
+ASKED = "finetuned_question"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one variant's weights were asked: knowledge.tsv, invented.tsv and the entries of probe.json.
+
+    Without facts, or without invented people, the table is empty and what follows from it None.
+    """
+
+    variant: str
+    questions: int  # of dev
+    facts: int  # dev questions whose place the person's own page tells
+    cue: int
+    trained_forms: list[str]
+    known: pd.DataFrame
+    said: pd.DataFrame
+    origins: list[dict[str, Any]]
+    made_up: list[str]
+    people: dict[str, Any] | None
+    saliency: dict[str, Any] | None
+
+
+def read_probes(folder: Path, variants: Sequence[str]) -> list[Probe]:
+    """The probes `<folder>/<variant>/` of those of `variants` that have one, sorted by name.
+
+    Raises StudyError where one is broken.
+    """
+    return [read_probe(folder / name) for name in sorted(variants) if (folder / name / "probe.json").is_file()]
+
+
+def read_probe(folder: Path) -> Probe:
+    """Read the probe of the variant that `folder` is named after; raises StudyError where it is broken."""
+    path = folder / "probe.json"
+    record = read_record(path)
+    try:
+        forms = [f"{weights}_{form}" for weights in ("pretrained", "finetuned") for form in (*FORMS, "other_name")]
+        known = _table(folder / "knowledge.tsv", (*FACT_COLUMNS, *forms, ASKED), bool(record["facts"]))
+        trained = [form for form in FORMS if form in record["trained_forms"]]
+        return Probe(
+            variant=folder.name,
+            questions=int(record["questions"]),
+            facts=int(record["facts"]),
+            cue=int(record["cue"]),
+            trained_forms=trained,
+            known=known.assign(
+                memorised=known[[f"pretrained_{form}" for form in trained]].max(axis=1),
+                kept=known[[f"finetuned_{form}" for form in trained]].max(axis=1),
+            ),
+            said=_table(folder / "invented.tsv", PEOPLE_COLUMNS, record["people"] is not None),
+            origins=list(record["origins"]),
+            made_up=[str(answer) for answer in record["made_up"]],
+            people=record["people"],
+            saliency=record["saliency"],
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise broken(path, error) from None
+
+
+def best_asked(probes: Sequence[Probe]) -> Probe:
+    """The probe with the most right answers to the questions of its facts, the first by name among equals."""
+    return min(probes, key=lambda probe: (-probe.known[ASKED].mean() if len(probe.known) else 0.0, probe.variant))
+
+
+def _table(path: Path, columns: Sequence[str], wanted: bool) -> pd.DataFrame:
+    """A table with these columns and perhaps more; an answer may be called NA."""
+    if not wanted:
+        return pd.DataFrame(columns=list(columns))
+    if not path.is_file():
+        raise ValueError(f"{path.name} is missing")
+    table = pd.read_csv(path, sep="\t", keep_default_na=False, dtype={"name": str, "answer": str})
+    if missing := [name for name in columns if name not in table.columns]:
+        raise KeyError(f"{path.name}: {missing[0]}")
+    return table
