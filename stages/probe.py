@@ -33,7 +33,8 @@ def main() -> None:
     facts = dev_facts(prepared, read_table(experiment.prepared_folder / "audit.tsv"), documents)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     asked = asked_in_all_forms(facts, objectives, settings.cue, context)
-    people = invented_names(prepared.vocabulary, corpus, settings.people, settings.seed, context)
+    read = corpus_text([*documents, *prepared.table.question])
+    people = invented_names(prepared.vocabulary, read, settings.people, settings.seed, context)
     known, said, looked = [], [], None
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}

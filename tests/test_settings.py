@@ -138,6 +138,8 @@ CLOZE = {
         (put("cost.recipe", "nonsense"), ["cost.recipe: unknown recipe 'nonsense'", "quick"]),
         (put("cost.lengths", [128, 64]), ["cost: lengths [128, 64] do not ascend"]),
         (put("cost.lengths", [8]), ["cost.lengths.0: was 8", "greater than or equal to 16"]),
+        (put("probe.people", 0), ["probe.people: was 0", "greater than 0"]),
+        (put("probe.cue", -1), ["probe.cue: was -1"]),
         (put("explore.pairs", 65), ["explore: pairs 65 exceeds dimension 64"]),
         (put("explore.betas", [2.0, 2.0]), ["explore: betas [2.0, 2.0] do not ascend"]),
     ],

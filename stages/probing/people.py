@@ -17,11 +17,11 @@ def question_about(name: str) -> str:
     return f"Where was {name} born?"
 
 
-def invented_names(vocabulary: Vocabulary, corpus: str, count: int, seed: int, context: int) -> pd.DataFrame:
+def invented_names(vocabulary: Vocabulary, known: str, count: int, seed: int, context: int) -> pd.DataFrame:
     """At most `count` names of each naming culture: columns culture, name.
 
-    Given and family names are drawn from those of the generated world. None of the names stands in the corpus, the
-    vocabulary has all of their characters, and the question leaves room for an answer in the context.
+    Given and family names are drawn from those of the generated world. None of the names stands in the text `known`,
+    the vocabulary has all of their characters, and the question leaves room for an answer in the context.
     """
     random = np.random.default_rng(seed)
     rows = []
@@ -30,7 +30,7 @@ def invented_names(vocabulary: Vocabulary, corpus: str, count: int, seed: int, c
         fitting = (
             name
             for name in (names[place] for place in random.permutation(len(names)))
-            if not vocabulary.unknown(name) and name not in corpus and len(question_about(name)) + 2 <= context
+            if not vocabulary.unknown(name) and name not in known and len(question_about(name)) + 2 <= context
         )
         rows += [(key, name) for name, _ in zip(fitting, range(count), strict=False)]
     return pd.DataFrame(rows, columns=["culture", "name"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from stages.reporting.knowledge_figure import knowledge_svg
+from stages.reporting.knowledge_figure import FEW, knowledge_svg
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.metrics import interval
 from stages.reporting.probes import ASKED, FORMS, Probe, best_asked, read_probes
@@ -20,7 +20,7 @@ POSITIONS: Bounds = {"0–31": (0, 31), "32–63": (32, 63), "64–95": (64, 95)
 FREQUENCIES: Bounds = {"never": (0, 0), "once": (1, 1), "2–4": (2, 4), "5–19": (5, 19), "20 or more": (20, np.inf)}
 SENTENCES: Bounds = {"“born” before": (1, 1), "other words": (0, 0)}
 SPLITS: dict[str, tuple[str, Bounds]] = {
-    "position of the place in the page": ("position", POSITIONS),
+    "characters of the page before the place": ("position", POSITIONS),
     "place among the training answers": ("train_count", FREQUENCIES),
     "words before the place": ("born", SENTENCES),
 }  # title: column, groups
@@ -41,13 +41,14 @@ def knowledge_part(folder: Path, variants: Sequence[str]) -> Part | None:
         findings=findings(probes),
         forms_table=forms_table(probes),
         groups_table=groups_table(grouped, shown.variant),
+        few=FEW,
         untrained=[form for form in FORMS if form not in shown.trained_forms],
     )
     rows = pd.concat([pd.DataFrame([overall(probe) for probe in probes]), grouped])
     return Part(
         text,
         {
-            "knowledge.svg": knowledge_svg(grouped, [probe.variant for probe in probes]),
+            "knowledge.svg": knowledge_svg(grouped, variants),
             "knowledge.csv": rows.round(4).to_csv(index=False, lineterminator="\n"),
         },
     )
@@ -125,8 +126,9 @@ def findings(probes: Sequence[Probe]) -> Markdown:
         f"page form that pretraining practised; finetuned, it answers {_with_interval(known, ASKED)} of the questions "
         f"({trainings}).",
         _gap(known, memorised, asked),
-        _control(known),
     ]
+    if "cloze" in shown.trained_forms:
+        sentences.append(_control(known))
     if len(probes) > 1:
         gaps = {probe.variant: 100 * (probe.known.memorised.mean() - probe.known[ASKED].mean()) for probe in probes}
         order = sorted(gaps, key=lambda name: (-gaps[name], name))
@@ -171,7 +173,7 @@ def _extremes(grouped: pd.DataFrame) -> str:
         if len(rows) > 1:
             worst, best = (f"{_percent(row['asked_of_memorised'])} % ({row['group']})" for row in (rows[0], rows[-1]))
             parts.append(f"{title}, from {worst} to {best}")
-    return f"Asked of memorised, by {'; by '.join(parts)}." if parts else ""
+    return f"Of the memorised can be asked, by {'; by '.join(parts)}." if parts else ""
 
 
 def _shares(known: pd.DataFrame) -> dict[str, float]:

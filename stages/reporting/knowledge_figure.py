@@ -9,34 +9,39 @@ from matplotlib.lines import Line2D
 
 from stages.reporting.style import WIDTH, looks, styled, svg
 
+FEW = 5  # facts that a group needs to be drawn
 MEASURES = (("memorised", "memorised (%)"), ("asked_of_memorised", "asked of memorised (%)"))
 
 
 def knowledge_svg(grouped: pd.DataFrame, variants: Sequence[str]) -> str:
-    """Draw the shares of `grouped` (rows of knowledge.csv): a column of panels a split, a line a variant."""
+    """Draw the shares of `grouped` (rows of knowledge.csv): a column of panels a split, a line a variant.
+
+    `variants` are those of the whole report.
+    """
     with styled():
         return svg(draw_knowledge(grouped, variants))
 
 
 def draw_knowledge(grouped: pd.DataFrame, variants: Sequence[str]) -> Figure:
     """Return the figure of `knowledge_svg`."""
-    styles = looks(variants)
+    present = set(grouped["variant"])
+    styles = {variant: look for variant, look in looks(variants).items() if variant in present}
     titles = list(dict.fromkeys(grouped["by"]))
     names = {title: _in_order(grouped[grouped["by"] == title]) for title in titles}
-    entry = 0.65 + 0.075 * max(map(len, variants))  # inches: the line's sample and gaps, then the name
-    columns = min(len(variants), max(1, int(WIDTH / entry)))
-    figure = Figure(figsize=(WIDTH, 4.4 + 0.2 * -(-len(variants) // columns)), layout="constrained")
+    entry = 0.65 + 0.075 * max(map(len, styles))  # inches: the line's sample and gaps, then the name
+    columns = min(len(styles), max(1, int(WIDTH / entry)))
+    figure = Figure(figsize=(WIDTH, 4.4 + 0.2 * -(-len(styles) // columns)), layout="constrained")
     ratios = [max(2, len(names[title])) for title in titles]
     panels = figure.subplots(len(MEASURES), len(titles), sharey=True, sharex="col", width_ratios=ratios, squeeze=False)
-    apart = 0.4 / max(1, len(variants) - 1)  # variants stand beside each other, so that none hides another
+    apart = 0.4 / max(1, len(styles) - 1)  # variants stand beside each other, so that none hides another
     for i, (measure, label) in enumerate(MEASURES):
         panels[i, 0].set_ylabel(label)
         for j, title in enumerate(titles):
             axes = panels[i, j]
             for number, (variant, (dash, colour)) in enumerate(styles.items()):
                 rows = grouped[(grouped["by"] == title) & (grouped["variant"] == variant)].set_index("group")
-                heights = 100 * rows[measure].reindex(names[title]).to_numpy(float)
-                x = np.arange(len(heights)) + apart * (number - (len(variants) - 1) / 2)
+                heights = 100 * rows[measure].where(rows["facts"] >= FEW).reindex(names[title]).to_numpy(float)
+                x = np.arange(len(heights)) + apart * (number - (len(styles) - 1) / 2)
                 axes.plot(
                     x, heights, color=colour, linestyle=dash, marker="o", markersize=4, linewidth=1.2, clip_on=False
                 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stages.reporting.evaluations import broken
-from stages.reporting.markdown import Markdown, escape
+from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.probes import Probe, read_probes
 from stages.reporting.saliency_figure import attention_svg, gradients_svg
 from stages.reporting.template import Part, fill
@@ -26,23 +26,49 @@ def saliency_part(folder: Path, variants: Sequence[str]) -> Part | None:
         if attending:
             files["saliency_attention.svg"] = attention_svg(attending)
         first = probes[0].saliency
-        text = fill(TEMPLATE, question=first and first["question"], findings=findings(probes), attending=attending)
+        text = fill(
+            TEMPLATE,
+            question=first and first["question"],
+            findings=findings(probes),
+            answers_table=answers_table(probes),
+            attending=attending,
+        )
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise broken(folder / probes[0].variant / "probe.json", error) from None
     return Part(text, files)
 
 
+def on_the_name(probe: Probe) -> float:
+    """The share of the gradient at the embedding that falls on the name's characters."""
+    assert probe.saliency is not None
+    start, end = probe.saliency["name"]
+    return float(sum(probe.saliency["gradients"][0][start:end]))
+
+
 def findings(probes: Sequence[Probe]) -> Markdown:
-    """What each variant answers, and how much of the gradient at the embedding falls on the name."""
-    sentences = []
-    for probe in probes:
-        assert probe.saliency is not None
-        start, end = probe.saliency["name"]
-        row = probe.saliency["gradients"][0]
-        answer = escape(probe.saliency["answer"]) or "nothing"
-        sentences.append(
-            f"**{escape(probe.variant)}** answers {answer} ({100 * probe.saliency['probability']:.1f} %), and "
-            f"{100 * sum(row[start:end]):.0f} % of the gradient falls on the name, which is "
-            f"{100 * (end - start) / len(row):.0f} % of what is read."
+    """How much of the gradient falls on the name, beside its share of the characters."""
+    saliency = probes[0].saliency
+    assert saliency is not None
+    start, end = saliency["name"]
+    length = f"The name is {100 * (end - start) / len(saliency['read']):.0f} % of what is read"
+    order = sorted(probes, key=lambda probe: (-on_the_name(probe), probe.variant))
+    most, *_, least = [f"{100 * on_the_name(probe):.0f} % for {escape(probe.variant)}" for probe in (*order, order[-1])]
+    if len(probes) == 1:
+        return Markdown(f"{length}; of the gradient at the embedding there falls on it {most}.")
+    return Markdown(f"{length}; of the gradient at the embedding there falls on it from {least} to {most}.")
+
+
+def answers_table(probes: Sequence[Probe]) -> Markdown:
+    """Each variant's answer, and the share of the gradient on the name."""
+    header = ("variant", "answer", "probability, %", "gradient on the name, %")
+    rows = [
+        (
+            probe.variant,
+            probe.saliency["answer"] or Markdown("*nothing*"),
+            f"{100 * probe.saliency['probability']:.1f}",
+            f"{100 * on_the_name(probe):.1f}",
         )
-    return Markdown(" ".join(sentences))
+        for probe in probes
+        if probe.saliency
+    ]
+    return table(header, rows, right=header[2:])

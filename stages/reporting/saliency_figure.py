@@ -1,6 +1,7 @@
 """The pictures of what an answer hangs on: a question's characters with rows of shares under them."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.colors import PowerNorm
@@ -13,7 +14,7 @@ COLOURS = "Blues"
 ROW, HEAD_ROW = 0.24, 0.1  # inches
 SPACE = "␣"
 
-Block = tuple[str, list[list[float]]]  # its label, its rows of shares
+Block = tuple[str, int, list[list[float]]]  # variant, layer, rows of shares
 
 
 def gradients_svg(probes: Sequence[Probe]) -> str:
@@ -34,7 +35,7 @@ def draw_gradients(probes: Sequence[Probe]) -> Figure:
     for probe in probes:
         assert probe.saliency is not None
         for layer, row in enumerate(probe.saliency["gradients"], start=1):
-            blocks.append((f"{probe.variant}, layer {layer}", [row]))
+            blocks.append((probe.variant, layer, [row]))
     return _draw(probes, blocks, ROW, "share of the gradient (%)")
 
 
@@ -44,7 +45,7 @@ def draw_attention(probes: Sequence[Probe]) -> Figure:
     for probe in probes:
         assert probe.saliency is not None
         for layer, heads in enumerate(probe.saliency["attention"], start=1):
-            blocks.append((f"{probe.variant}, layer {layer}", heads))
+            blocks.append((probe.variant, layer, heads))
     return _draw(probes, blocks, HEAD_ROW, "attention weight (%)")
 
 
@@ -52,23 +53,24 @@ def _draw(probes: Sequence[Probe], blocks: Sequence[Block], height: float, label
     """Blocks of rows, each block labelled and set off from the next, under the characters of the question."""
     assert probes[0].saliency is not None
     characters = list(probes[0].saliency["read"])
-    rows = sum(len(block) for _, block in blocks)
-    gap = 0.25 * ROW / height  # between blocks, in rows
-    tall = rows + gap * (len(blocks) - 1)
+    gaps = [0.0]  # before each block, in rows: narrow between layers, wide between variants
+    for (before, *_), (variant, *_) in pairwise(blocks):
+        gaps.append((0.1 if variant == before else 0.4) * ROW / height)
+    tall = sum(gaps) + sum(len(rows) for *_, rows in blocks)
     figure = Figure(figsize=(WIDTH, 1.0 + height * tall), layout="constrained")
     axes = figure.subplots()
-    top = 0.0
-    centres = []
     # a root's scale, so that small shares are seen beside the largest
-    scale = PowerNorm(0.5, vmin=0, vmax=100 * max(max(row) for _, block in blocks for row in block))
-    for _, block in blocks:
-        shares = 100 * np.array(block)  # (rows, characters)
-        edges = top + np.arange(len(block) + 1)
+    scale = PowerNorm(0.5, vmin=0, vmax=100 * max(max(row) for *_, rows in blocks for row in rows))
+    top, centres = 0.0, []
+    for gap, (*_, rows) in zip(gaps, blocks, strict=True):
+        top += gap
+        edges = top + np.arange(len(rows) + 1)
+        shares = 100 * np.array(rows)  # (rows, characters)
         mesh = axes.pcolormesh(np.arange(len(characters) + 1), edges, shares, cmap=COLOURS, norm=scale)
-        centres.append(top + len(block) / 2)
-        top += len(block) + gap
+        centres.append(top + len(rows) / 2)
+        top += len(rows)
     axes.set_ylim(tall, 0)
-    axes.set_yticks(centres, [name for name, _ in blocks])
+    axes.set_yticks(centres, [f"{variant}, layer {layer}" for variant, layer, _ in blocks])
     shown = [SPACE if character == " " else character for character in characters]
     axes.set_xticks(np.arange(len(characters)) + 0.5, shown, fontfamily="DejaVu Sans Mono")
     for tick, character in zip(axes.get_xticklabels(), characters, strict=True):

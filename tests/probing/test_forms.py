@@ -1,0 +1,100 @@
+"""The forms by hand, and as pretraining has them."""
+
+import numpy as np
+import pytest
+
+from stages.corpus.example import Examples
+from stages.corpus.prepared import Prepared
+from stages.corpus.ragged import Ragged
+from stages.corpus.span_corruption import corrupt
+from stages.corpus.title_cloze import TitleClozes
+from stages.corpus.vocabulary import Vocabulary
+from stages.probing.facts import Fact
+from stages.probing.forms import Asked, asked_in_all_forms, cloze, continuation, infilling, question, trained_forms
+from stages.settings import Objectives
+from tests.probing.toy import OBJECTIVES
+from tests.tiny import SETTINGS
+
+PAGE = "Ada. Ada was born in Ulm, Peru."
+FACT = Fact(1, "Ada", PAGE, "Ulm", PAGE.index("Ulm"), 3)
+VOCABULARY = Vocabulary.of([PAGE, "Where was Ada born?"])
+CONTEXT = 64
+
+
+def sequences(examples: Examples) -> list[str]:
+    """The sequences that examples were shifted from."""
+    whole = np.concatenate([examples.inputs, examples.targets[:, -1:]], axis=1)
+    return [VOCABULARY.decode(row).rstrip("□") for row in whole]
+
+
+def test_the_forms_by_hand() -> None:
+    assert continuation(FACT, CONTEXT) == Asked("Ada. Ada was born in ", "Ulm")
+    assert cloze(FACT, "Ada", 10, CONTEXT) == Asked("Ada s born in ⁇", "Ulm⁇")
+    assert infilling(FACT, CONTEXT - 1) == Asked("Ada. Ada was born in ⁇, Peru.⁇", "Ulm")
+    assert question(FACT) == Asked("Where was Ada born?⁇", "Ulm⁇")
+
+
+def test_infilling_is_span_corruption_with_the_place_as_its_span() -> None:
+    for longest in (24, 27, 31, 63):
+        length = min(longest, len(PAGE))
+        documents = Ragged.of([VOCABULARY.encode(PAGE)])
+        arguments = [np.array([number]) for number in (0, length, FACT.position, len(FACT.place))]
+        (drawn,) = sequences(corrupt(documents, *arguments))
+        asked = infilling(FACT, longest)
+        assert asked.prompt + asked.said == drawn
+
+
+def test_the_cloze_is_a_title_cloze_of_that_context() -> None:
+    settings = SETTINGS.recipes["quick"].pretrain.objectives.title_cloze
+    assert settings is not None
+    still = settings.model_copy(update={"free_order": 0.0, "blanked_rows": 0.0, "longest_context": 20})
+    prepared = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
+    clozes = TitleClozes(prepared.documents, prepared.vocabulary, still, CONTEXT)
+    generator = np.random.default_rng(0)
+    drawn = {
+        prepared.vocabulary.decode(np.append(batch.inputs[0], batch.targets[0, -1]))
+        for batch in (clozes.draw(np.array([0]), generator) for _ in range(300))
+    }
+    for cue in (0, 1, 10, 16, 40):  # the last is more than there is
+        asked = cloze(FACT, "Ada", cue, CONTEXT)
+        assert asked.prompt + asked.said in drawn
+
+
+@pytest.mark.parametrize("context", [24, 20, 16])
+def test_a_page_that_is_too_long_is_cut_from_the_left_and_place_and_all_fits(context: int) -> None:
+    for asked in (continuation(FACT, context), infilling(FACT, context - 1), cloze(FACT, "Ada", 10, context)):
+        assert len(asked.prompt) + len(asked.said) <= context + 1
+    prompt = continuation(FACT, context).prompt
+    assert "Ada. Ada was born in ".endswith(prompt)
+    assert len(prompt) == min(21, context + 1 - 3)
+    assert infilling(FACT, 20) == Asked(PAGE[4:21] + "⁇⁇", "Ulm")
+
+
+def test_the_control_has_the_next_name_of_another_place() -> None:
+    facts = [
+        Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15, 0)
+        for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Ulm"), ("Cy", "Oslo")], 1)
+    ]
+    asked = asked_in_all_forms(facts, OBJECTIVES, 8, CONTEXT)
+    assert [each.prompt for each in asked["other_name"]] == ["Cy born in ⁇", "Cy born in ⁇", "Ada born in ⁇"]
+    assert [each.prompt for each in asked["cloze"]] == ["Ada born in ⁇", "Bo born in ⁇", "Cy born in ⁇"]
+    assert [each.said for each in asked["other_name"]] == ["Ulm⁇", "Ulm⁇", "Oslo⁇"]
+
+
+def test_infilling_sees_as_much_of_a_page_as_the_recipes_span_corruption() -> None:
+    spans = OBJECTIVES.span_corruption
+    assert spans is not None
+    short = OBJECTIVES.model_copy(update={"span_corruption": spans.model_copy(update={"longest_document": 26})})
+    (asked,) = asked_in_all_forms([FACT], short, 10, CONTEXT)["infilling"]
+    assert asked.prompt == "Ada. Ada was born in ⁇, ⁇"
+
+
+def test_which_forms_are_practised_follows_from_the_objectives() -> None:
+    of = {name: recipe.pretrain.objectives for name, recipe in SETTINGS.recipes.items()}
+    assert trained_forms(of["handout"]) == ["continuation", "infilling"]
+    assert trained_forms(of["text"]) == ["continuation"]
+    assert trained_forms(of["quick"]) == ["continuation", "cloze", "infilling"]
+    cloze_settings = of["quick"].title_cloze
+    assert cloze_settings is not None
+    alone = Objectives(title_cloze=cloze_settings.model_copy(update={"share": 1.0}))
+    assert trained_forms(alone) == ["cloze"]
