@@ -214,6 +214,7 @@ def warm_fixture(study: Study) -> Project:
 def test_an_experiment_on_a_cold_clone_trains_the_chosen_variant_only(study: Study) -> None:
     assert trained(study.experiment) == ["pretrain@quick-rope", "finetune@quick-rope"]
     assert [name for name in stages_run(study.experiment) if name.endswith("vanilla")] == []
+    assert [name for name in stages_run(study.experiment) if name.startswith("probe")] == ["probe@quick-rope"]
     assert study.files_of_vanilla == []
     assert set(study.experiment_metrics) == STUDY_KEYS
     assert set(study.experiment_metrics["selected"]) == FIGURES

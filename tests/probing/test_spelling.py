@@ -26,7 +26,7 @@ def test_an_answer_is_spelled_exactly_if_greedy_decoding_says_it(variant: str) -
     said = generate(model, [VOCABULARY.encode(prompt) for prompt in prompts], 3, end=None)
     texts = [(prompt, VOCABULARY.decode(each.tokens)) for prompt, each in zip(prompts, said, strict=True)]
     texts = [(prompt, text) for prompt, text in texts if not {"⁇", "□"} & set(text)]  # a place has neither
-    assert len(texts) > 5
+    assert len(texts) >= 3
     own = [Asked(prompt, text) for prompt, text in texts]
     other = [Asked(prompt, text[:2] + ("b" if text[2] != "b" else "a")) for prompt, text in texts]
     spelled, likely = spell(model, VOCABULARY, own + other)
