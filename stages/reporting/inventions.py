@@ -76,11 +76,12 @@ def origins_findings(probe: Probe) -> Markdown:
     if not wrong["answers"]:
         return Markdown(f"**{escape(probe.variant)}**, pretrained, gives no wrong dev answer.")
     shares = {origin: _percent(wrong[origin], wrong["answers"]) for origin in ORIGINS}
+    empty = f"; {shares['nothing']} % are empty" if wrong["nothing"] else ""
     alone = by_way["scratch"]
     sentences = [
         f"Of the {wrong['answers']:,} wrong dev answers of **{escape(probe.variant)}**, pretrained, "
         f"{shares['train']} % are places of the training questions, {shares['corpus']} % other strings of the "
-        f"corpus, and {shares['nowhere']} % stand nowhere in it.",
+        f"corpus, and {shares['nowhere']} % stand nowhere in it{empty}.",
         f"From scratch {_percent(alone['nowhere'], alone['answers'])} % of {alone['answers']:,} stand nowhere.",
     ]
     if probe.made_up:

@@ -178,7 +178,7 @@ def test_where_answers_come_from_is_told_with_examples(tmp_path: Path) -> None:
     text = text_of(inventions_part(tmp_path, ["x"]))
     assert (
         "Of the 20 wrong dev answers of **x**, pretrained, 50.0 % are places of the training questions, 25.0 % other "
-        "strings of the corpus, and 20.0 % stand nowhere in it."
+        "strings of the corpus, and 20.0 % stand nowhere in it; 5.0 % are empty."
     ) in text
     assert "Made up are, for instance: Karati." in text
     assert "| x | pretrained | all test | 20 | 50.0 | 25.0 | 20.0 | 5.0 |" in text
