@@ -114,31 +114,31 @@ def groups_table(grouped: pd.DataFrame, variant: str) -> Markdown:
 
 
 def findings(probes: Sequence[Probe]) -> Markdown:
-    """The section's result in sentences, made from the shares."""
+    """The section's result in sentences made from the shares: a paragraph, and a list of what stands behind it."""
     shown = best_asked(probes)
     known = shown.known
     memorised, asked = known.memorised.mean(), known[ASKED].mean()
     seeds = known.seed.nunique()
     trainings = "one seed" if seeds == 1 else f"mean over {seeds} seeds"
-    sentences = [
+    first = (
         f"Of the {shown.questions:,} dev questions {shown.facts:,} have their answer in the person's own page. "
         f"Pretrained, **{escape(shown.variant)}** spells {_with_interval(known, 'memorised')} of these places in a "
         f"page form that pretraining practised; finetuned, it answers {_with_interval(known, ASKED)} of the questions "
-        f"({trainings}).",
-        _gap(known, memorised, asked),
-    ]
+        f"({trainings})."
+    )
+    points = [_gap(known, memorised, asked)]
     if "cloze" in shown.trained_forms:
-        sentences.append(_control(known))
+        points.append(_control(known))
+    if extremes := _extremes(groups([shown])):
+        points.append(extremes)
     if len(probes) > 1:
         gaps = {probe.variant: 100 * (probe.known.memorised.mean() - probe.known[ASKED].mean()) for probe in probes}
         order = sorted(gaps, key=lambda name: (-gaps[name], name))
-        sentences.append(
+        points.append(
             f"Memorised less asked: from {gaps[order[0]]:.1f} points ({escape(order[0])}) to {gaps[order[-1]]:.1f} "
             f"({escape(order[-1])})."
         )
-    if extremes := _extremes(groups([shown])):
-        sentences.append(extremes)
-    return Markdown(" ".join(sentences))
+    return Markdown("\n".join([first, "", *(f"- {point}" for point in points)]))
 
 
 def _gap(known: pd.DataFrame, memorised: float, asked: float) -> str:
