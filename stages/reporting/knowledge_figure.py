@@ -40,7 +40,8 @@ def draw_knowledge(grouped: pd.DataFrame, variants: Sequence[str]) -> Figure:
             axes = panels[i, j]
             for number, (variant, (dash, colour)) in enumerate(styles.items()):
                 rows = grouped[(grouped["by"] == title) & (grouped["variant"] == variant)].set_index("group")
-                heights = 100 * rows[measure].where(rows["facts"] >= FEW).reindex(names[title]).to_numpy(float)
+                counted = rows["facts"] * (rows["memorised"] if measure == "asked_of_memorised" else 1)
+                heights = 100 * rows[measure].where(counted >= FEW).reindex(names[title]).to_numpy(float)
                 x = np.arange(len(heights)) + apart * (number - (len(styles) - 1) / 2)
                 axes.plot(
                     x, heights, color=colour, linestyle=dash, marker="o", markersize=4, linewidth=1.2, clip_on=False
