@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from stages.reporting.intervals import accuracy_interval
 from stages.reporting.knowledge_figure import FEW, knowledge_svg
 from stages.reporting.markdown import Markdown, escape, table
-from stages.reporting.metrics import interval
 from stages.reporting.probes import ASKED, FORMS, Probe, best_asked, read_probes
 from stages.reporting.template import Part, fill
 
@@ -189,10 +189,10 @@ def _shares(known: pd.DataFrame) -> dict[str, float]:
 
 
 def _with_interval(known: pd.DataFrame, column: str) -> str:
-    """A share with its 95 % interval over the questions, the mean over seeds counting for each."""
-    by_question = known.groupby("row")[column].mean().to_numpy(float)
-    low, high = interval(by_question)
-    return f"{_percent(by_question.mean())} % (95 % interval {_percent(low)} to {_percent(high)} %)"
+    """A share with its 95 % interval over questions and seeds."""
+    marks = known.pivot(index="row", columns="seed", values=column).to_numpy(bool)  # (questions, seeds)
+    low, high = accuracy_interval(marks, str(known.variant.iloc[0]))
+    return f"{_percent(float(marks.mean()))} % (95 % interval {_percent(low)} to {_percent(high)} %)"
 
 
 def _percent(share: float) -> str:
