@@ -21,7 +21,7 @@ def main() -> None:
         raise StudyError(f"{metrics}: missing; make it with: dvc repro")
     table = terminal_table(read_json(metrics))
     write_bytes(Path("metrics.json"), metrics.read_bytes())
-    print(f"{table}\n\nreport: {report / 'report.md'}")
+    print(f"{table}\n\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}")
 
 
 if __name__ == "__main__":

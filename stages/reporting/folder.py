@@ -11,6 +11,7 @@ from stages.reporting.curves import thin
 from stages.reporting.differences import differences_part
 from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
+from stages.reporting.index import render_index
 from stages.reporting.metrics import ranked, study_metrics, summarise
 from stages.reporting.page import render
 from stages.reporting.pretraining import pretraining_part
@@ -42,22 +43,29 @@ def write_report(
         predictions = predictions.assign(question="", gold="")
     metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
     best_first = ranked(results)
+    names = [result.variant for result in results]
     statistics = (
         differences_part(best_first, baseline.place),
         pretraining_part(best_first, show_questions),
-        confidence_part(best_first, [result.variant for result in results]),
+        confidence_part(best_first, names),
     )
+    report = render(metrics, results, baseline, show_questions, statistics, parts)
+    pictures = {
+        "accuracy.svg": accuracy_svg(results, baseline, recipe),
+        "loss.svg": loss_svg(curves, names),
+    }
+    beside = {name: content for part in (*statistics, *parts) for name, content in part.files.items()}
+    order = [result.variant for result in best_first]
+    index = render_index(report, pictures | beside, predictions, order, show_questions)
     with new_folder(target) as folder:
-        write_text(folder / "report.md", render(metrics, results, baseline, show_questions, statistics, parts))
+        write_text(folder / "report.md", report)
+        write_text(folder / "index.html", index)
         write_json(folder / "metrics.json", metrics)
-        write_text(folder / "accuracy.svg", accuracy_svg(results, baseline, recipe))
-        write_text(folder / "loss.svg", loss_svg(curves, [result.variant for result in results]))
         write_text(folder / "predictions.tsv", _separated(predictions, "\t"))
         write_text(folder / "curves.csv", _separated(thin(curves), ","))
         write_text(folder / "accuracy.csv", _separated(accuracy_rows(results), ","))
-        for part in (*statistics, *parts):
-            for name, content in part.files.items():
-                write_text(folder / name, content)
+        for name, content in (pictures | beside).items():
+            write_text(folder / name, content)
 
 
 def _separated(table: pd.DataFrame, separator: str) -> str:

@@ -14,8 +14,8 @@ from stages.reporting.template import Part
 from tests.reporting.example import PLACES, write_baseline, write_variant
 
 FILES = {
-    "report.md", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv", "accuracy.csv",
-    "differences.svg", "differences.csv", "pretraining.svg", "confidence.svg",
+    "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv",
+    "accuracy.csv", "differences.svg", "differences.csv", "pretraining.svg", "confidence.svg",
 }  # fmt: skip
 BOTH = ["vanilla", "rope"]
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2

@@ -23,7 +23,7 @@ def test_study_copies_the_metrics_and_prints_the_table(
     printed = capsys.readouterr().out
     assert "rope" in printed
     assert "100.0 (72.2 to 100.0)" in printed  # Wilson: 10 / (10 + 3.8415)
-    assert "report: reports/quick/all/report.md" in printed
+    assert "report: reports/quick/all/report.md, for a browser: reports/quick/all/index.html" in printed
 
 
 def test_study_without_a_report_says_what_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
