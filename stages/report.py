@@ -8,6 +8,7 @@ from stages.reporting.costs import costs_part
 from stages.reporting.evaluations import ALL
 from stages.reporting.exploration import exploration_part
 from stages.reporting.folder import write_report
+from stages.reporting.influence import influence_part
 from stages.reporting.inventions import inventions_part
 from stages.reporting.knowledge import knowledge_part
 from stages.reporting.saliency import saliency_part
@@ -36,6 +37,7 @@ def main() -> None:
         knowledge_part(probes, variants),
         inventions_part(probes, variants),
         saliency_part(probes, variants),
+        influence_part(Path("data/influence"), Path("data/targets") / given.recipe, given.recipe, variants),
         costs_part(Path("data/cost"), variants),
         exploration_part(Path("data/exploration")),
     ]

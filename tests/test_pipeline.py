@@ -103,6 +103,7 @@ def small(content: dict[str, Any]) -> None:
     content["explore"]["samples"] = 100
     content["cost"] |= {"lengths": [16, 32, 64], "repeats": 1}
     content["probe"]["people"] = 2
+    content["influence"]["passes"] = 1
     recipe = content["recipes"]["quick"]
     recipe["seeds"] = [1]
     recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}

@@ -136,6 +136,9 @@ CLOZE = {
         (put("study.asked", ["quick"]), ["study.asked: was ['quick']", "with questions once", "open"]),
         (put("sources.text.path", ""), ["sources.text.path: was ''"]),
         (put("cost.recipe", "nonsense"), ["cost.recipe: unknown recipe 'nonsense'", "quick"]),
+        (put("influence.recipe", "nonsense"), ["influence.recipe: unknown recipe 'nonsense'", "quick"]),
+        (put("influence.passes", 0), ["influence.passes: was 0"]),
+        (put("influence.settings.percever", []), ["influence.settings: 'percever' has no file"]),
         (put("cost.lengths", [128, 64]), ["cost: lengths [128, 64] do not ascend"]),
         (put("cost.lengths", [8]), ["cost.lengths.0: was 8", "greater than or equal to 16"]),
         (put("probe.people", 0), ["probe.people: was 0", "greater than 0"]),
@@ -187,6 +190,10 @@ def test_a_missing_file_is_told_with_where_to_go(tmp_path: Path) -> None:
     [
         ((put("variants.rope.theta", 0.5),), ["variants.rope.theta: was 0.5", "greater than 1"]),
         ((put("variants.vanilla", {"bias": True}),), ["variants.vanilla.bias: unknown key"]),
+        (
+            (put("influence.settings.perceiver", [{"bottleneck": 129, "residual": True}]),),
+            ["influence.settings.perceiver", "bottleneck 129 exceeds model.context 128"],
+        ),
         (
             (put(f"{HANDOUT}.model.width", 24), put(f"{HANDOUT}.model.heads", 8)),
             ["variants.rope", "even head size", "3"],

@@ -125,7 +125,7 @@ def read_evaluation(folder: Path) -> Evaluation:
 
 def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame:
     """Read every cell as the string it is: a person may be called NA, and 0.10 shall stay 0.10."""
-    _require(path)
+    require(path)
     try:
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, na_filter=False)
     except (ValueError, pd.errors.ParserError) as error:
@@ -137,14 +137,15 @@ def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame
 
 def read_record(path: Path) -> Any:
     """Read a JSON file; raises StudyError where it is missing or no JSON."""
-    _require(path)
+    require(path)
     try:
         return read_json(path)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise broken(path, error) from None
 
 
-def _require(path: Path) -> None:
+def require(path: Path) -> None:
+    """Raise StudyError where a file is missing."""
     if not path.is_file():
         raise StudyError(f"{path}: missing; {REMAKE}")
 

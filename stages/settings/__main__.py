@@ -19,6 +19,10 @@ def main() -> None:
     for recipe in settings.recipes.values():
         for variant in settings.study.variants:
             settings_of(variant, settings.variants, recipe.model)
+    shape = settings.recipe_named(settings.influence.recipe).model
+    for variant, sections in settings.influence.settings.items():
+        for section in sections:
+            settings_of(variant, {variant: section}, shape, "influence.settings")
     if arguments.stamp:
         write_text(arguments.stamp, "params.yaml was checked\n")
 

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from stages.errors import StudyError
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
+from stages.settings.influence import InfluenceSettings
 from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, Section, check, read_yaml
@@ -47,6 +48,7 @@ class Settings(Section):
     recipes: dict[Name, AnyRecipe]
     explore: Explore
     cost: CostLimits
+    influence: InfluenceSettings
     probe: ProbeSettings
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
@@ -70,9 +72,10 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _cost_has_a_shape(self) -> Self:
-        if self.cost.recipe not in self.recipes:
-            raise ValueError(f"cost.recipe: unknown recipe '{self.cost.recipe}'; allowed: {', '.join(self.recipes)}")
+    def _cost_and_influence_have_a_shape(self) -> Self:
+        for key, name in (("cost", self.cost.recipe), ("influence", self.influence.recipe)):
+            if name not in self.recipes:
+                raise ValueError(f"{key}.recipe: unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
         return self
 
     @model_validator(mode="after")
@@ -87,6 +90,9 @@ class Settings(Section):
         for name in self.study.compared:
             if name not in self.study.variants or self.study.compared.count(name) > 1:
                 raise ValueError(f"study.compared: '{name}'; allowed: entries of study.variants, each once")
+        for name in self.influence.settings:  # one that study.variants leaves out is not drawn
+            if not (MIXERS / f"{name}.py").is_file():
+                raise ValueError(f"influence.settings: '{name}' has no file stages/model/mixers/{name}.py")
         unused = sorted(set(self.variants) - set(self.study.variants))
         if unused:
             raise ValueError(f"variants.{unused[0]}: no such entry in study.variants; remove it or add the entry")

@@ -21,6 +21,12 @@ def influence(model: GPT, length: int) -> Tensor:
     return (logits[:-1] - logits[-1]).abs().amax(dim=-1) > ROUNDING
 
 
+def what_passes(bottleneck: int, length: int) -> Tensor:
+    """(length, length) bool, as `influence`: t < m knows the inputs up to its own; t ≥ m the first m and its own."""
+    i, t = torch.arange(length)[:, None], torch.arange(length)
+    return torch.where(t < bottleneck, i <= t, (i < bottleneck) | (i == t))
+
+
 @torch.inference_mode()
 def reach(mixer: Mixer, width: int, length: int) -> Tensor:
     """(length, length) bool: whether changing input i (row) of one mixer changes its output t (column)."""

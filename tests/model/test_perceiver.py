@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from stages.errors import StudyError
 from stages.model.gpt import GPT
-from tests.model.influence import ROUNDING, influence
+from tests.model.influence import ROUNDING, influence, what_passes
 from tests.tiny import HANDOUT, MODEL, SECTIONS, loud, plain_twin, random_tokens, tiny_model
 
 FOUR = MODEL.model_copy(update={"layers": 4})
@@ -26,12 +26,6 @@ def perceiver(bottleneck: int, residual: bool = True, layers: int = 4) -> GPT:
     return loud(tiny_model("perceiver", model=shape, sections=sections(bottleneck, residual)))
 
 
-def what_passes(bottleneck: int) -> Tensor:
-    """(LENGTH, LENGTH) bool: t < m knows the inputs up to its own; t ≥ m the first m and its own."""
-    i, t = torch.arange(LENGTH)[:, None], torch.arange(LENGTH)
-    return torch.where(t < bottleneck, i <= t, (i < bottleneck) | (i == t))
-
-
 @pytest.mark.parametrize("layers", [2, 3, 4])
 @pytest.mark.parametrize(
     ("bottleneck", "residual"), [(1, True), (2, False), (5, True), (5, False), (12, True), (12, False), (LENGTH, True)]
@@ -39,7 +33,7 @@ def what_passes(bottleneck: int) -> Tensor:
 def test_past_the_bottleneck_an_output_knows_the_first_inputs_and_its_own(
     bottleneck: int, layers: int, residual: bool
 ) -> None:
-    assert torch.equal(influence(perceiver(bottleneck, residual, layers), LENGTH), what_passes(bottleneck))
+    assert torch.equal(influence(perceiver(bottleneck, residual, layers), LENGTH), what_passes(bottleneck, LENGTH))
 
 
 def test_without_the_residual_an_output_past_a_bottleneck_of_one_does_not_know_its_own_input() -> None:

@@ -8,13 +8,13 @@ from stages.model.trunk import Trunk
 from stages.settings import PARAMS, Model, Section, check
 
 
-def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model) -> Section:
-    """The typed section `variants.<variant>`, tried on the model's shape.
+def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model, prefix: str = "variants") -> Section:
+    """The typed section `<prefix>.<variant>` of params.yaml, tried on the model's shape; variants: by name.
 
     Raises:
         StudyError: one line with the key that is unknown, of the wrong type or impossible.
     """
-    key = f"variants.{variant}"
+    key = f"{prefix}.{variant}"
     module = import_module(f"{__name__}.{variant}")
     settings: Section = check(module.Settings, variants[variant], str(PARAMS), key)
     try:

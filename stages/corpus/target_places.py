@@ -1,0 +1,38 @@
+"""At which outputs of the model the targets of pretraining stand."""
+
+import numpy as np
+import pandas as pd
+
+from stages.corpus.example import MASK, PAD, Examples
+from stages.corpus.objectives import Mixture
+
+
+def target_places(
+    mixture: Mixture, documents: int, context: int, passes: int, generator: np.random.Generator
+) -> pd.DataFrame:
+    """Count the targets of each output, over so many draws of an example from each document.
+
+    Columns: position of the output, from 0 to context-1; targets; masked_content, those among them that are masked
+    characters, in answer to the last ⁇ that is read. An example without a ⁇ has none.
+    """
+    counts = np.zeros((2, context), dtype=np.int64)
+    for _ in range(passes):
+        examples = mixture.draw(np.arange(documents), generator)
+        wanted = examples.targets != PAD  # (B, T)
+        for row, which in enumerate((wanted, wanted & _masked_content(examples))):
+            counts[row, : which.shape[1]] += which.sum(axis=0)
+    return pd.DataFrame({"position": np.arange(context), "targets": counts[0], "masked_content": counts[1]})
+
+
+def _masked_content(examples: Examples) -> np.ndarray:
+    """(B, T) whether an output answers the last ⁇ that is read, and not with another ⁇."""
+    places = np.arange(examples.inputs.shape[1])
+    masks = (examples.inputs == MASK) & (places < examples.lengths[:, None])  # (B, T) those with a character after
+    after_last = np.logical_or.accumulate(masks, axis=1) & ~_later(masks)
+    return after_last & (examples.targets != MASK)
+
+
+def _later(masks: np.ndarray) -> np.ndarray:
+    """(B, T) whether a ⁇ stands after a place."""
+    from_here = np.logical_or.accumulate(masks[:, ::-1], axis=1)[:, ::-1]
+    return np.pad(from_here[:, 1:], ((0, 0), (0, 1)))

@@ -1,0 +1,50 @@
+"""Stage `influence`: which inputs of a variant influence which outputs, with its own settings and with further ones."""
+
+import argparse
+from pathlib import Path
+
+from safetensors.torch import save
+from torch import Tensor
+
+from stages.errors import command
+from stages.files import new_folder, write_bytes, write_json
+from stages.model.influence import influence, random_trunk
+from stages.model.mixers import settings_of
+from stages.settings import load
+
+
+@command
+def main() -> None:
+    """Differentiate a variant's blocks, in the shape of the recipe `influence.recipe`."""
+    parser = argparse.ArgumentParser(prog="python -m stages.influence", description=main.__doc__)
+    parser.add_argument("--variant", required=True, help="an entry of study.variants")
+    variant = parser.parse_args().variant
+    settings = load()
+    settings.check_variant(variant)
+    wanted = settings.influence
+    model = settings.recipe_named(wanted.recipe).model
+    own = settings_of(variant, settings.variants, model)
+    further = wanted.settings.get(variant, [])
+    sections = [settings_of(variant, {variant: each}, model, "influence.settings") for each in further]
+    if own not in sections:
+        sections.insert(0, own)
+    tensors: dict[str, Tensor] = {}
+    pictures = []
+    for number, section in enumerate(sections):
+        found = influence(random_trunk(variant, model, section, wanted.seed), model.context, model.width, wanted.seed)
+        matrices = {"seen": found.seen, "held": found.held, "strength": found.strength.float()}
+        tensors |= {f"{number}.{name}": matrix for name, matrix in matrices.items()}
+        pictures.append({"settings": section.model_dump(), "own": section == own, "faintest": found.faintest})
+    record = {
+        "variant": variant,
+        "recipe": wanted.recipe,
+        "shape": {"layers": model.layers, "heads": model.heads, "width": model.width, "context": model.context},
+        "pictures": pictures,
+    }
+    with new_folder(Path("data/influence") / variant) as folder:
+        write_json(folder / "influence.json", record)
+        write_bytes(folder / "influence.safetensors", save(tensors))
+
+
+if __name__ == "__main__":
+    main()
