@@ -4,14 +4,14 @@ import argparse
 from pathlib import Path
 
 from stages.errors import StudyError, command
-from stages.reporting.costs import costs_part
 from stages.reporting.evaluations import ALL
-from stages.reporting.exploration import exploration_part
 from stages.reporting.folder import write_report
-from stages.reporting.influence import influence_part
-from stages.reporting.inventions import inventions_part
-from stages.reporting.knowledge import knowledge_part
-from stages.reporting.saliency import saliency_part
+from stages.reporting.sections.costs import costs_part
+from stages.reporting.sections.exploration import exploration_part
+from stages.reporting.sections.influence import influence_part
+from stages.reporting.sections.inventions import inventions_part
+from stages.reporting.sections.knowledge import knowledge_part
+from stages.reporting.sections.saliency import saliency_part
 from stages.settings import load
 
 

@@ -12,9 +12,9 @@ from stages.corpus.prepared import read_table, write_table
 from stages.files import folder_hash
 from stages.model.gpt import GPT
 from stages.probing.forms import PAGE_FORMS
-from stages.reporting.inventions import inventions_part
-from stages.reporting.knowledge import knowledge_part
-from stages.reporting.saliency import saliency_part
+from stages.reporting.sections.inventions import inventions_part
+from stages.reporting.sections.knowledge import knowledge_part
+from stages.reporting.sections.saliency import saliency_part
 from stages.training.checkpoint import save_tensors
 from tests.probing.toy import learned, toy_audit, toy_prepared
 from tests.project import write_params

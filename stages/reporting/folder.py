@@ -6,15 +6,15 @@ from pathlib import Path
 import pandas as pd
 
 from stages.files import new_folder, write_json, write_text
-from stages.reporting.confidence import confidence_part
 from stages.reporting.curves import thin
-from stages.reporting.differences import differences_part
 from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
-from stages.reporting.index import render_index
+from stages.reporting.html.index import render_index
 from stages.reporting.metrics import ranked, study_metrics, summarise
 from stages.reporting.page import render
-from stages.reporting.pretraining import pretraining_part
+from stages.reporting.sections.confidence import confidence_part
+from stages.reporting.sections.differences import differences_part
+from stages.reporting.sections.pretraining import pretraining_part
 from stages.reporting.tables import accuracy_rows
 from stages.reporting.template import Part
 

@@ -7,8 +7,8 @@ from typing import Any
 from stages.errors import StudyError
 from stages.reporting.answers import Answers, dev_answers
 from stages.reporting.evaluations import ALL, INITS, REMAKE, Evaluation
-from stages.reporting.intervals import accuracy_interval
 from stages.reporting.markdown import listed
+from stages.reporting.statistics.intervals import accuracy_interval
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Markdown templates: the files *.md.jinja beside this one."""
+"""Markdown templates: the page's, beside this file, and those of its sections."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from stages.reporting.markdown import Markdown, escape
+
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Part:
 def fill(template: str, **values: object) -> Markdown:
     """Return the template's text with the values set in, each escaped unless it is Markdown already."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([FOLDER, FOLDER / "sections"]),
         undefined=StrictUndefined,
         finalize=escape,
         trim_blocks=True,

@@ -1,0 +1,103 @@
+"""Paired tests of two ways of answering the same questions, corrected for their number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats  # type: ignore[import-untyped]
+
+from stages.reporting.answers import Marks
+from stages.reporting.statistics.intervals import difference_interval, resampled_means
+
+LEVEL = 0.05
+CLEAR, THESE_SEEDS, OPEN = "yes", "for these seeds", "not shown"  # verdicts
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is compared: correctness (N, seeds), and the name under which its seeds are resampled."""
+
+    name: str
+    correct: Marks
+
+    @property
+    def accuracy(self) -> float:
+        """The mean over questions and seeds, in percent."""
+        return 100 * float(self.correct.mean())
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first sample's accuracy less the second's in points, its 95 % interval, p and p corrected by Holm."""
+
+    points: float
+    low: float
+    high: float
+    p: float
+    corrected: float
+
+    @property
+    def verdict(self) -> str:
+        """CLEAR: the corrected test rejects and the interval lacks 0; THESE_SEEDS: only the test, which takes the
+        trained weights as given, rejects; else OPEN."""
+        if self.corrected >= LEVEL:
+            return OPEN
+        return CLEAR if self.low > 0 or self.high < 0 else THESE_SEEDS
+
+
+def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
+    """Return the difference of each pair of samples of the same questions; Holm corrects over all `pairs`."""
+    means = {sample.name: resampled_means(sample.correct, sample.name) for pair in pairs for sample in pair}
+    ps = [sign_flip_test(paired(first.correct, second.correct)) for first, second in pairs]
+    found = []
+    for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
+        low, high = difference_interval(means[first.name], means[second.name], len(first.correct))
+        points = first.accuracy - second.accuracy
+        # as they are shown: what reads 0.00 counts as 0
+        points, low, high = (round(share, 2) + 0.0 for share in (points, 100 * low, 100 * high))
+        found.append(Difference(points, low, high, p, corrected))
+    return found
+
+
+def paired(first: Marks, second: Marks) -> npt.NDArray[np.int64]:
+    """Return each question's difference of means over seeds (N,), in whole units (1 / the seeds' common multiple)."""
+    common = lcm(first.shape[1], second.shape[1])
+    return first.sum(axis=1) * (common // first.shape[1]) - second.sum(axis=1) * (common // second.shape[1])
+
+
+def sign_flip_test(differences: npt.NDArray[np.int64]) -> float:
+    """Return the two-sided p of the sum of whole-numbered `differences` (N,) had each either sign by a coin's throw.
+
+    The permutation test of paired samples (Fisher 1935), exact: all 2^N signs count, by way of the binomial
+    distribution of each size's positive ones. With one seed each, that is the exact McNemar test.
+    """
+    sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+    chances = np.ones(1)  # of the sum of the positive ones being 0, 1, 2, …
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        one = np.zeros(size * count + 1)
+        one[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
+        chances = np.convolve(chances, one)
+    total = len(chances) - 1
+    distance = np.abs(2 * np.arange(total + 1) - total)
+    return min(1.0, float(chances[distance >= abs(int(differences.sum()))].sum()))
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Return the p-values corrected for their number (Holm 1979): the chance of any false rejection is bounded."""
+    order = np.argsort(ps, kind="stable")
+    scaled = np.asarray(ps, dtype=np.float64)[order] * np.arange(len(ps), 0, -1)
+    corrected = np.empty(len(ps))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(scaled))
+    return [float(p) for p in corrected]
+
+
+def shown_p(p: float) -> str:
+    """A p-value in three decimals."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def shown_points(found: Difference) -> str:
+    """A difference with its interval: `+3.0 (-1.5 to +7.5)`."""
+    return f"{found.points:+.1f} ({found.low:+.1f} to {found.high:+.1f})"

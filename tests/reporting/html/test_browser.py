@@ -1,0 +1,286 @@
+"""The page in a real browser, opened from a file as its reader would."""
+
+import base64
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.select import Select
+from selenium.webdriver.support.wait import WebDriverWait
+
+from stages.reporting.folder import write_report
+from tests.reporting.example import write_baseline, write_variant
+from tests.reporting.html.test_index import predictions, render
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER), reason="needs a browser: apt-get install chromium chromium-driver"
+)
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+PERSON = '<img src=x onerror=alert(1)> </script> "Zoë\'s" \u202eאבג e\u0301 {}'
+FIVE = [1] * 5 + [0] * 5
+WIDTHS = (390, 1400)
+
+
+@pytest.fixture(scope="module", name="driver")
+def driver_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    options = Options()
+    options.binary_location = CHROMIUM or ""
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module", name="page")
+def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """index.html of two variants and two seeds, whose people's names are hostile."""
+    base = tmp_path_factory.mktemp("study")
+    write_baseline(base / "evaluations", 10, 10.0)
+    write_variant(base / "evaluations", "<b>rope", ([0] * 10,) * 2, (FIVE,) * 2, person=PERSON)
+    write_variant(base / "evaluations", "vanilla", ([0] * 10,) * 2, ([1] * 10,) * 2, person=PERSON)
+    names = ["<b>rope", "vanilla"]
+    write_report(base / "evaluations", base / "report", "quick", "all", names, show_questions=True)
+    return base / "report" / "index.html"
+
+
+@pytest.fixture(scope="module", name="large")
+def large_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of 42,000 answers, without questions."""
+    path = tmp_path_factory.mktemp("large") / "index.html"
+    given = predictions([f"variant_{number}" for number in range(14)], seeds=3, questions=500)
+    path.write_text(render(given=given, show_questions=False), encoding="utf-8")
+    return path
+
+
+def visit(driver: Chrome, path: Path, width: int = 1400, scheme: str = "light", script: bool = True) -> None:
+    """Open a page anew, in a window of that width (CSS pixels), light or dark, with or without JavaScript."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    media = {"media": "", "features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
+    driver.get_log("browser")
+    driver.get_log("performance")
+    driver.get(path.as_uri())
+
+
+def part(driver: Chrome, name: str) -> WebElement:
+    return driver.find_element(By.ID, f"answers--{name}")
+
+
+def wait_for_count(driver: Chrome, start: str) -> None:
+    WebDriverWait(driver, 20).until(lambda _: part(driver, "count").text.startswith(start), f"never {start}")
+
+
+def column(driver: Chrome, name: str) -> list[str]:
+    """What the shown rows have in a column."""
+    found: list[str] = driver.execute_script(
+        "return [...document.querySelectorAll('#answers--rows td')]"
+        ".filter((cell) => cell.dataset.label === arguments[0]).map((cell) => cell.textContent)",
+        name,
+    )
+    return found
+
+
+def header(driver: Chrome, name: str) -> WebElement:
+    return driver.find_element(By.XPATH, f"//tr[@id='answers--head']/th[button='{name}']")
+
+
+def test_it_opens_from_a_file_without_errors_and_without_a_network(driver: Chrome, page: Path) -> None:
+    visit(driver, page)
+    assert driver.get_log("browser") == []
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+    assert page.as_uri() in asked  # the log is awake
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert len(driver.find_elements(By.CSS_SELECTOR, "figure svg")) == len(list(page.parent.glob("*.svg")))
+
+
+def test_a_script_that_came_in_would_not_run(driver: Chrome, page: Path) -> None:
+    visit(driver, page)
+    driver.execute_script(
+        "const box = document.createElement('div'); box.innerHTML = '<img src=x onerror=\"window.hurt = 1\">';"
+        "const bad = document.createElement('script'); bad.textContent = 'window.hurt = 1';"
+        "document.body.append(box, bad)"
+    )
+    assert driver.execute_script("return window.hurt") is None
+    assert "Content Security Policy" in str(driver.get_log("browser"))
+
+
+def test_names_are_shown_as_they_are(driver: Chrome, page: Path) -> None:
+    visit(driver, page)
+    shown = PERSON.format(1).replace("\u202e", "\ufffd")  # all but the character that turns the reading direction
+    assert f"Where was {shown} born?" in column(driver, "question")
+    assert "<b>rope" in [option.text for option in Select(part(driver, "variant")).options]
+    assert driver.find_elements(By.CSS_SELECTOR, "main b, main img") == []
+    boxes = driver.execute_script("return [...document.querySelectorAll('#answers--rows bdi')].length")
+    assert boxes == 50 * 4  # rows of a page, cells of text
+
+
+def test_search_and_filters_by_mouse(driver: Chrome, page: Path) -> None:
+    visit(driver, page)
+    wait_for_count(driver, "80 of 80 answers, 30 of them right (37.5 %)")
+    Select(part(driver, "init")).select_by_visible_text("pretrained")
+    wait_for_count(driver, "40 of 80 answers, 30 of them right")
+    Select(part(driver, "correct")).select_by_visible_text("wrong")
+    wait_for_count(driver, "10 of 80 answers, 0 of them right")
+    assert set(column(driver, "variant")) == {"<b>rope"}
+    Select(part(driver, "seed")).select_by_visible_text("2")
+    wait_for_count(driver, "5 of 80")
+    Select(part(driver, "variant")).select_by_visible_text("vanilla")
+    wait_for_count(driver, "0 of 80 answers")
+    driver.find_element(By.XPATH, "//button[.='Clear']").click()
+    wait_for_count(driver, "80 of 80")
+    part(driver, "query").send_keys("zoe")  # without the diaeresis
+    wait_for_count(driver, "80 of 80")
+    part(driver, "query").send_keys("x")
+    wait_for_count(driver, "0 of 80")
+    part(driver, "query").clear()
+    part(driver, "query").send_keys("OSLO")  # the gold place of row 10 and nobody else's
+    wait_for_count(driver, "8 of 80")
+    assert set(column(driver, "row")) == {"10"}
+
+
+def test_sorting_by_mouse(driver: Chrome, large: Path) -> None:
+    visit(driver, large)
+    head = header(driver, "probability")
+    assert head.get_attribute("aria-sort") == "none"
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "descending"  # the surest come first
+    highest = [float(each) for each in column(driver, "probability")]
+    assert highest[0] == pytest.approx(500 / 501, abs=1e-4)
+    assert highest == sorted(highest, reverse=True)
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert float(column(driver, "probability")[0]) == pytest.approx(1 / 501, abs=1e-4)
+    header(driver, "variant").find_element(By.TAG_NAME, "button").click()
+    assert [head.get_attribute("aria-sort"), header(driver, "variant").get_attribute("aria-sort")] == [
+        "none", "ascending",
+    ]  # fmt: skip
+
+
+def test_the_keyboard_reaches_everything(driver: Chrome, page: Path) -> None:
+    visit(driver, page)
+    driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    assert driver.switch_to.active_element.text == "Skip to the content"
+    assert driver.switch_to.active_element.rect["x"] >= 0
+    driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert driver.switch_to.active_element.tag_name == "main"
+    seen = []
+    for _ in range(60):
+        driver.switch_to.active_element.send_keys(Keys.TAB)
+        active = driver.switch_to.active_element
+        seen.append(active.get_attribute("id") or active.text)
+        if active.text == "correct":
+            assert driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
+            active.send_keys(Keys.ENTER)
+            assert header(driver, "correct").get_attribute("aria-sort") == "ascending"
+            active.send_keys(Keys.SPACE)
+            assert header(driver, "correct").get_attribute("aria-sort") == "descending"
+            assert set(column(driver, "correct")[:30]) == {"✓ right"}
+        if active.get_attribute("id") == "answers--next":
+            active.send_keys(Keys.ENTER)
+            assert part(driver, "page").text == "page 2 of 2"
+            assert len(column(driver, "row")) == 30
+            assert driver.switch_to.active_element.get_attribute("id") == "answers--next"  # focus is not lost
+            break
+    wanted = ["query", "variant", "correct", "init", "seed"]
+    assert [each for each in seen if each.startswith("answers--")][:5] == [f"answers--{name}" for name in wanted]
+    assert {"question", "predicted", "gold", "probability"} <= set(seen)
+
+
+def test_a_large_study_stays_quick_and_hides_what_it_must(driver: Chrome, large: Path) -> None:
+    visit(driver, large)
+    wait_for_count(driver, "42,000 of 42,000")
+    assert len(column(driver, "row")) == 50
+    assert column(driver, "question") == column(driver, "gold") == []
+    assert column(driver, "predicted")[2] == "not shown"
+    taken = driver.execute_script(
+        "const before = performance.now(); document.querySelector('#answers--head th:last-child button').click();"
+        "document.getElementById('answers--rows').getBoundingClientRect(); return performance.now() - before"
+    )
+    print(f"sorting 42,000 answers took {taken:.0f} ms")
+    assert taken < 3000  # beside other work
+    part(driver, "query").send_keys("nowhere 17 variant")
+    wait_for_count(driver, "84 of 42,000")
+    assert set(column(driver, "row")) == {"17"}
+    part(driver, "query").send_keys(Keys.CONTROL + "a", Keys.BACKSPACE)
+    wait_for_count(driver, "42,000 of 42,000")
+    part(driver, "query").send_keys("500")
+    wait_for_count(driver, "84 of 42,000")
+    assert set(column(driver, "row")) == {"500"}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_the_window_light_and_dark(driver: Chrome, page: Path, tmp_path: Path, width: int, scheme: str) -> None:
+    visit(driver, page, width, scheme)
+    tall, wide = driver.execute_script(
+        "const root = document.documentElement; return [root.scrollHeight, root.scrollWidth]"
+    )
+    assert wide <= width
+    clip = {"x": 0, "y": 0, "width": width, "height": tall, "scale": 1}
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+    path = tmp_path / f"{scheme}-{width}.png"
+    path.write_bytes(base64.b64decode(taken["data"]))
+    assert path.stat().st_size > 20_000
+    paper, ink, ground, label = driver.execute_script(
+        "const body = getComputedStyle(document.body), svg = document.querySelector('figure svg');"
+        "return [body.backgroundColor, body.color, getComputedStyle(svg.querySelector('path')).fill,"
+        " getComputedStyle(svg).fill]"
+    )
+    dark = scheme == "dark"
+    assert (paper, ink) == (
+        ("rgb(21, 24, 28)", "rgb(228, 230, 234)") if dark else ("rgb(255, 255, 255)", "rgb(34, 34, 34)")
+    )
+    assert ground == paper  # the figure lies on the page
+    assert label == (ink if dark else "rgb(0, 0, 0)")
+
+
+def test_on_a_phone_contents_fold_and_what_is_wide_scrolls_by_itself(driver: Chrome, page: Path) -> None:
+    visit(driver, page, 390)
+    contents = driver.find_element(By.ID, "contents--list")
+    assert contents.get_attribute("open") is None
+    contents.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+    assert contents.get_attribute("open") is not None
+    box = driver.find_element(By.CSS_SELECTOR, "figure .scroll")
+    assert box.get_attribute("tabindex") == "0"
+    assert "more" in (box.get_attribute("class") or "")
+    box.send_keys(Keys.ARROW_RIGHT)
+    WebDriverWait(driver, 10).until(lambda _: driver.execute_script("return arguments[0].scrollLeft", box) > 0)
+    visit(driver, page, 1400)
+    assert driver.find_element(By.ID, "contents--list").get_attribute("open") is not None
+    assert driver.find_element(By.CSS_SELECTOR, "figure .scroll").get_attribute("tabindex") is None
+
+
+def test_without_javascript_a_note_names_the_file(driver: Chrome, page: Path) -> None:
+    visit(driver, page, script=False)
+    note = driver.find_element(By.TAG_NAME, "noscript")
+    explorer = part(driver, "explorer")
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert "predictions.tsv" in note.text
+    assert not explorer.is_displayed()
+
+
+def test_on_paper_it_is_light_and_without_controls(driver: Chrome, page: Path) -> None:
+    visit(driver, page, scheme="dark")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert driver.execute_script("return getComputedStyle(document.body).color") == "rgb(34, 34, 34)"
+    assert not part(driver, "explorer").is_displayed()
+    assert not driver.find_element(By.CSS_SELECTOR, ".contents").is_displayed()
+    printed = driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    assert base64.b64decode(printed["data"]).startswith(b"%PDF")

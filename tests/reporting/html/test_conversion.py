@@ -1,0 +1,69 @@
+"""Any Markdown of a section comes out well in the page."""
+
+import html5lib
+import pytest
+
+from stages.errors import StudyError
+from stages.reporting.html.conversion import Converted, convert
+
+PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="60pt" viewBox="0 0 60 40"><path d="M 0 0"/></svg>'
+
+
+def converted(text: str) -> Converted:
+    page = convert(text, {"one.svg": PICTURE})
+    html5lib.HTMLParser(strict=True).parseFragment(page.opening + "".join(each.html for each in page.sections))
+    return page
+
+
+def test_headings_of_one_name_have_anchors_of_their_own() -> None:
+    page = converted("# A\n\n## Cost\n\n### Cost\n\n## Cost 2\n\n## ?!\n\n## Größe *und* `Zeit`\n")
+    assert [each.identifier for each in page.sections] == ["cost", "cost-2-2", "section", "größe-und-zeit"]
+    assert page.sections[0].below == [("cost-2", "Cost")]
+    assert page.sections[-1].title == "Größe und Zeit"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "words\n![alt](one.svg)\nwords",
+        "- item\n\n  ![alt](one.svg)\n- ![alt](one.svg)",
+        "![alt](one.svg)\n![alt](one.svg)",
+        "> ![alt](one.svg)",
+        "| a |\n| --- |\n| ![alt](one.svg) |",
+        "# ![alt](one.svg)",
+        "1. a\n   - b\n\n   | a | b |\n   | --- | ---: |\n   | c | d |\n",
+        "```\ncode <b>\n```\n\n***\n\n[a link](https://example.org/?a=1&b=2)",
+    ],
+)
+def test_wherever_a_figure_stands_the_page_is_well_formed(text: str) -> None:
+    assert converted(f"# A\n\n{text}\n").opening.count("<svg") == text.count("one.svg")
+
+
+def test_an_images_title_is_its_caption() -> None:
+    page = converted('# A\n\n![alt](one.svg "What *to* <see>")\n')
+    assert "<figcaption>What *to* &lt;see&gt;</figcaption></figure>" in page.opening
+
+
+@pytest.mark.parametrize("name", ["two.svg", "https://example.org/one.svg", "data:image/png;base64,AA=="])
+def test_only_the_reports_own_pictures_can_be_shown(name: str) -> None:
+    with pytest.raises(StudyError, match="no picture of this report"):
+        convert(f"# A\n\n![alt]({name})\n", {"one.svg": PICTURE})
+
+
+def test_html_in_the_text_is_shown_not_run() -> None:
+    page = converted("# A\n\n<script>alert(1)</script>\n\na <b>c</b> [d](javascript:alert(1))\n")
+    assert "<script" not in page.opening
+    assert "<b>" not in page.opening
+    assert "href" not in page.opening
+
+
+def test_numbers_keep_their_percent_signs() -> None:
+    assert "5.0\u00a0%" in converted("# A\n\n5.0 % of a %\n").opening
+    assert "of a %" in converted("# A\n\n5.0 % of a %\n").opening
+
+
+def test_columns_of_numbers_are_flush_right_and_long_cells_wide() -> None:
+    html = converted("# A\n\n| a | b |\n| --- | ---: |\n| a text of twenty characters and more | 1 |\n").opening
+    assert '<th scope="col">a</th>\n<th scope="col" class="number">b</th>' in html
+    assert '<td class="long">a text' in html
+    assert '<td class="number">1</td>' in html

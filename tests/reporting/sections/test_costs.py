@@ -1,0 +1,152 @@
+"""The section on costs: formula beside measurement, at any number of variants."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from stages.costing.formulas import FORMULAS, Shape
+from stages.errors import StudyError
+from stages.reporting.sections.cost_figure import draw_costs
+from stages.reporting.sections.costs import costs_part, costs_table, exponents_table
+from stages.reporting.sections.measured import read_costs
+from tests.tiny import SETTINGS
+
+LENGTHS = [64, 128, 256, 512, 1024]
+
+
+def write_costs(
+    folder: Path, variant: str, settings: dict[str, Any] | None = None, lengths: list[int] = LENGTHS
+) -> None:
+    """Write cost.json of a variant that takes ℓ² microseconds and 10 ℓ bytes to train."""
+    rows = [
+        {
+            "length": length,
+            "forward_seconds": 1e-6 * length,
+            "forward_bytes": length,
+            "training_seconds": 1e-6 * length**2,
+            "training_bytes": 10 * length,
+            "character_seconds": 0.0025,
+            "state_bytes": 100 * length,
+            "total_bytes": 1000 * length,
+        }
+        for length in lengths
+    ]
+    record = {
+        "variant": variant,
+        "settings": settings or {},
+        "recipe": "quick",
+        "shape": {"layers": 3, "heads": 4, "width": 32},
+        "measurements": rows,
+        "left_out": {"4096": "about 9.0 GiB; cost.memory is 3 GiB"},
+        "exponents": {
+            "training_seconds": {"slope": 2.0, "error": 0.034},
+            "training_bytes": {"slope": 1.0, "error": 0.0},
+            "character_seconds": None,
+        },
+        "provenance": {"device": "a <quick> processor", "precision": "float32"},
+    }
+    path = folder / variant / "cost.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record), encoding="utf-8")
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_table_of_exponents_sets_theory_beside_measurement(tmp_path: Path) -> None:
+    write_costs(tmp_path, "vanilla")
+    row = cells(exponents_table([read_costs(tmp_path / "vanilla")]).splitlines()[2])
+    # by hand: 2ℓ²d + 12ℓd² is as ℓ² + 6·32 ℓ; from 256 to 1,024 characters it grows with 1.7 or so
+    steps = [(length**2 + 192 * length) for length in (256, 512, 1024)]
+    assert 1.6 < float(row[3]) < 1.9
+    assert float(row[3]) == pytest.approx((pd.Series(steps).apply("log2").iloc[[0, 2]].diff().iloc[1]) / 2, abs=0.01)
+    assert row[:3] == ["vanilla", "ℓ²d + ℓd²", "2"]
+    assert row[4] == "2.00 ± 0.03"
+    assert row[5:7] == ["hℓ² + ℓd", "2"]
+    assert row[8] == "1.00 ± 0.00"
+
+
+def test_a_variant_without_a_formula_is_measured_all_the_same(tmp_path: Path) -> None:
+    assert "novelty" not in FORMULAS
+    write_costs(tmp_path, "novelty")
+    part = costs_part(tmp_path, ["novelty"])
+    assert part is not None
+    assert "No formula is stated for novelty." in part.text
+    row = next(line for line in part.text.splitlines() if line.startswith("| novelty"))
+    assert cells(row) == ["novelty", "–", "–", "–", "2.00 ± 0.03", "–", "–", "–", "1.00 ± 0.00"]
+
+
+def test_a_form_that_computes_more_than_the_method_needs_says_so(tmp_path: Path) -> None:
+    write_costs(tmp_path, "window", SETTINGS.variants["window"])
+    part = costs_part(tmp_path, ["window"])
+    assert part is not None
+    assert "| window | ℓwd + ℓd²; here ℓ²d + ℓd² | 2 |" in part.text
+    assert "takes the second: window." in part.text
+
+
+def test_the_table_of_costs_is_in_the_units_it_names(tmp_path: Path) -> None:
+    write_costs(tmp_path, "vanilla")
+    row = cells(costs_table([read_costs(tmp_path / "vanilla")], 1024).splitlines()[2])
+    products = FORMULAS["vanilla"].cost(Shape(1024, 3, 4, 32), {}).multiply_adds
+    assert row == ["vanilla", f"{products / 1e6:,.0f}", "1.0", "1,048.6", "0.0", "0.0", "2.50", "102"]
+
+
+def test_the_section_has_what_is_there_and_says_what_is_not(tmp_path: Path) -> None:
+    write_costs(tmp_path, "vanilla")
+    write_costs(tmp_path, "rope", SETTINGS.variants["rope"], LENGTHS[:4])
+    part = costs_part(tmp_path, ["mqa", "rope", "vanilla"])
+    assert part is not None
+    assert part.text.startswith("## What a variant costs\n")
+    assert "At 512 characters." in part.text  # the longest length of both
+    assert "mqa" not in part.text
+    assert "vanilla at 4096 (about 9.0 GiB; cost.memory is 3 GiB)" in part.text
+    assert "a &lt;quick&gt; processor" in part.text
+    assert "6d = 192" in part.text
+    table = pd.read_csv(pd.io.common.StringIO(part.files["cost.csv"]))
+    assert table.groupby("variant")["length"].apply(list).to_dict() == {"rope": LENGTHS[:4], "vanilla": LENGTHS}
+    ElementTree.fromstring(part.files["cost.svg"])
+
+
+def test_variants_without_a_common_length_share_no_table(tmp_path: Path) -> None:
+    write_costs(tmp_path, "vanilla", lengths=[64])
+    write_costs(tmp_path, "rope", SETTINGS.variants["rope"], lengths=[128])
+    part = costs_part(tmp_path, ["rope", "vanilla"])
+    assert part is not None
+    assert "next character" not in part.text
+
+
+def test_without_any_variant_there_is_no_section(tmp_path: Path) -> None:
+    assert costs_part(tmp_path / "nothing", ["vanilla"]) is None
+    (tmp_path / "vanilla").mkdir()
+    assert costs_part(tmp_path, ["vanilla"]) is None
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[]", '{"measurements": [{"length": 1}], "settings": 3}'])
+def test_a_broken_file_is_told_in_one_line(tmp_path: Path, content: str) -> None:
+    (tmp_path / "vanilla").mkdir()
+    (tmp_path / "vanilla" / "cost.json").write_text(content, encoding="utf-8")
+    with pytest.raises(StudyError, match=r"vanilla/cost\.json: broken") as told:
+        costs_part(tmp_path, ["vanilla"])
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("number", [1, 2, 14])
+def test_the_picture_has_a_line_a_variant_and_a_legend_that_fits(tmp_path: Path, number: int) -> None:
+    names = [f"random_synthesizer_{place}" for place in range(number)]
+    for name in names:
+        write_costs(tmp_path, name)
+    figure = draw_costs([read_costs(tmp_path / name) for name in names], names)
+    figure.draw_without_rendering()
+    assert [len(axes.lines) for axes in figure.axes] == [number] * 3
+    assert [axes.get_xscale() + axes.get_yscale() for axes in figure.axes] == ["loglog"] * 3
+    assert figure.axes[0].lines[0].get_ydata()[-1] == pytest.approx(1048.576)  # milliseconds
+    (legend,) = figure.legends
+    assert legend.get_texts()[0].get_text() == "random_synthesizer_0: 2.00, 1.00, –"
+    box = legend.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert all(not box.overlaps(axes.get_window_extent()) for axes in figure.axes)

@@ -1,0 +1,93 @@
+"""Intervals against published values, scipy's bootstrap and what follows from the design."""
+
+import numpy as np
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+from stages.reporting.answers import Marks
+from stages.reporting.statistics.intervals import accuracy_interval, difference_interval, resampled_means, wilson
+
+
+def marks(right: int, questions: int, seeds: int = 1) -> Marks:
+    """The first `right` questions right by every seed."""
+    return np.repeat((np.arange(questions) < right).astype(np.int64)[:, None], seeds, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_one_seed_has_wilsons_interval(hits: int, trials: int, low: float, high: float) -> None:
+    """Values: Newcombe 1998, Statistics in Medicine 17, table I, method 3."""
+    assert wilson(hits, trials) == pytest.approx((low, high), abs=5e-5)
+    assert accuracy_interval(marks(hits, trials), "rope") == wilson(hits, trials)
+
+
+@pytest.mark.parametrize(("hits", "questions"), [(136, 500), (25, 100), (250, 500)])
+def test_seeds_that_agree_add_nothing_to_the_questions_binomial_interval(hits: int, questions: int) -> None:
+    low, high = accuracy_interval(marks(hits, questions, seeds=3), "rope")
+    exact = stats.binom.ppf([0.025, 0.975], questions, hits / questions) / questions
+    assert (low, high) == pytest.approx(tuple(exact), abs=1.5 / questions)
+
+
+def test_the_spread_between_seeds_is_in_the_interval() -> None:
+    alike, apart = marks(200, 500, seeds=2), marks(200, 500, seeds=2)
+    apart[:, 0], apart[:, 1] = marks(100, 500)[:, 0], marks(300, 500)[:, 0]
+    (low, high), (lower, higher) = accuracy_interval(alike, "rope"), accuracy_interval(apart, "rope")
+    assert alike.mean() == apart.mean()
+    assert lower < low - 0.1 and higher > high + 0.1
+    assert lower < 0.2 + 0.02 and higher > 0.6 - 0.02  # each seed's own accuracy comes about
+
+
+def test_seeds_alone_are_drawn_as_often_as_their_number_says() -> None:
+    """One seed right for everything, one for nothing: 0, 1 or 2 draws of the first, at 1/4, 1/2, 1/4."""
+    means = resampled_means(np.tile(np.array([[1, 0]]), (50, 1)), "rope")
+    assert np.unique(means.round(9)).tolist() == [0, 0.5, 1]
+    assert np.mean(means == 0.5) == pytest.approx(0.5, abs=0.02)
+    assert np.mean(means == 0) == pytest.approx(0.25, abs=0.02)
+
+
+def test_questions_alone_vary_as_the_binomial_says() -> None:
+    means = resampled_means(marks(30, 100), "rope")
+    assert means.mean() == pytest.approx(0.3, abs=0.002)
+    assert means.std() == pytest.approx((0.3 * 0.7 / 100) ** 0.5, rel=0.03)
+
+
+def test_where_all_resamples_are_alike_the_interval_is_wilsons_of_the_questions() -> None:
+    bound = 3.841459 / (500 + 3.841459)  # z² / (n + z²)
+    for seeds in (1, 3):
+        assert accuracy_interval(marks(0, 500, seeds), "rope") == pytest.approx((0.0, bound), abs=1e-6)
+        assert accuracy_interval(marks(500, 500, seeds), "rope") == pytest.approx((1 - bound, 1.0), abs=1e-6)
+    low, high = accuracy_interval(marks(1, 1), "rope")
+    assert 0 < low < high == 1
+
+
+def test_differences_are_paired_by_question() -> None:
+    """Against scipy's bootstrap of the differences; unpaired, the interval would be much wider."""
+    first, second = marks(60, 100), marks(50, 100)  # all the second knows, the first knows too
+    low, high = difference_interval(resampled_means(first, "a"), resampled_means(second, "b"), 100)
+    by_question = (first - second)[:, 0].astype(float)
+    bootstrap = stats.bootstrap((by_question,), np.mean, method="percentile", rng=np.random.default_rng(5))
+    assert (low, high) == pytest.approx(tuple(bootstrap.confidence_interval), abs=0.0101)
+    assert high - low < 0.13 < 2 * 1.96 * (2 * 0.25 / 100) ** 0.5  # the unpaired width
+
+
+def test_seeds_of_two_variants_are_drawn_apart() -> None:
+    """Drawn together, the like-named seeds of these two would cancel out."""
+    apart = np.tile(np.array([[1, 0]]), (50, 1))
+    low, high = difference_interval(resampled_means(apart, "rope"), resampled_means(apart, "vanilla"), 50)
+    assert (low, high) == (-1, 1)
+
+
+def test_no_difference_in_any_question_still_has_a_width() -> None:
+    same = resampled_means(marks(3, 20), "a")
+    low, high = difference_interval(same, same, 20)
+    assert (low, high) == pytest.approx((-0.1611, 0.1611), abs=5e-5)  # Wilson's bound on 0 of 20
+    everything = difference_interval(resampled_means(marks(20, 20), "a"), resampled_means(marks(0, 20), "b"), 20)
+    assert everything == pytest.approx((1 - 0.1611, 1), abs=5e-5)
+
+
+def test_resamples_are_the_same_each_time_and_whatever_else_was_drawn() -> None:
+    first = resampled_means(marks(30, 100, 2), "rope")
+    resampled_means(marks(3, 10, 3), "vanilla")
+    assert (first == resampled_means(marks(30, 100, 2), "rope")).all()
