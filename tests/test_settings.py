@@ -85,6 +85,7 @@ CLOZE = {
         "share": 1.0, "longest_context": 9, "free_order": 0.0, "blanked_rows": 0.0, "blanked_characters": 0.0,
     },
 }  # fmt: skip
+WORDS = {"word_cloze": {"share": 1.0, "words_before": 4, "words_after": 2, "most_words": 3, "in_order": 0.5}}
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,7 @@ CLOZE = {
         (put(f"{TEXT}.pretrain.objectives.causal_lm.starts", "end"), [f"{TEXT}.pretrain.objectives.causal_lm.starts"]),
         (put(f"{HANDOUT}.pretrain.objectives", ANYWHERE), [HANDOUT, "causal_lm.starts: was 'anywhere'", "document"]),
         (put(f"{TEXT}.pretrain.objectives", CLOZE), [TEXT, "title_cloze: a text has no pages"]),
+        (put(f"{TEXT}.pretrain.objectives", WORDS), [TEXT, "word_cloze: a text has no pages"]),
         (put(f"{TEXT}.finetune", {}), [f"{TEXT}.finetune: unknown key"]),
         (put(f"{TEXT}.model.heads", 7), [f"{TEXT}.model: width 128", "heads 7"]),
         (put("recipe", "text"), ["recipe: was 'text'", "no questions", "handout", "pretrain@text-<variant>"]),

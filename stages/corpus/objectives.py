@@ -9,6 +9,7 @@ from stages.corpus.example import Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.span_corruption import span_corruption
 from stages.corpus.title_cloze import TitleClozes
+from stages.corpus.word_cloze import WordClozes
 from stages.settings import Objectives
 
 Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example from each document
@@ -27,6 +28,9 @@ class Mixture:
         if cloze := settings.title_cloze:
             self.draws.append(TitleClozes(documents, prepared.vocabulary, cloze, context).draw)
             shares.append(cloze.share)
+        if words := settings.word_cloze:
+            self.draws.append(WordClozes(documents, prepared.vocabulary, words, context).draw)
+            shares.append(words.share)
         if causal := settings.causal_lm:
             self.draws.append(lambda rows, generator: causal_lm(documents, rows, causal, context, generator))
             shares.append(causal.share)

@@ -16,6 +16,7 @@ from stages.settings.recipe import (
     Schedule,
     SpanCorruption,
     TitleCloze,
+    WordCloze,
     with_questions,
 )
 from stages.settings.section import Count, Rate, Section, Share, check
@@ -46,6 +47,7 @@ __all__ = [
     "Share",
     "SpanCorruption",
     "TitleCloze",
+    "WordCloze",
     "check",
     "load",
     "with_questions",

@@ -73,6 +73,14 @@ class TitleCloze(Section):
     blanked_characters: Share
 
 
+class WordCloze(Section):
+    share: Share
+    words_before: Annotated[int, Field(ge=0)]
+    words_after: Annotated[int, Field(ge=0)]
+    most_words: Annotated[int, Field(ge=0)]
+    in_order: Share
+
+
 class CausalLM(Section):
     share: Share
     starts: Literal["document", "anywhere"]
@@ -83,11 +91,12 @@ class Objectives(Section):
 
     span_corruption: SpanCorruption | None = None
     title_cloze: TitleCloze | None = None
+    word_cloze: WordCloze | None = None
     causal_lm: CausalLM | None = None
 
     @model_validator(mode="after")
     def _shares_sum_to_one(self) -> Self:
-        objectives = (self.span_corruption, self.title_cloze, self.causal_lm)
+        objectives = (self.span_corruption, self.title_cloze, self.word_cloze, self.causal_lm)
         shares = [objective.share for objective in objectives if objective]
         if not shares:
             raise ValueError(f"no objective; allowed: at least one of {', '.join(type(self).model_fields)}")
@@ -146,8 +155,9 @@ class Recipe(Section):
     @model_validator(mode="after")
     def _objectives_suit_the_source(self) -> Self:
         objectives, source = self.pretrain.objectives, self.data.source
-        if objectives.title_cloze and source == TEXT:
-            raise ValueError("pretrain.objectives.title_cloze: a text has no pages with names; remove it")
+        for name in ("title_cloze", "word_cloze"):
+            if getattr(objectives, name) and source == TEXT:
+                raise ValueError(f"pretrain.objectives.{name}: a text has no pages with names; remove it")
         if objectives.causal_lm and objectives.causal_lm.starts == "anywhere" and source != TEXT:
             raise ValueError(
                 f"pretrain.objectives.causal_lm.starts: was 'anywhere'; allowed for data.source {source}, whose pages "

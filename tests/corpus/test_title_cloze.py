@@ -5,8 +5,9 @@ import pytest
 
 from stages.corpus.example import MASK, PAD
 from stages.corpus.objectives import Mixture
+from stages.corpus.page import Page, page
 from stages.corpus.prepared import Prepared
-from stages.corpus.title_cloze import Page, TitleClozes, page
+from stages.corpus.title_cloze import TitleClozes
 from stages.settings import Objectives, TitleCloze
 from tests.tiny import spans
 
