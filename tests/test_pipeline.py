@@ -142,7 +142,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=900,
         )
         assert (ended.returncode == 0) == succeeds, ended.stdout
         return ended.stdout
