@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.project import start
-from tests.training.killing import fingerprint, sum_of_steps
+from tests.training.killing import fingerprint, steps_done, sum_of_steps
 from tests.training.test_interruption import (
     ARGUMENTS,
     COMMAND,
@@ -96,7 +96,9 @@ def test_a_stopped_stage_leaves_no_training_behind_and_goes_on(
     number: signal.Signals, project: Path, alone: Path
 ) -> None:
     process = begin(project)
-    wait_until(lambda: steps(project) >= 4, process)
+    wait_until(
+        lambda: min(steps_done(project, "pretrain", name, STEPS) for name in TRAININGS["pretrain"]) >= 2, process
+    )
     process.send_signal(number)
     _, stderr = process.communicate(timeout=PATIENCE)  # until the trainings close it, too
     assert "Traceback" not in stderr
