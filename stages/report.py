@@ -1,10 +1,9 @@
-"""Write the report of a recipe's selected variant, or of all, to reports/<recipe>/<selection>/."""
+"""Write the report of a recipe's selected variant, or of several, to reports/<recipe>/<selection>/."""
 
 import argparse
 from pathlib import Path
 
 from stages.errors import StudyError, command
-from stages.reporting.evaluations import ALL
 from stages.reporting.folder import write_report
 from stages.reporting.sections.costs import costs_part
 from stages.reporting.sections.exploration import exploration_part
@@ -12,7 +11,7 @@ from stages.reporting.sections.influence import influence_part
 from stages.reporting.sections.inventions import inventions_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
-from stages.settings import load
+from stages.settings import ALL, EVERY, load
 
 
 @command
@@ -20,12 +19,14 @@ def main() -> None:
     """Read data/evaluations/<recipe>/ and write the report's folder; raises StudyError on missing input."""
     parser = argparse.ArgumentParser(prog="python -m stages.report", description=__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
-    parser.add_argument("--selection", required=True, help="`all` or a variant")
+    parser.add_argument("--selection", required=True, help="`all`, `every` or a variant")
     given = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(given.recipe)
     entries = Path("data/compared") / given.recipe
-    if given.selection == ALL:
+    if given.selection == EVERY:
+        variants = settings.study.variants
+    elif given.selection == ALL:
         variants = sorted(path.stem for path in entries.glob("*.json"))
         if not variants:
             raise StudyError(f"{entries}: holds no variant to compare; `dvc repro` makes it")

@@ -1,26 +1,29 @@
-"""Put the selected report's figures where `dvc metrics` looks for them, and print them."""
+"""Put the selected report's figures at the project's root, where people and `dvc metrics` look for them."""
 
 import argparse
 from pathlib import Path
 
 from stages.errors import StudyError, command
-from stages.files import read_json, write_bytes
+from stages.files import read_json, write_bytes, write_json
+from stages.reporting.metrics import headline
 from stages.reporting.tables import terminal_table
 
 
 @command
 def main() -> None:
-    """Copy the report's metrics.json to the root; raises StudyError where it is missing."""
+    """Write metrics.json, the report's, and selected.json, for DVC's tables; raises StudyError without a report."""
     parser = argparse.ArgumentParser(prog="python -m stages.study", description=__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
-    parser.add_argument("--variant", required=True, help="`all` or a variant")
+    parser.add_argument("--variant", required=True, help="`all`, `every` or a variant")
     given = parser.parse_args()
     report = Path("reports") / given.recipe / given.variant
-    metrics = report / "metrics.json"
-    if not metrics.is_file():
-        raise StudyError(f"{metrics}: missing; make it with: dvc repro")
-    table = terminal_table(read_json(metrics))
-    write_bytes(Path("metrics.json"), metrics.read_bytes())
+    path = report / "metrics.json"
+    if not path.is_file():
+        raise StudyError(f"{path}: missing; make it with: dvc repro")
+    metrics = read_json(path)
+    table = terminal_table(metrics)
+    write_bytes(Path("metrics.json"), path.read_bytes())
+    write_json(Path("selected.json"), headline(metrics))
     print(f"{table}\n\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}")
 
 

@@ -33,6 +33,7 @@ for key, names in json.loads(sys.argv[1]).items():
     found[key] = [module.__file__ for module in modules]
 print(json.dumps(found))
 """
+COLUMNS = 120  # of a terminal
 STUDY_KEYS = {"recipe", "variant", "london", "selected", "variants"}
 FIGURES = {
     "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_low", "dev_accuracy_high", "lift_over_london",
@@ -246,9 +247,9 @@ def test_a_second_repro_changes_nothing(warm: Project) -> None:
 
 def test_nothing_but_reports_metrics_and_locks_is_new_to_git(warm: Project) -> None:
     names = {line[3:] for line in warm.run("git", "status", "--porcelain", "--untracked-files=all").splitlines()}
-    expected = re.compile(r"reports/quick/.*|metrics\.json|(stages/)?dvc\.lock|params\.yaml")
+    expected = re.compile(r"reports/quick/.*|(metrics|selected)\.json|(stages/)?dvc\.lock|params\.yaml")
     assert [name for name in names if not expected.fullmatch(name)] == []
-    assert {"metrics.json", "dvc.lock", "stages/dvc.lock", "reports/quick/all/report.md"} <= names
+    assert {"metrics.json", "selected.json", "dvc.lock", "stages/dvc.lock", "reports/quick/all/report.md"} <= names
 
 
 def test_an_experiment_with_one_variant_retrains_nothing_on_a_warm_tree(warm: Project) -> None:
@@ -264,6 +265,24 @@ def test_a_variant_that_is_not_compared_is_trained_when_it_is_chosen_and_changes
     write_params(warm.folder, small)
     assert [name for name in stages_run(warm.run("dvc", "repro")) if name not in ("check", "study")] == []
     assert set(warm.metrics()["variants"]) == set(TWO)
+    output = warm.run("dvc", "exp", "run", "-S", "model.variant=every")
+    assert trained(output) == []
+    assert set(warm.metrics()["variants"]) == {*TWO, APART}
+    assert "# " in (warm.folder / "reports" / "quick" / "every" / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
+    warm.run("git", "add", "--all")
+    warm.run("git", "commit", "--quiet", "--message", "Results")
+    for variant in TWO:
+        warm.run("dvc", "exp", "run", "-S", f"model.variant={variant}")
+    shown = warm.run("dvc", "metrics", "show")
+    assert "accuracy" in shown and "scratch" in shown
+    changed = warm.run("dvc", "metrics", "diff")
+    experiments = warm.run("dvc", "exp", "show", "--only-changed", "--drop", r".*/|.*\.yaml")
+    for variant in TWO:
+        assert variant in experiments
+    assert max(len(line) for table in (shown, changed, experiments) for line in table.splitlines()) <= COLUMNS
 
 
 def test_a_recipe_without_questions_cannot_be_reported(warm: Project) -> None:
@@ -277,7 +296,7 @@ def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project
     output = warm.run("dvc", "exp", "run", "-S", "model.variant=nonsense", succeeds=False)
     (told,) = [line for line in output.splitlines() if line.startswith("error:")]
     assert "model.variant" in told and "'nonsense'" in told
-    for allowed in ("all", *TWO):
+    for allowed in ("all", "every", *TWO):
         assert allowed in told
     assert "Traceback" not in output
     assert [name for name in stages_run(output) if name != "check"] == []

@@ -6,23 +6,22 @@ from stages.corpus.prepared import Prepared
 from stages.errors import StudyError
 from stages.files import read_json
 from stages.model.gpt import GPT
-from stages.reporting.evaluations import ALL
 from stages.reporting.metrics import best_variant
-from stages.settings import Settings
+from stages.settings import ALL, EVERY, Settings
 from stages.training.experiment import Experiment
 
 FOLDERS = {"pretrain": "pretrained", "finetune": "finetuned"}  # of the weights that a stage makes
 
 
 def chosen_variant(settings: Settings, recipe: str) -> str:
-    """The selected variant; where all are, the one with the best dev accuracy by the recipe's report.
+    """The selected variant; where several are, the one with the best dev accuracy by the recipe's report.
 
     Raises:
-        StudyError: all are selected and the recipe has no report yet.
+        StudyError: several are selected and the recipe has no report yet.
     """
-    if settings.model.variant != ALL:
+    if settings.model.variant not in (ALL, EVERY):
         return settings.model.variant
-    path = Path("reports") / recipe / ALL / "metrics.json"
+    path = Path("reports") / recipe / settings.model.variant / "metrics.json"
     variants = ", ".join(settings.study.variants)
     try:
         return best_variant(read_json(path)["variants"])

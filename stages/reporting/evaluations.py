@@ -11,7 +11,6 @@ import pandas as pd
 from stages.errors import StudyError
 from stages.files import read_json
 
-ALL = "all"
 BASELINE = "baseline"
 INITS = ("scratch", "pretrained")
 PREDICTION_COLUMNS = (

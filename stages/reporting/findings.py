@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from stages.reporting.evaluations import ALL
 from stages.reporting.markdown import Markdown, escape, listed
 from stages.reporting.metrics import best_variant, ranking
 
@@ -14,7 +13,7 @@ def findings(metrics: dict[str, Any], questions: int, place: str) -> Markdown:
     how that compares with the baseline, and for several variants which of them fail either comparison.
     """
     variants = metrics["variants"]
-    name = best_variant(variants) if metrics["variant"] == ALL else metrics["variant"]
+    name = best_variant(variants)
     sentences = [
         _pretraining(name, metrics["selected"], questions, len(variants)),
         _london(metrics["selected"], metrics["london"]["dev_accuracy"], place),

@@ -28,7 +28,7 @@ def write_report(
     show_questions: bool,
     parts: Sequence[Part] = (),
 ) -> None:
-    """Write the report of `selection` (variant or `all`) from `evaluations` (a recipe's folder) to `target`.
+    """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`.
 
     variants: those that the selection names; parts: sections beside the evaluations'. Without `show_questions` no
     question and no gold answer of the data is in any file of the folder.

@@ -6,7 +6,7 @@ from typing import Any
 
 from stages.errors import StudyError
 from stages.reporting.answers import Answers, dev_answers
-from stages.reporting.evaluations import ALL, INITS, REMAKE, Evaluation
+from stages.reporting.evaluations import INITS, REMAKE, Evaluation
 from stages.reporting.markdown import listed
 from stages.reporting.statistics.intervals import accuracy_interval
 
@@ -63,16 +63,34 @@ def summarise(evaluation: Evaluation, questions: int) -> Result:
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], london: float) -> dict[str, Any]:
     """Return the content of metrics.json, its keys and their order the same whatever is selected.
 
-    `selection` is `all` or the one variant in `results`; `london` the baseline's dev accuracy in percent.
-    Under `selected` stands the selected variant, for `all` the best one.
+    `selection` is the one variant in `results` or the name of several; `london` the baseline's dev accuracy in percent.
+    Under `selected` stands the selected variant, of several the best one.
     """
     variants = {result.variant: _figures(result, london) for result in sorted(results, key=lambda r: r.variant)}
     return {
         "recipe": recipe,
         "variant": selection,
         "london": {"dev_accuracy": round(london, 2)},
-        "selected": variants[best_variant(variants) if selection == ALL else selection],
+        "selected": variants[best_variant(variants)],
         "variants": variants,
+    }
+
+
+def headline(metrics: dict[str, Any]) -> dict[str, float]:
+    """Return the content of selected.json: the selected figures of `metrics` (metrics.json) under short names.
+
+    DVC prints a metrics file as one row, a column a figure: with few and short ones, and no text, it fits a terminal.
+    """
+    figures = metrics["selected"]
+    return {
+        "accuracy": figures["dev_accuracy"],
+        "low": figures["dev_accuracy_low"],
+        "high": figures["dev_accuracy_high"],
+        "scratch": figures["scratch_dev_accuracy"],
+        "london": metrics["london"]["dev_accuracy"],
+        "loss": figures["pretrain_loss"],
+        "params": figures["parameters"],
+        "seeds": figures["seeds"],
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from stages.reporting.evaluations import ALL, Baseline
+from stages.reporting.evaluations import Baseline
 from stages.reporting.findings import findings
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result, best_variant
@@ -30,7 +30,7 @@ def render(
     The sections `statistics` stand after the accuracies, `parts` after everything that comes from the evaluations.
     With `show_questions` false the page names neither a question nor an answer of the dev set, only rows.
     """
-    shown = best_variant(metrics["variants"]) if metrics["variant"] == ALL else metrics["variant"]
+    shown = best_variant(metrics["variants"])
     evaluations = [result.evaluation for result in results]
     predictions = next(e.predictions for e in evaluations if e.variant == shown)
     return fill(

@@ -2,7 +2,7 @@
 
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
-from stages.settings.params import PARAMS, Compute, Settings, load
+from stages.settings.params import ALL, EVERY, PARAMS, Compute, Settings, load
 from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import (
     CausalLM,
@@ -23,7 +23,9 @@ from stages.settings.section import Count, Rate, Section, Share, check
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, TEXT_FILE
 
 __all__ = [
+    "ALL",
     "CORPUS_FILE",
+    "EVERY",
     "PARAMS",
     "QUESTION_FILES",
     "TEXT_FILE",

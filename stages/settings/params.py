@@ -15,6 +15,8 @@ from stages.settings.section import Name, Section, check, read_yaml
 from stages.settings.sources import Sources
 
 PARAMS = Path("params.yaml")
+ALL = "all"  # a selection: study.compared
+EVERY = "every"  # a selection: study.variants
 MIXERS = Path(__file__).parents[1] / "model" / "mixers"
 
 
@@ -83,6 +85,8 @@ class Settings(Section):
         if len(set(self.study.variants)) < len(self.study.variants):
             raise ValueError(f"study.variants: was {self.study.variants}; allowed: each variant once")
         for name in self.study.variants:
+            if name in (ALL, EVERY):
+                raise ValueError(f"study.variants: '{name}' is the name of a selection; choose another")
             if not (MIXERS / f"{name}.py").is_file():
                 raise ValueError(f"study.variants: '{name}' has no file stages/model/mixers/{name}.py")
             if name not in self.variants:
@@ -96,8 +100,9 @@ class Settings(Section):
         unused = sorted(set(self.variants) - set(self.study.variants))
         if unused:
             raise ValueError(f"variants.{unused[0]}: no such entry in study.variants; remove it or add the entry")
-        if self.model.variant not in ["all", *self.study.variants]:
-            allowed = ", ".join(["all", *self.study.variants])
+        selections = [ALL, EVERY, *self.study.variants]
+        if self.model.variant not in selections:
+            allowed = ", ".join(selections)
             raise ValueError(f"model.variant: unknown variant '{self.model.variant}'; allowed: {allowed}")
         return self
 

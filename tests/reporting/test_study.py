@@ -1,5 +1,6 @@
 """The selected report's figures reach the project's root."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ def test_study_copies_the_metrics_and_prints_the_table(
     monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "all"])
     study.main()
     assert (tmp_path / "metrics.json").read_bytes() == (report / "metrics.json").read_bytes()
+    selected = json.loads((tmp_path / "selected.json").read_text(encoding="utf-8"))
+    assert (selected["accuracy"], selected["scratch"], selected["london"], selected["seeds"]) == (100.0, 0.0, 10.0, 1)
+    assert all(isinstance(figure, int | float) for figure in selected.values())  # in DVC's tables text takes room
     printed = capsys.readouterr().out
     assert "rope" in printed
     assert "100.0 (72.2 to 100.0)" in printed  # Wilson: 10 / (10 + 3.8415)
