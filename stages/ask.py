@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 from stages.corpus.reading import harmless
 from stages.errors import StudyError, command
@@ -66,7 +67,12 @@ def questions() -> Iterator[str]:
     """The input's lines that are not blank, to its end (Ctrl-D)."""
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
-    sign = "> " if sys.stdin.isatty() else ""
+    sign = ""
+    if sys.stdin.isatty():
+        sign = "> "
+        with suppress(ImportError):  # not everywhere; with it a line can be edited and called back
+            import readline  # noqa: F401
+        print("Ask: Where was NAME born? One question a line, Ctrl-D ends.", file=sys.stderr, flush=True)
     while True:
         try:
             line = input(sign)
