@@ -15,7 +15,7 @@ from stages.reporting.curves import seed_curves
 from stages.reporting.evaluations import Baseline
 from stages.reporting.metrics import Accuracy, Result, ranked
 from stages.reporting.published import Published, published
-from stages.reporting.style import GREY, INK, WIDTH, logarithmic, looks, styled, svg
+from stages.reporting.style import GREY, INK, SMALL, WIDTH, logarithmic, looks, styled, svg
 
 PRETRAINED, SCRATCH, PUBLISHED = "#0072B2", "#E69F00", "#9A9A9A"
 
@@ -50,7 +50,7 @@ def loss_svg(curves: pd.DataFrame, variants: Sequence[str]) -> str:
 def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) -> Figure:
     """Return the figure of `accuracy_svg`."""
     ordered = ranked(results)
-    figure = Figure(figsize=(WIDTH, 1.35 + 0.5 * len(ordered)), layout="constrained")
+    figure = Figure(figsize=(SMALL, 1.5 + 0.45 * len(ordered)), layout="constrained")
     axes = figure.subplots()
     for place, result in enumerate(ordered):
         bars = (("pretrained", -0.19, result.pretrained, PRETRAINED), ("scratch", 0.19, result.scratch, SCRATCH))
@@ -69,7 +69,7 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) ->
     axes.grid(axis="x", zorder=0)
     axes.set_axisbelow(True)
     any_published = any(published(recipe, result.variant, "pretrained") for result in ordered)
-    figure.legend(handles=_accuracy_legend(baseline, any_published), loc="outside upper center", ncols=3, fontsize=8.5)
+    figure.legend(handles=_accuracy_legend(baseline, any_published), loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
 
 

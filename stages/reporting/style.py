@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 WIDTH = 8.6  # inches: about the width of a README's text column
+SMALL = 5.4  # inches: scaled as the page allows, a figure so wide is seen whole on a phone
 
 # Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
