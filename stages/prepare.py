@@ -19,12 +19,18 @@ def main() -> None:
     """Read, check and encode the data of a recipe."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--recipe", required=True)
+    parser.add_argument("--held-out", action="store_true", help="hold out section ablation's training questions as dev")
     arguments = parser.parse_args()
-    recipe = load().recipe_named(arguments.recipe)
+    settings = load()
+    recipe, target = settings.recipe_named(arguments.recipe), Path("data/prepared") / arguments.recipe
+    if arguments.held_out:
+        data = settings.question_recipe(arguments.recipe).data
+        data = data.model_copy(update={"held_out": settings.ablation.held_out})
+        recipe, target = recipe.model_copy(update={"data": data}), Path("data/held_out") / arguments.recipe
     documents, questions = read(recipe)
     prepared = Prepared.of(documents, questions)
     known = audit(documents, questions, prepared.vocabulary) if isinstance(recipe, QuestionRecipe) else None
-    with new_folder(Path("data/prepared") / arguments.recipe) as folder:
+    with new_folder(target) as folder:
         prepared.save(folder)
         if known is not None:
             write_table(folder / "audit.tsv", known)

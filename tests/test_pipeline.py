@@ -105,6 +105,8 @@ def small(content: dict[str, Any]) -> None:
     content["cost"] |= {"lengths": [16, 32, 64], "repeats": 1}
     content["probe"]["people"] = 2
     content["influence"]["passes"] = 1
+    content["ablation"] |= {"recipe": "quick", "held_out": 5, "shortened": {}}
+    content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
     recipe = content["recipes"]["quick"]
     recipe["seeds"] = [1]
     recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}
@@ -283,6 +285,27 @@ def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
     for variant in TWO:
         assert variant in experiments
     assert max(len(line) for table in (shown, changed, experiments) for line in table.splitlines()) <= COLUMNS
+
+
+def test_the_ablation_trains_each_change_once_and_never_asks_dev(warm: Project) -> None:
+    page = "stages/dvc.yaml:ablation"
+    assert [each for each in stages_run(warm.run("dvc", "repro", page)) if each.startswith("ablat")] == [
+        "ablate@full",
+        "ablate@dropout",
+        "ablation",
+    ]
+    report = warm.folder / "reports" / "quick" / "ablation"
+    assert "Asked are 5 questions held out of the training ones" in (report / "report.md").read_text(encoding="utf-8")
+    held = (warm.folder / "data" / "held_out" / "quick" / "questions.tsv").read_text(encoding="utf-8")
+    asked = (warm.folder / "data" / "prepared" / "quick" / "questions.tsv").read_text(encoding="utf-8")
+    splits = {
+        name: {line.split("\t")[2] for line in table.splitlines()[1:] if line.startswith(f"{split}\t")}
+        for name, table, split in (("stand-ins", held, "dev"), ("left", held, "train"), ("train", asked, "train"))
+    }
+    assert len(splits["stand-ins"]) == 5
+    assert not splits["stand-ins"] & splits["left"]
+    assert splits["stand-ins"] | splits["left"] == splits["train"]
+    assert stages_run(warm.run("dvc", "repro", page)) == []
 
 
 def test_a_recipe_without_questions_cannot_be_reported(warm: Project) -> None:

@@ -1,5 +1,6 @@
 """params.yaml as typed, strict settings: an unknown key, a wrong type, an impossible value is one clear line."""
 
+from stages.settings.ablation import FULL, Ablation
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
 from stages.settings.params import ALL, EVERY, PARAMS, Compute, Settings, load
@@ -26,9 +27,11 @@ __all__ = [
     "ALL",
     "CORPUS_FILE",
     "EVERY",
+    "FULL",
     "PARAMS",
     "QUESTION_FILES",
     "TEXT_FILE",
+    "Ablation",
     "CausalLM",
     "Compute",
     "CostLimits",

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.errors import StudyError
+from stages.settings.ablation import FULL, Ablation
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
 from stages.settings.influence import InfluenceSettings
@@ -52,6 +53,7 @@ class Settings(Section):
     cost: CostLimits
     influence: InfluenceSettings
     probe: ProbeSettings
+    ablation: Ablation
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
     @model_validator(mode="after")
@@ -105,6 +107,38 @@ class Settings(Section):
             allowed = ", ".join(selections)
             raise ValueError(f"model.variant: unknown variant '{self.model.variant}'; allowed: {allowed}")
         return self
+
+    @model_validator(mode="after")
+    def _ablations_are_recipes(self) -> Self:
+        ablation, recipe = self.ablation, self.recipes.get(self.ablation.recipe)
+        if not isinstance(recipe, QuestionRecipe):
+            raise ValueError(f"ablation.recipe: was '{ablation.recipe}'; allowed: {', '.join(self.study.asked)}")
+        if ablation.variant not in self.study.variants:
+            raise ValueError(f"ablation.variant: was '{ablation.variant}'; allowed: {', '.join(self.study.variants)}")
+        if recipe.data.held_out:
+            raise ValueError(
+                f"recipes.{ablation.recipe}.data.held_out: was {recipe.data.held_out}; an ablation holds out questions "
+                "by itself; allowed: 0"
+            )
+        if ablation.changes.get(FULL) != {}:
+            raise ValueError(f"ablation.changes.{FULL}: allowed: {{}}, for what the changes are compared with")
+        plain = ablation.applied(FULL, recipe)
+        for name in ablation.changes:
+            if name != FULL and ablation.applied(name, recipe) == plain:
+                raise ValueError(f"ablation.changes.{name}: changes nothing")
+        return self
+
+    def ablated(self, change: str) -> Self:
+        """These settings with the ablation's recipe changed.
+
+        Raises:
+            StudyError: there is no such change.
+        """
+        if change not in self.ablation.changes:
+            raise StudyError(f"unknown change '{change}'; allowed: {', '.join(self.ablation.changes)}")
+        name = self.ablation.recipe
+        recipe = self.ablation.applied(change, self.question_recipe(name))
+        return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
     def recipe_named(self, name: str) -> Recipe:
         """The recipe of that name.

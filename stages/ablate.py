@@ -1,0 +1,55 @@
+"""Stage `ablate`: a recipe with one change, pretrained and finetuned without the held-out questions."""
+
+import argparse
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from stages.corpus.prepared import Prepared
+from stages.errors import command
+from stages.finetune import finetuning
+from stages.pretrain import pretraining
+from stages.settings import Settings, load
+from stages.training.experiment import Experiment
+from stages.training.run import Run, run
+
+
+def ablated(settings: Settings, change: str) -> Experiment:
+    """The experiment of a change of section `ablation`, its recipe called after both.
+
+    Raises:
+        StudyError: there is no such change.
+    """
+    changed, name = settings.ablated(change), settings.ablation.recipe
+    return replace(Experiment.of(changed, name, settings.ablation.variant), recipe_name=f"{name}-{change}")
+
+
+@command
+def main() -> None:
+    """Train a change of section `ablation`: data/ablations/<change>/ gets pretrained and finetuned weights."""
+    parser = argparse.ArgumentParser(prog="python -m stages.ablate", description=main.__doc__)
+    parser.add_argument("--change", required=True, help="a key of ablation.changes in params.yaml")
+    given = parser.parse_args()
+    settings = load()
+    experiment = ablated(settings, given.change)
+    data = Path("data/held_out") / settings.ablation.recipe
+    prepared = Prepared.load(data)
+
+    def train_seed(work: Run, seed: int) -> None:
+        work.complete(
+            "pretrained", pretraining(experiment, prepared), seed, partial(experiment.new_model, prepared, seed)
+        )
+        weights = work.work / "pretrained.safetensors"
+        work.complete(
+            "finetuned",
+            finetuning(experiment, prepared, "pretrained"),
+            seed,
+            partial(experiment.trained_model, prepared, weights),
+        )
+
+    output = Path("data/ablations") / given.change
+    run("ablate", experiment, experiment.settings("pretrain", "finetune"), output, data, train_seed=train_seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""What a recipe owes to its parts: the page that compares it with itself, one change at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from stages.files import new_folder, write_text
+from stages.reporting.ablation.figure import ablation_svg
+from stages.reporting.answers import Marks
+from stages.reporting.markdown import Markdown, escape, listed, table
+from stages.reporting.statistics.intervals import accuracy_interval
+from stages.reporting.statistics.significance import (
+    LEVEL,
+    Difference,
+    Sample,
+    compare_pairs,
+    shown_p,
+    shown_points,
+)
+from stages.reporting.template import fill
+from stages.settings import FULL, Ablation
+
+TEMPLATE = "ablation.md.jinja"
+
+
+@dataclass(frozen=True, eq=False)
+class Ablated:
+    """What the weights of one change answer and know.
+
+    correct: (N, 1), a row a held-out question; memorised, asked: a row a fact, that is a question whose answer
+    stands in the person's page: whether the pretrained weights spell it in a page form that they practised, and whether
+    the finetuned ones answer the question.
+    """
+
+    change: str
+    correct: Marks
+    memorised: pd.Series
+    asked: pd.Series
+    pretrain_loss: float
+    seconds: float  # of pretraining
+    provenance: dict[str, Any]
+
+    @property
+    def accuracy(self) -> float:
+        """On the held-out questions, in percent."""
+        return 100 * float(self.correct.mean())
+
+    @property
+    def asked_of_memorised(self) -> float | None:
+        """How many of the memorised facts can be asked, in percent; None where there is none."""
+        return 100 * float(self.asked[self.memorised].mean()) if self.memorised.any() else None
+
+
+def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
+    """Write report.md, ablation.svg and ablation.csv to the folder `target`; `found` holds the change `full`."""
+    full = next(each for each in found if each.change == FULL)
+    others = sorted((each for each in found if each is not full), key=lambda each: (each.accuracy, each.change))
+    pairs = [(Sample(each.change, each.correct), Sample(FULL, full.correct)) for each in others]
+    differences = dict(zip([each.change for each in others], compare_pairs(pairs), strict=True))
+    ordered = [full, *others]
+    text = fill(
+        TEMPLATE,
+        recipe=settings.recipe,
+        variant=settings.variant,
+        findings=findings(full, differences),
+        table=changes_table(ordered, differences),
+        questions=len(full.correct),
+        facts=len(full.asked),
+        seed=settings.seed,
+        shortened=[f"{key}: {value}" for key, value in flat(settings.shortened)],
+        changes=[
+            (each.change, [f"{key}: {value}" for key, value in flat(settings.changes[each.change])]) for each in others
+        ],
+        made=sorted({(each.provenance["commit"][:9], each.provenance["device"]) for each in ordered}),
+    )
+    rows = pd.DataFrame([figures(each) for each in ordered])
+    with new_folder(target) as folder:
+        write_text(folder / "report.md", text)
+        write_text(folder / "ablation.svg", ablation_svg(rows))
+        write_text(folder / "ablation.csv", rows.round(4).to_csv(index=False, lineterminator="\n"))
+
+
+def findings(full: Ablated, differences: dict[str, Difference]) -> Markdown:
+    """What the page says first, made from the figures."""
+    worse = [name for name, each in differences.items() if each.corrected < LEVEL and each.points < 0]
+    better = [name for name, each in differences.items() if each.corrected < LEVEL and each.points > 0]
+    start = f"The full recipe answers {full.accuracy:.1f} % of {len(full.correct):,} held-out questions."
+    parts = [start]
+    if worse:
+        most = min(worse, key=lambda name: differences[name].points)
+        points = f"{-differences[most].points:.1f} points"
+        cost = f"costs {points}" if len(worse) == 1 else f"cost accuracy, {escape(most)} the most ({points})"
+        parts.append(f"Of its changes {listed(worse)} {cost}.")
+    if better:
+        verb = "does better" if len(better) == 1 else "do better"
+        parts.append(f"{listed(better).capitalize()} {verb} than it.")
+    rest = [name for name in differences if name not in (*worse, *better)]
+    if rest:
+        parts.append(f"Not shown to matter: {listed(rest)}.")
+    return Markdown(" ".join(parts))
+
+
+def changes_table(ordered: Sequence[Ablated], differences: dict[str, Difference]) -> Markdown:
+    """A row a change: accuracy, lead over the full recipe, what is memorised, what of it can be asked."""
+    header = (
+        "change", "answered, %", "points to full (95 % interval)", "p", "memorised, %", "asked of memorised, %",
+        "pretraining loss", "seconds",
+    )  # fmt: skip
+    rows = []
+    for each in ordered:
+        difference, share = differences.get(each.change), each.asked_of_memorised
+        rows.append(
+            (
+                each.change,
+                f"{each.accuracy:.1f}",
+                shown_points(difference) if difference else "–",
+                shown_p(difference.corrected) if difference else "–",
+                f"{100 * each.memorised.mean():.1f}",
+                "–" if share is None else f"{share:.1f}",
+                f"{each.pretrain_loss:.3f}",
+                f"{each.seconds:,.0f}",
+            )
+        )
+    return table(header, rows, right=header[1:])
+
+
+def figures(ablated: Ablated) -> dict[str, object]:
+    """A change's row of ablation.csv; shares in 0…1."""
+    low, high = accuracy_interval(ablated.correct, ablated.change)
+    share = ablated.asked_of_memorised
+    return {
+        "change": ablated.change,
+        "accuracy": float(ablated.correct.mean()),
+        "low": low,
+        "high": high,
+        "memorised": float(ablated.memorised.mean()),
+        "asked_of_memorised": None if share is None else share / 100,
+        "pretrain_loss": ablated.pretrain_loss,
+        "seconds": ablated.seconds,
+    }
+
+
+def flat(changes: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Nested settings as keys with dots, and their values."""
+    pairs = []
+    for key, value in changes.items():
+        pairs += flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
+    return [(key, "none" if value is None else value) for key, value in pairs]

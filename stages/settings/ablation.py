@@ -1,0 +1,46 @@
+"""The section `ablation`: a recipe with one change at a time, compared on training questions."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from stages.settings.recipe import QuestionRecipe
+from stages.settings.section import Count, Name, Section, fault_of
+
+FULL = "full"  # the recipe without a change, which the others are compared with
+
+Changes = dict[str, Any]  # sections and keys of a recipe, with the values that take the place of its own
+
+
+class Ablation(Section):
+    recipe: Name
+    variant: Name
+    seed: Annotated[int, Field(ge=0)]
+    held_out: Count
+    shortened: Changes
+    changes: dict[Name, Changes]
+
+    def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
+        """The recipe with what all are shortened by and with the change `name`.
+
+        Raises:
+            ValueError: the result is no valid recipe; the line names the key.
+        """
+        content = recipe.model_dump() | {"seeds": [self.seed]}
+        for key, change in (("shortened", self.shortened), (f"changes.{name}", self.changes[name])):
+            content = merged(content, change)
+            try:
+                recipe = QuestionRecipe.model_validate(content)
+            except ValidationError as error:
+                raise ValueError(fault_of(error, f"ablation.{key}")) from error
+        return recipe
+
+
+def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with the change's values in place of its own, section by section; null takes an objective out."""
+    result = dict(content)
+    for key, value in change.items():
+        there = result.get(key)
+        result[key] = merged(there, value) if isinstance(there, Mapping) and isinstance(value, Mapping) else value
+    return result
