@@ -10,7 +10,7 @@ study: .venv/study  ## the default recipe on the synthetic world, every variant,
 	dvc repro
 
 test: .venv/test lint  ## the checks and the test suite
-	python -m pytest -q
+	OMP_NUM_THREADS=1 python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 lint: .venv/test  ## style and types
 	ruff format --check .
