@@ -289,11 +289,8 @@ def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
 
 def test_the_ablation_trains_each_change_once_and_never_asks_dev(warm: Project) -> None:
     page = "stages/dvc.yaml:ablation"
-    assert [each for each in stages_run(warm.run("dvc", "repro", page)) if each.startswith("ablat")] == [
-        "ablate@full",
-        "ablate@dropout",
-        "ablation",
-    ]
+    *changes, last = [each for each in stages_run(warm.run("dvc", "repro", page)) if each.startswith("ablat")]
+    assert (sorted(changes), last) == (["ablate@dropout", "ablate@full"], "ablation")
     report = warm.folder / "reports" / "quick" / "ablation"
     assert "Asked are 5 questions held out of the training ones" in (report / "report.md").read_text(encoding="utf-8")
     held = (warm.folder / "data" / "held_out" / "quick" / "questions.tsv").read_text(encoding="utf-8")
