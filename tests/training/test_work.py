@@ -23,6 +23,7 @@ DEPENDS = {"recipe": {"epochs": 3}, "seeds": [1, 2]}
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("__main__.__file__", str(tmp_path / "main.py"), raising=False)  # a stage's process has one
     folder = tmp_path / "data"
     (folder / "inner").mkdir(parents=True)
     (folder / "inner" / "file").write_text("some")
