@@ -20,10 +20,15 @@ from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 DEPENDS = {"recipe": {"epochs": 3}, "seeds": [1, 2]}
 
 
+@pytest.fixture(autouse=True)
+def _main_module_has_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a stage's process; in a test worker it has none."""
+    monkeypatch.setattr("__main__.__file__", str(tmp_path / "main.py"), raising=False)
+
+
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("__main__.__file__", str(tmp_path / "main.py"), raising=False)  # a stage's process has one
     folder = tmp_path / "data"
     (folder / "inner").mkdir(parents=True)
     (folder / "inner" / "file").write_text("some")
