@@ -13,6 +13,9 @@ from stages.settings import Settings, load
 from stages.training.experiment import Experiment
 from stages.training.run import Run, run
 
+HELD_OUT = Path("data/held_out")  # <recipe>/: what `prepare --held-out` makes
+WEIGHTS = Path("data/ablations")  # <change>/
+
 
 def ablated(settings: Settings, change: str) -> Experiment:
     """The experiment of a change of section `ablation`, its recipe called after both.
@@ -32,7 +35,7 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     experiment = ablated(settings, given.change)
-    data = Path("data/held_out") / settings.ablation.recipe
+    data = HELD_OUT / settings.ablation.recipe
     prepared = Prepared.load(data)
 
     def train_seed(work: Run, seed: int) -> None:
@@ -47,7 +50,7 @@ def main() -> None:
             partial(experiment.trained_model, prepared, weights),
         )
 
-    output = Path("data/ablations") / given.change
+    output = WEIGHTS / given.change
     run("ablate", experiment, experiment.settings("pretrain", "finetune"), output, data, train_seed=train_seed)
 
 

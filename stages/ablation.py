@@ -1,19 +1,20 @@
 """Stage `ablation`: what each change of section `ablation` does, as a page: reports/<recipe>/ablation/."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
 from tqdm import tqdm
 
-from stages.ablate import ablated
+from stages.ablate import HELD_OUT, WEIGHTS, ablated
 from stages.corpus.prepared import Prepared, read_table
 from stages.errors import command
 from stages.evaluate import predictions
 from stages.files import read_json
-from stages.probing.facts import dev_facts, texts
+from stages.probing.facts import Fact, dev_facts, texts
 from stages.probing.forms import asked_in_all_forms, trained_forms
 from stages.probing.knowledge import knowledge
 from stages.reporting.ablation.page import Ablated, write_page
+from stages.reporting.sections.probes import ASKED, spelled
 from stages.settings import Settings, load
 
 
@@ -22,38 +23,37 @@ def main() -> None:
     """Ask the weights of every change, and write the page."""
     settings = load()
     name = settings.ablation.recipe
-    folder = Path("data/held_out") / name
+    folder = HELD_OUT / name
     prepared, audit = Prepared.load(folder), read_table(folder / "audit.tsv")
-    found = [asked(settings, change, prepared, audit) for change in tqdm(settings.ablation.changes, desc="ablation")]
+    facts = dev_facts(prepared, audit, texts(prepared))
+    found = [asked(settings, change, prepared, facts) for change in tqdm(settings.ablation.changes, desc="ablation")]
     write_page(Path("reports") / name / "ablation", settings.ablation, found)
 
 
-def asked(settings: Settings, change: str, prepared: Prepared, audit: pd.DataFrame) -> Ablated:
-    """What a change's weights answer and know; dev are the held-out questions.
+def asked(settings: Settings, change: str, prepared: Prepared, facts: Sequence[Fact]) -> Ablated:
+    """What a change's weights answer and know; dev are the held-out questions, facts those that a page tells.
 
     Raises:
         StudyError: they are missing, or were trained with other settings.
     """
     experiment = ablated(settings, change)
-    recipe, folder = experiment.question_recipe, Path("data/ablations") / change
+    recipe, folder = experiment.question_recipe, WEIGHTS / change
     models = {
         weights: experiment.trained_model(prepared, folder / f"{weights}.safetensors")
         for weights in ("pretrained", "finetuned")
     }
     answers = predictions(models["finetuned"], prepared, "dev", recipe.generation.max_characters)
-    facts = dev_facts(prepared, audit, texts(prepared))
     forms = asked_in_all_forms(facts, recipe.pretrain.objectives, settings.probe.cue, recipe.model.context)
     right = answers.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     known = knowledge(models, prepared.vocabulary, facts, forms, right)
+    training = read_json(folder / "pretrained.json")
     return Ablated(
         change=change,
         correct=answers.correct.to_numpy(int)[:, None],
-        memorised=(known[[f"pretrained_{form}" for form in trained_forms(recipe.pretrain.objectives)]] == 1).any(
-            axis=1
-        ),
-        asked=known.finetuned_question == 1,
-        pretrain_loss=float(read_json(folder / "pretrained.json")["loss"]),
-        seconds=float(read_json(folder / "pretrained.json")["seconds"]),
+        memorised=spelled(known, "pretrained", trained_forms(recipe.pretrain.objectives)) == 1,
+        asked=known[ASKED] == 1,
+        pretrain_loss=float(training["loss"]),
+        seconds=float(training["seconds"]),
         provenance=read_json(folder / "provenance.json"),
     )
 

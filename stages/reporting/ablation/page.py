@@ -50,8 +50,8 @@ class Ablated:
 
     @property
     def asked_of_memorised(self) -> float | None:
-        """How many of the memorised facts can be asked, in percent; None where there is none."""
-        return 100 * float(self.asked[self.memorised].mean()) if self.memorised.any() else None
+        """Which share of the memorised facts can be asked, in 0…1; None where there is none."""
+        return float(self.asked[self.memorised].mean()) if self.memorised.any() else None
 
 
 def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
@@ -119,7 +119,7 @@ def changes_table(ordered: Sequence[Ablated], differences: dict[str, Difference]
                 shown_points(difference) if difference else "–",
                 shown_p(difference.corrected) if difference else "–",
                 f"{100 * each.memorised.mean():.1f}",
-                "–" if share is None else f"{share:.1f}",
+                "–" if share is None else f"{100 * share:.1f}",
                 f"{each.pretrain_loss:.3f}",
                 f"{each.seconds:,.0f}",
             )
@@ -130,14 +130,13 @@ def changes_table(ordered: Sequence[Ablated], differences: dict[str, Difference]
 def figures(ablated: Ablated) -> dict[str, object]:
     """A change's row of ablation.csv; shares in 0…1."""
     low, high = accuracy_interval(ablated.correct, ablated.change)
-    share = ablated.asked_of_memorised
     return {
         "change": ablated.change,
         "accuracy": float(ablated.correct.mean()),
         "low": low,
         "high": high,
         "memorised": float(ablated.memorised.mean()),
-        "asked_of_memorised": None if share is None else share / 100,
+        "asked_of_memorised": ablated.asked_of_memorised,
         "pretrain_loss": ablated.pretrain_loss,
         "seconds": ablated.seconds,
     }

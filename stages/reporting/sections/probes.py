@@ -58,8 +58,8 @@ def read_probe(folder: Path) -> Probe:
             cue=int(record["cue"]),
             trained_forms=trained,
             known=known.assign(
-                memorised=known[[f"pretrained_{form}" for form in trained]].max(axis=1),
-                kept=known[[f"finetuned_{form}" for form in trained]].max(axis=1),
+                memorised=spelled(known, "pretrained", trained),
+                kept=spelled(known, "finetuned", trained),
             ),
             said=_table(folder / "invented.tsv", PEOPLE_COLUMNS, record["people"] is not None),
             origins=list(record["origins"]),
@@ -69,6 +69,11 @@ def read_probe(folder: Path) -> Probe:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None
+
+
+def spelled(known: pd.DataFrame, weights: str, forms: Sequence[str]) -> pd.Series:
+    """Whether the `weights` (pretrained or finetuned) spell each fact of knowledge.tsv in any of the forms: 1 or 0."""
+    return known[[f"{weights}_{form}" for form in forms]].max(axis=1)
 
 
 def best_asked(probes: Sequence[Probe]) -> Probe:
