@@ -6,23 +6,28 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.project import start
-from tests.training.killing import fingerprint, sum_of_steps
+from tests.project import start, write_params
+from tests.training.killing import fingerprint, steps_done, sum_of_steps
 from tests.training.test_interruption import (
     ARGUMENTS,
     COMMAND,
     OUTPUTS,
     PATIENCE,
+    RECIPE,
     STEPS,
     TRAININGS,
     new_project,
+    tiny,
     wait_until,
 )  # fmt: skip
 
 THREADS = 2  # so that two seeds have one each, as the trainings they are compared with
+LONGER = 15
+LONG = LONGER * STEPS  # steps of a seed's pretraining once it is lengthened
 STOPPED = r"stopped after step \d+ of \d+; the same command goes on from there"
 
 
@@ -41,6 +46,26 @@ def project(tmp_path: Path) -> Path:
     return new_project(tmp_path / "project")
 
 
+def lengthen(folder: Path) -> Path:
+    """Make the pretraining so long that no seed ends before the other has begun."""
+
+    def long(content: dict[str, Any]) -> None:
+        tiny(content)
+        content["recipes"][RECIPE]["pretrain"]["epochs"] *= LONGER
+
+    write_params(folder, long)
+    return folder
+
+
+@pytest.fixture(scope="module", name="long_alone")
+def long_alone_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `alone`, the long pretraining only."""
+    folder = lengthen(new_project(tmp_path_factory.mktemp("long") / "project"))
+    process = start(folder, *COMMAND)
+    assert process.communicate(timeout=PATIENCE) and process.returncode == 0
+    return folder
+
+
 def begin(folder: Path, stage: str = "pretrain") -> subprocess.Popen[str]:
     return start(folder, f"stages.{stage}", *ARGUMENTS, threads=THREADS)
 
@@ -57,8 +82,8 @@ def processes(folder: Path) -> list[int]:
     return found
 
 
-def steps(folder: Path) -> int:
-    return sum_of_steps(folder, "pretrain", dict.fromkeys(TRAININGS["pretrain"], STEPS))
+def steps(folder: Path, of_each: int = STEPS) -> int:
+    return sum_of_steps(folder, "pretrain", dict.fromkeys(TRAININGS["pretrain"], of_each))
 
 
 @pytest.mark.parametrize("stage", TRAININGS)
@@ -93,25 +118,26 @@ def test_a_seed_that_the_recipe_has_not_is_refused(project: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_stopped_stage_leaves_no_training_behind_and_goes_on(
-    number: signal.Signals, project: Path, alone: Path
+    number: signal.Signals, project: Path, long_alone: Path
 ) -> None:
+    lengthen(project)
     process = begin(project)
-    wait_until(lambda: steps(project) >= 4, process)
+    wait_until(lambda: min(steps_done(project, "pretrain", name, LONG) for name in TRAININGS["pretrain"]) >= 2, process)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=PATIENCE)  # until the trainings close it, too
     assert "Traceback" not in stderr
     if number == signal.SIGTERM:
         assert process.returncode == 130
-        assert 1 <= len(re.findall(STOPPED, stderr)) <= 2  # one may have ended before the other began
+        assert len(re.findall(STOPPED, stderr)) == 2
     deadline = time.monotonic() + PATIENCE
     while processes(project):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    assert 2 <= steps(project) <= 2 * STEPS
+    assert 4 <= steps(project, LONG) < 2 * LONG
     assert not (project / OUTPUTS["pretrain"]).exists()
     process = begin(project)
     assert process.communicate(timeout=PATIENCE) and process.returncode == 0
-    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(alone / OUTPUTS["pretrain"])
+    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(long_alone / OUTPUTS["pretrain"])
 
 
 def test_a_training_that_fails_tells_why_once_and_ends_the_others(project: Path) -> None:
