@@ -187,5 +187,6 @@ def _best(lines: list[tuple[list[int], float]], count: int) -> list[tuple[list[i
 
 def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:
     """Read tokens (B, T) and give the logits (B, V) of the character after the last."""
-    hidden = model.hidden([tokens], states)  # (B·T, C)
-    return model.head(hidden.view(*tokens.shape, -1)[:, -1])
+    B, T = tokens.shape
+    last = torch.arange(T - 1, B * T, T, device=tokens.device)
+    return model.head(model.hidden([tokens], states, last))

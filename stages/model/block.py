@@ -28,16 +28,21 @@ class Block(nn.Module):
         self.contract = nn.Linear(4 * model.width, model.width)
         self.share_dropped = model.dropout
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None) -> Tensor:
+    def forward(
+        self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None, wanted: Tensor | None = None
+    ) -> Tensor:
         """x (N, C) → (N, C), the characters of parts of the shapes (B, T), one part after another.
 
-        A state continues the only part, as in `Mixer.forward`.
+        A state continues the only part, as in `Mixer.forward`. With `wanted`, numbers of characters, only those
+        come out: (wanted, C).
         """
         mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), shapes, state)  # (N, C)
-        return self.add(x, mixed)
+        return self.add(x, mixed, wanted)
 
-    def add(self, x: Tensor, mixed: Tensor) -> Tensor:
-        """What follows the mixer: x + mixed, and the MLP's part. x, mixed: (N, C)."""
+    def add(self, x: Tensor, mixed: Tensor, wanted: Tensor | None = None) -> Tensor:
+        """What follows the mixer: x + mixed, and the MLP's part. x, mixed: (N, C), of which `wanted` go on or all."""
+        if wanted is not None:  # no character looks at another any more, so the rest would be computed in vain
+            x, mixed = x[wanted], mixed[wanted]
         share_dropped = self.share_dropped if self.training else 0.0
         x = add_dropout(x, mixed, None, share_dropped)
         h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)

@@ -34,17 +34,20 @@ class GPT(nn.Module):
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
         self.apply(_initialise)
 
-    def hidden(self, parts: Sequence[Tensor], states: Sequence[State] | None = None) -> Tensor:
+    def hidden(
+        self, parts: Sequence[Tensor], states: Sequence[State] | None = None, wanted: Tensor | None = None
+    ) -> Tensor:
         """Batches of tokens, each (B, T) int64 → what the head reads (N, C), one part after another, N = Σ B·T.
 
         With states (one a block) there is one part, and its tokens continue each row after the positions its
-        states have seen.
+        states have seen. With `wanted`, numbers of characters in 0…N−1, only what is read at those is computed
+        to the end: (wanted, C).
         """
         x = self.embedding(torch.cat([part.flatten() for part in parts]))  # (N, C)
         if self.positions is not None:
             x = x + torch.cat([self._positions(part, states).flatten(0, 1) for part in parts])
         x = dropout(x, self.share_dropped if self.training else 0.0)
-        x = self.blocks(x, [part.shape for part in parts], states)
+        x = self.blocks(x, [part.shape for part in parts], states, wanted)
         return layer_norm(x, self.norm.weight, self.norm.bias)
 
     def _positions(self, part: Tensor, states: Sequence[State] | None) -> Tensor:

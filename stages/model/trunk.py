@@ -22,13 +22,21 @@ class Trunk(nn.ModuleList):
         super().__init__(Block(model, mixer(model, settings, layer)) for layer in range(model.layers))
         self.needs_positions = mixer.needs_positions
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], states: Sequence[State] | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        shapes: Sequence[torch.Size],
+        states: Sequence[State] | None = None,
+        wanted: Tensor | None = None,
+    ) -> Tensor:
         """x (N, C) → (N, C), the characters of parts of the shapes (B, T), one part after another.
 
         With states (one a block) there is one part, and it continues each row after the positions they have seen.
+        With `wanted`, numbers of characters, only those come out: (wanted, C).
         """
         for i, block in enumerate(self):
-            x = block(x, shapes, None if states is None else states[i])
+            is_last = i == len(self) - 1
+            x = block(x, shapes, None if states is None else states[i], wanted if is_last else None)
         return x
 
     def empty_states(self, batch: int, positions: int) -> list[State]:

@@ -32,8 +32,9 @@ def spell(model: GPT, vocabulary: Vocabulary, asked: Sequence[Asked]) -> tuple[n
             [np.concatenate([prompts[row], golds[row]]) for row in rows], [len(prompts[row]) for row in rows]
         )
         wanted = batch.targets != PAD  # (B, T)
-        hidden = model.hidden([torch.from_numpy(batch.inputs).to(device)])  # (B·T, C)
-        logits = model.head(hidden[torch.from_numpy(wanted.ravel()).to(device)]).float()  # (characters, V)
+        characters = torch.from_numpy(wanted.ravel().nonzero()[0]).to(device)
+        hidden = model.hidden([torch.from_numpy(batch.inputs).to(device)], wanted=characters)  # (characters, C)
+        logits = model.head(hidden).float()  # (characters, V)
         gold = batch.targets[wanted]
         log_probability = logits.log_softmax(dim=-1).cpu().double().numpy()[np.arange(len(gold)), gold]
         said = logits.argmax(dim=-1).cpu().numpy() == gold

@@ -107,10 +107,10 @@ class Learner:
 
 
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
-    """Mean cross-entropy over all targets of a batch's parts, in nats; logits are made where there is a target only."""
+    """Mean cross-entropy over all targets of a batch's parts, in nats; only what they need of the model is computed."""
     device = model.head.weight.device
     targets = torch.from_numpy(np.concatenate([part.targets.ravel() for part in parts])).to(device)  # (N,)
     wanted = (targets != PAD).nonzero()[:, 0]  # (targets,)
-    hidden = model.hidden([torch.from_numpy(part.inputs).to(device) for part in parts])  # (N, C)
-    logits = model.head(hidden[wanted])  # (targets, vocabulary)
+    hidden = model.hidden([torch.from_numpy(part.inputs).to(device) for part in parts], wanted=wanted)  # (targets, C)
+    logits = model.head(hidden)  # (targets, vocabulary)
     return F.cross_entropy(logits.float(), targets[wanted])

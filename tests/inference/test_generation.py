@@ -31,11 +31,11 @@ class Countdown(nn.Module):
     def empty_states(self, batch: int, positions: int) -> list[State]:
         return [State(torch.zeros(batch, dtype=torch.long))]
 
-    def hidden(self, parts: Sequence[Tensor], states: Sequence[State]) -> Tensor:
+    def hidden(self, parts: Sequence[Tensor], states: Sequence[State], wanted: Tensor) -> Tensor:
         (tokens,) = parts
         states[0].lengths = states[0].lengths + tokens.shape[1]
         assert int(states[0].lengths.max()) <= self.context
-        return nn.functional.one_hot(tokens.flatten(), 12).float()
+        return nn.functional.one_hot(tokens.flatten()[wanted], 12).float()
 
 
 def prompts(*lengths: int, seed: int = 0) -> list[np.ndarray]:

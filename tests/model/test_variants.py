@@ -209,6 +209,13 @@ def test_every_length_up_to_the_context_gives_the_logits_of_the_whole(model: GPT
 
 
 @torch.inference_mode()
+def test_what_is_wanted_of_two_parts_comes_out_as_among_all(model: GPT) -> None:
+    parts = [random_tokens(2, 7), random_tokens(3, 16)]
+    wanted = torch.tensor([0, 6, 7, 13, 14, 30, 61])
+    torch.testing.assert_close(model.hidden(parts, wanted=wanted), model.hidden(parts)[wanted], rtol=0, atol=ROUNDING)
+
+
+@torch.inference_mode()
 def test_rows_of_a_batch_do_not_influence_each_other(model: GPT) -> None:
     tokens = random_tokens(4, 30)
     torch.testing.assert_close(model(tokens)[2:3], model(tokens[2:3]), rtol=0, atol=ROUNDING)

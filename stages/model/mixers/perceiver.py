@@ -109,10 +109,16 @@ class Trunk(BaseTrunk):
         self.latents = nn.Parameter(0.02 * torch.randn(settings.bottleneck, model.width))  # C
         self.residual = settings.residual
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], states: Sequence[Any] | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        shapes: Sequence[torch.Size],
+        states: Sequence[Any] | None = None,
+        wanted: Tensor | None = None,
+    ) -> Tensor:
         if states is not None:
             (shape,) = shapes
-            return self._continue(x, shape, states)
+            return self._continue(x, shape, states, wanted)
         parts = zip(x.split([shape.numel() for shape in shapes]), shapes, strict=True)
         read = [part.view(*shape, -1)[:, : len(self.latents)] for part, shape in parts]  # (B, M, C): M = min(m, T)
         few = [part.shape[:2] for part in read]
@@ -121,7 +127,7 @@ class Trunk(BaseTrunk):
         y = self._down(latents, few, self._offer_inputs(inputs, few))
         for block in list(self)[1:-1]:
             y = block(y, few)
-        return self._up(x, shapes, self._offer_latents(y, few))
+        return self._up(x, shapes, self._offer_latents(y, few), wanted=wanted)
 
     def _offer_inputs(self, x: Tensor, few: Shapes) -> list[KeysValues]:
         """What latents can read of the inputs x (N, C)."""
@@ -140,12 +146,19 @@ class Trunk(BaseTrunk):
         up: Any = self[-1]
         return up.mixer.keys_values(_normal(up, y), few)
 
-    def _up(self, x: Tensor, shapes: Shapes, latents: Sequence[KeysValues], visible: Tensor | None = None) -> Tensor:
+    def _up(
+        self,
+        x: Tensor,
+        shapes: Shapes,
+        latents: Sequence[KeysValues],
+        visible: Tensor | None = None,
+        wanted: Tensor | None = None,
+    ) -> Tensor:
         """The last block. x (N, C)."""
         up: Any = self[-1]
-        return up.add(x if self.residual else torch.zeros_like(x), up.mixer.ask(x, shapes, latents, visible))
+        return up.add(x if self.residual else torch.zeros_like(x), up.mixer.ask(x, shapes, latents, visible), wanted)
 
-    def _continue(self, x: Tensor, shape: torch.Size, states: Sequence[Any]) -> Tensor:
+    def _continue(self, x: Tensor, shape: torch.Size, states: Sequence[Any], wanted: Tensor | None) -> Tensor:
         """x (B·T, C) after the positions seen: the latents they make, if there is room, then their outputs."""
         B, T = shape
         first, *between, last = states
@@ -166,7 +179,7 @@ class Trunk(BaseTrunk):
         for state in states:
             state.lengths = seen + T
         k, v, visible = last.seen_from(positions)
-        return self._up(x, [shape], [(k, v)], visible)
+        return self._up(x, [shape], [(k, v)], visible, wanted)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         states: list[Any] = super().empty_states(batch, min(positions, len(self.latents)))
