@@ -29,6 +29,10 @@ class Examples:
         """
         places = np.arange(sequences.shape[1])
         wanted = places >= np.broadcast_to(first_target, len(sequences))[:, None]
+        return cls._shifted(sequences, lengths, wanted)
+
+    @classmethod
+    def _shifted(cls, sequences: np.ndarray, lengths: np.ndarray, wanted: np.ndarray) -> "Examples":
         targets = np.where(wanted, sequences, PAD)
         return cls(sequences[:, :-1], targets[:, 1:], lengths - 1)
 
@@ -36,10 +40,13 @@ class Examples:
     def of_rows(cls, rows: Sequence[np.ndarray], first_targets: Sequence[int] | np.ndarray) -> "Examples":
         """Examples of sequences of different lengths, each (length,), with the place of each one's first target."""
         lengths = np.array([len(row) for row in rows])
-        sequences = np.full((len(rows), lengths.max()), PAD, dtype=np.int64)
-        for row, padded in zip(rows, sequences, strict=True):
-            padded[: len(row)] = row
-        return cls.of(sequences, lengths, np.asarray(first_targets))
+        return cls.of(_matrix(rows, np.int64), lengths, np.asarray(first_targets))
+
+    @classmethod
+    def of_marked(cls, rows: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> "Examples":
+        """Examples of sequences of different lengths, with what is wanted of each as a target: (length,) bool."""
+        lengths = np.array([len(row) for row in rows])
+        return cls._shifted(_matrix(rows, np.int64), lengths, _matrix(wanted, np.bool_))
 
     @classmethod
     def join(cls, batches: Sequence["Examples"]) -> "Examples":
@@ -48,6 +55,14 @@ class Examples:
         inputs = np.concatenate([columns(batch.inputs, width) for batch in batches])
         targets = np.concatenate([columns(batch.targets, width) for batch in batches])
         return cls(inputs, targets, np.concatenate([batch.lengths for batch in batches]))
+
+
+def _matrix(rows: Sequence[np.ndarray], dtype: type[np.generic]) -> np.ndarray:
+    """Rows of different lengths, one below the other, filled up with PAD or False: (B, longest)."""
+    matrix = np.zeros((len(rows), max(len(row) for row in rows)), dtype)
+    for row, padded in zip(rows, matrix, strict=True):
+        padded[: len(row)] = row
+    return matrix
 
 
 def columns(matrix: np.ndarray, width: int) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 A title cloze keeps the page's wording up to the phrase; a question shares only some words with it. Here the cue is such
 a handful of words: `in Ada Lovelace 1815 born⁇London⁇`. Which words, how many and in which order is drawn anew each
-time, for every capitalised phrase of every page alike.
+time, for every capitalised phrase of every page alike. More phrases of the page may follow in the same example, without
+its name: `in Ada Lovelace 1815 born⁇London⁇ first Engine⁇Charles Babbage⁇`, so that more of what is read is a target.
 """
 
 import re
@@ -56,31 +57,49 @@ class WordClozes:
         return (*before[len(before) - min(len(before), reach.words_before) :], *after[: reach.words_after])
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        """One example from each document in `rows` (B,): targets are the ⁇, the phrase and the closing ⁇.
+        """One example from each document in `rows` (B,): targets are the phrases, each with the ⁇ that closes it.
 
-        The cue has 0…most_words of the words within reach; in a share `in_order` of the examples they stand as in
-        the page, else in any order. The name stands at a random place among them.
+        As many phrases as fit, but at most `most_phrases`, are asked in random order, each after a cue of 0…most_words
+        of the words within its reach; in a share `in_order` of the cues they stand as in the page, else in any order.
+        The name stands at a random place in the first cue. The ⁇ that ends a cue is no target: nothing tells where a
+        handful of words ends.
         """
-        cues, answers = zip(*(self._example(row, generator) for row in rows), strict=True)
-        sequences = [np.concatenate([cue, [MASK], answer, [MASK]]) for cue, answer in zip(cues, answers, strict=True)]
-        return Examples.of_rows(sequences, [len(cue) for cue in cues])
+        sequences, wanted = zip(*(self._example(row, generator) for row in rows), strict=True)
+        return Examples.of_marked(sequences, wanted)
 
     def _example(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        document, phrases, settings = self.documents[row], self.phrases[row], self.settings
-        name = document[: self.headings[row]]
-        if not phrases:
-            return name[: self.context - 1], document[:0]
-        phrase = phrases[generator.integers(len(phrases))]
-        answer = document[slice(*phrase.span)][: self.context // 2]
-        room = self.context - 1 - len(answer)  # a mask; the last character of all is not read
-        name = name[:room]
+        """A sequence, and which of its characters are targets."""
+        document, phrases = self.documents[row], self.phrases[row]
+        name = [document[: self.headings[row]][: self.context - 1]]
+        room = self.context + 1  # the last character of all is not read
+        clozes = []
+        for number in generator.permutation(len(phrases))[: self.settings.most_phrases]:
+            answer = document[slice(*phrases[number].span)][: self.context // 2]
+            cue = self._cue(document, phrases[number], name, room - len(answer) - 2, generator)
+            if cue is None:
+                break
+            clozes.append((cue, answer))
+            room -= len(cue) + len(answer) + 2
+            name = []
+        pieces = [part for cue, answer in clozes or [(name[0], name[0][:0])] for part in (cue, [MASK], answer, [MASK])]
+        wanted = [np.full(len(part), place % 4 >= 2) for place, part in enumerate(pieces)]
+        return np.concatenate(pieces), np.concatenate(wanted)
+
+    def _cue(
+        self, document: np.ndarray, phrase: Phrase, name: list[np.ndarray], room: int, generator: np.random.Generator
+    ) -> np.ndarray | None:
+        """Words from around a phrase with the name, if there is one, among them; None if there is no room."""
+        if room < 0:
+            return None
+        settings = self.settings
+        name = [part[:room] for part in name]
         count = generator.integers(0, min(settings.most_words, len(phrase.words)), endpoint=True)
         chosen = generator.permutation(len(phrase.words))[:count]
         if generator.random() < settings.in_order:
             chosen = np.sort(chosen)
-        pieces = [document[slice(*phrase.words[i])] for i in chosen]
-        while pieces and len(name) + sum(len(piece) + 1 for piece in pieces) > room:
-            pieces.pop()
-        pieces.insert(int(generator.integers(0, len(pieces), endpoint=True)), name)
-        spaced = [part for piece in pieces for part in (self.space, piece)]
-        return np.concatenate(spaced[1:]), answer
+        words = [document[slice(*phrase.words[i])] for i in chosen]
+        while words and sum(len(part) + 1 for part in [*name, *words]) - 1 > room:
+            words.pop()
+        place = int(generator.integers(0, len(words), endpoint=True))
+        spaced = [part for piece in (*words[:place], *name, *words[place:]) for part in (self.space, piece)]
+        return np.concatenate(spaced[1:]) if spaced else document[:0]

@@ -4,21 +4,24 @@ Of `Ada. Ada was born in Ulm, Peru.` and the place `Ulm`::
 
     continuation   Ada. Ada was born in                 Ulm
     cloze          Ada s born in ⁇                      Ulm⁇    (name, the ten characters before the place)
+    words          Ada Ada was born in⁇                 Ulm⁇    (name, the four words before the place)
     infilling      Ada. Ada was born in ⁇, Peru.⁇       Ulm
     other name     Bo s born in ⁇                       Ulm⁇    (the cloze with a stranger's name: a control)
     question       Where was Ada born?⁇                 Ulm⁇
 
-The first three are page forms: they use the page's own wording, each as one of pretraining's objectives does.
+The first four are page forms: they use the page's own wording, each as one of pretraining's objectives does.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stages.corpus.vocabulary import MASK
+from stages.corpus.word_cloze import WORD
 from stages.probing.facts import Fact
 from stages.settings import Objectives
 
-PAGE_FORMS = ("continuation", "cloze", "infilling")
+PAGE_FORMS = ("continuation", "cloze", "words", "infilling")
+WORDS = 4  # before the place, in form `words`
 OTHER_NAME = "other_name"
 QUESTION = "question"
 
@@ -48,6 +51,14 @@ def cloze(fact: Fact, name: str, cue: int, context: int) -> Asked:
     return Asked(f"{name} {left}{MASK}" if left else name + MASK, fact.place + MASK)
 
 
+def words(fact: Fact, context: int) -> Asked:
+    """A name and the last words before the place, as a word cloze can have them; none are of the heading."""
+    before = [match.group() for match in WORD.finditer(fact.page, len(fact.name), fact.position)][-WORDS:]
+    while before and len(" ".join([fact.name, *before])) > context - 1 - len(fact.place):
+        before.pop(0)
+    return Asked(" ".join([fact.name, *before]) + MASK, fact.place + MASK)
+
+
 def infilling(fact: Fact, longest: int) -> Asked:
     """The page with a gap for the place, as span corruption has it, the page truncated to `longest` characters.
 
@@ -71,6 +82,7 @@ def asked_in_all_forms(facts: Sequence[Fact], objectives: Objectives, cue: int, 
     return {
         "continuation": [continuation(fact, context) for fact in facts],
         "cloze": [cloze(fact, fact.name, cue, context) for fact in facts],
+        "words": [words(fact, context) for fact in facts],
         "infilling": [infilling(fact, longest) for fact in facts],
         OTHER_NAME: [cloze(fact, _stranger(facts, i), cue, context) for i, fact in enumerate(facts)],
         QUESTION: [question(fact) for fact in facts],
@@ -79,10 +91,11 @@ def asked_in_all_forms(facts: Sequence[Fact], objectives: Objectives, cue: int, 
 
 def trained_forms(objectives: Objectives) -> list[str]:
     """The page forms that pretraining's objectives practise."""
-    spans, cloze_, causal = objectives.span_corruption, objectives.title_cloze, objectives.causal_lm
+    spans, causal = objectives.span_corruption, objectives.causal_lm
     practised = {
         "continuation": any(each and each.share for each in (spans, causal)),
-        "cloze": bool(cloze_ and cloze_.share),
+        "cloze": bool(objectives.title_cloze and objectives.title_cloze.share),
+        "words": bool(objectives.word_cloze and objectives.word_cloze.share),
         "infilling": bool(spans and spans.share),
     }
     return [form for form in PAGE_FORMS if practised[form]]

@@ -79,6 +79,7 @@ class WordCloze(Section):
     words_after: Annotated[int, Field(ge=0)]
     most_words: Annotated[int, Field(ge=0)]
     in_order: Share
+    most_phrases: Count
 
 
 class CausalLM(Section):

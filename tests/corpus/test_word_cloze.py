@@ -5,14 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from stages.corpus.example import MASK, PAD
+from stages.corpus.example import PAD
 from stages.corpus.prepared import Prepared
 from stages.corpus.word_cloze import WordClozes
 from stages.settings import WordCloze
 
-PLAIN = WordCloze(share=1.0, words_before=3, words_after=2, most_words=2, in_order=0.0)
+PLAIN = WordCloze(share=1.0, words_before=3, words_after=2, most_words=2, in_order=0.0, most_phrases=1)
 PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."
 NAME = "Oda Quill"
+MANY = "Oda Quill. Born in Vell , she left Ilm for Urr ."
 
 
 def clozes(documents: list[str], settings: WordCloze, context: int = 64) -> tuple[Prepared, WordClozes]:
@@ -30,7 +31,7 @@ def drawn(settings: WordCloze, draws: int = 400) -> list[tuple[list[str], str]]:
         assert cue.count(NAME) == 1
         pieces = cue.replace(NAME, "<name>").split(" ")
         answer = prepared.vocabulary.decode(targets[targets != PAD])
-        if answer == "⁇Vell⁇":
+        if answer == "Vell⁇":
             found.append((pieces, answer))
     return found
 
@@ -56,26 +57,45 @@ def test_words_stand_in_the_pages_order_or_in_any(in_order: float) -> None:
 
 
 def test_every_phrase_is_asked_for() -> None:
-    prepared, objective = clozes(["Oda Quill. Born in Vell , she left Ilm for Urr ."], PLAIN)
+    prepared, objective = clozes([MANY], PLAIN)
     examples = objective.draw(np.zeros(200, dtype=np.int64), np.random.default_rng(0))
     asked = {prepared.vocabulary.decode(targets[targets != PAD]) for targets in examples.targets}
-    assert asked == {"⁇Born⁇", "⁇Vell⁇", "⁇Ilm⁇", "⁇Urr⁇"}
+    assert asked == {"Born⁇", "Vell⁇", "Ilm⁇", "Urr⁇"}
 
 
-def test_targets_begin_with_the_mask_before_the_phrase() -> None:
-    _, objective = clozes([PAGE], PLAIN)
+@pytest.mark.parametrize("most_phrases", [1, 2, 3, 9])
+def test_targets_are_the_phrases_with_the_masks_that_close_them(most_phrases: int) -> None:
+    prepared, objective = clozes([MANY], PLAIN.model_copy(update={"most_phrases": most_phrases}), context=128)
     examples = objective.draw(np.zeros(50, dtype=np.int64), np.random.default_rng(0))
-    for inputs, targets in zip(examples.inputs, examples.targets, strict=True):
-        first = int(np.flatnonzero(targets != PAD)[0])
-        assert targets[first] == MASK
-        assert inputs[first + 1] == MASK
-        assert (inputs[: first + 1] != MASK).all()
+    for inputs, targets, length in zip(examples.inputs, examples.targets, examples.lengths, strict=True):
+        shown = prepared.vocabulary.decode(np.append(inputs[:length], targets[length - 1]))
+        cues, phrases = shown.split("⁇")[0:-1:2], shown.split("⁇")[1::2]
+        assert len(phrases) == min(most_phrases, 4) == len(set(phrases))
+        assert set(phrases) <= {"Born", "Vell", "Ilm", "Urr"}
+        assert prepared.vocabulary.decode(targets[targets != PAD]) == "".join(f"{phrase}⁇" for phrase in phrases)
+        assert [cue.count(NAME) for cue in cues] == [1] + [0] * (len(cues) - 1)
+        assert all(len(cue.replace(NAME, "name").split()) <= PLAIN.most_words + 1 for cue in cues)
+
+
+def test_the_words_of_each_cue_are_from_around_its_own_phrase() -> None:
+    near = {"Born": {"in", "Vell"}, "Vell": {"Born", "in", "she", "left"}, "Ilm": {"Vell", "she", "left", "for", "Urr"},
+            "Urr": {"left", "Ilm", "for"}}  # fmt: skip
+    prepared, objective = clozes([MANY], PLAIN.model_copy(update={"most_phrases": 4}), context=128)
+    examples = objective.draw(np.zeros(200, dtype=np.int64), np.random.default_rng(0))
+    seen: dict[str, set[str]] = {phrase: set() for phrase in near}
+    for inputs, targets, length in zip(examples.inputs, examples.targets, examples.lengths, strict=True):
+        parts = prepared.vocabulary.decode(np.append(inputs[:length], targets[length - 1])).split("⁇")
+        for cue, phrase in zip(parts[0:-1:2], parts[1::2], strict=True):
+            seen[phrase] |= set(cue.replace(NAME, "").split())
+    assert seen == near
 
 
 @pytest.mark.parametrize("context", [16, 24, 40])
 def test_examples_fit_the_context(context: int) -> None:
     documents = ["Oda Quill. She was born in " + "Vell" * 30 + " and lived in Ilm .", "A very long name indeed. x ."]
-    _, objective = clozes(documents, PLAIN.model_copy(update={"most_words": 9, "words_before": 9}), context)
+    _, objective = clozes(
+        documents, PLAIN.model_copy(update={"most_words": 9, "words_before": 9, "most_phrases": 3}), context
+    )
     for seed in range(30):
         examples = objective.draw(np.array([0, 1]), np.random.default_rng(seed))
         assert examples.lengths.max() <= context

@@ -9,8 +9,19 @@ from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt
 from stages.corpus.title_cloze import TitleClozes
 from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.word_cloze import WordClozes
 from stages.probing.facts import Fact
-from stages.probing.forms import Asked, asked_in_all_forms, cloze, continuation, infilling, question, trained_forms
+from stages.probing.forms import (
+    WORDS,
+    Asked,
+    asked_in_all_forms,
+    cloze,
+    continuation,
+    infilling,
+    question,
+    trained_forms,
+    words,
+)
 from stages.settings import Objectives
 from tests.probing.toy import OBJECTIVES
 from tests.tiny import SETTINGS
@@ -30,6 +41,7 @@ def sequences(examples: Examples) -> list[str]:
 def test_the_forms_by_hand() -> None:
     assert continuation(FACT, CONTEXT) == Asked("Ada. Ada was born in ", "Ulm")
     assert cloze(FACT, "Ada", 10, CONTEXT) == Asked("Ada s born in ⁇", "Ulm⁇")
+    assert words(FACT, CONTEXT) == Asked("Ada Ada was born in⁇", "Ulm⁇")
     assert infilling(FACT, CONTEXT - 1) == Asked("Ada. Ada was born in ⁇, Peru.⁇", "Ulm")
     assert question(FACT) == Asked("Where was Ada born?⁇", "Ulm⁇")
 
@@ -60,9 +72,31 @@ def test_the_cloze_is_a_title_cloze_of_that_context() -> None:
         assert asked.prompt + asked.said in drawn
 
 
+def test_the_words_are_a_word_cloze_in_the_pages_order() -> None:
+    settings = SETTINGS.recipes["open"].pretrain.objectives.word_cloze
+    assert settings is not None
+    ordered = settings.model_copy(update={"in_order": 1.0, "most_words": WORDS, "most_phrases": 1})
+    prepared = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
+    for context in (CONTEXT, 20, 16):
+        clozes = WordClozes(prepared.documents, prepared.vocabulary, ordered, context)
+        generator = np.random.default_rng(0)
+        drawn = {
+            prepared.vocabulary.decode(np.append(batch.inputs[0], batch.targets[0, -1]))
+            for batch in (clozes.draw(np.array([0]), generator) for _ in range(2000))
+        }
+        asked = words(FACT, context)
+        assert asked.prompt + asked.said in drawn
+
+
 @pytest.mark.parametrize("context", [24, 20, 16])
 def test_a_page_that_is_too_long_is_cut_from_the_left_and_place_and_all_fits(context: int) -> None:
-    for asked in (continuation(FACT, context), infilling(FACT, context - 1), cloze(FACT, "Ada", 10, context)):
+    forms = (
+        continuation(FACT, context),
+        infilling(FACT, context - 1),
+        cloze(FACT, "Ada", 10, context),
+        words(FACT, context),
+    )
+    for asked in forms:
         assert len(asked.prompt) + len(asked.said) <= context + 1
     prompt = continuation(FACT, context).prompt
     assert "Ada. Ada was born in ".endswith(prompt)
@@ -98,3 +132,6 @@ def test_which_forms_are_practised_follows_from_the_objectives() -> None:
     assert cloze_settings is not None
     alone = Objectives(title_cloze=cloze_settings.model_copy(update={"share": 1.0}))
     assert trained_forms(alone) == ["cloze"]
+    word_settings = of["open"].word_cloze
+    assert word_settings is not None
+    assert trained_forms(Objectives(word_cloze=word_settings.model_copy(update={"share": 1.0}))) == ["words"]

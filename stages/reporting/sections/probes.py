@@ -9,7 +9,7 @@ import pandas as pd
 
 from stages.reporting.evaluations import broken, read_record
 
-FORMS = ("continuation", "cloze", "infilling")
+FORMS = ("continuation", "cloze", "words", "infilling")
 FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")
 PEOPLE_COLUMNS = ("variant", "seed", "culture", "name", "answer", "probability")
 ASKED = "finetuned_question"

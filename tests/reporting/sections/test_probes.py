@@ -20,7 +20,7 @@ from stages.reporting.sections.saliency_figure import draw_attention, draw_gradi
 from stages.reporting.template import Part
 
 PARTS: list[Callable[[Path, Sequence[str]], Part | None]] = [knowledge_part, inventions_part, saliency_part]
-FORMS = ("continuation", "cloze", "infilling", "other_name")
+FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 FACTS = 40
 READ = "Where was Ada Cole born?⁇"
 
@@ -120,11 +120,11 @@ def test_the_shares_are_those_of_the_table(tmp_path: Path) -> None:
     assert "it answers 50.0 % (95 % interval" in text and "(mean over 2 seeds)" in text
     assert "of the memorised places 60.0 % can be asked, of the others 20.0 %" in text  # 18 of 30, 2 of 10
     assert "in page form finetuning keeps 50.0 % of them" in text
-    assert "does not practise the form continuation, infilling" in text
+    assert "without weight in *memorised*: continuation, words, infilling" in text
     row = next(line for line in text.splitlines() if line.startswith("| x |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[1:6] == ["75.0 → 37.5", "0.0 → 0.0", "75.0 → 37.5", "100.0 → 0.0", "0.0 → 0.0"]
-    assert cells[6:] == ["50.0", "60.0", "20.0"]
+    assert cells[1:7] == ["75.0 → 37.5", "0.0 → 0.0", "75.0 → 37.5", "0.0 → 0.0", "100.0 → 0.0", "0.0 → 0.0"]
+    assert cells[7:] == ["50.0", "60.0", "20.0"]
 
 
 def test_other_numbers_give_other_sentences(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_the_control_is_told_only_where_the_cloze_is_practised(tmp_path: Path) -
     assert "when another person's name stands in it" in text_of(knowledge_part(tmp_path, ["with"]))
     text = text_of(knowledge_part(tmp_path, ["without"]))
     assert "when another person's name" not in text
-    assert "spells 100.0 %" in text and "does not practise the form continuation, cloze" in text
+    assert "spells 100.0 %" in text and "in *memorised*: continuation, cloze, words" in text
 
 
 def test_every_fact_is_in_one_group_of_each_split_and_the_file_has_their_shares(tmp_path: Path) -> None:
