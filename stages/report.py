@@ -50,7 +50,7 @@ def main() -> None:
         given.recipe,
         given.selection,
         variants,
-        recipe.report.show_questions,
+        recipe.report,
         [part for part in parts if part],
     )
 

@@ -85,7 +85,16 @@ CLOZE = {
         "share": 1.0, "longest_context": 9, "free_order": 0.0, "blanked_rows": 0.0, "blanked_characters": 0.0,
     },
 }  # fmt: skip
-WORDS = {"word_cloze": {"share": 1.0, "words_before": 4, "words_after": 2, "most_words": 3, "in_order": 0.5}}
+WORDS = {
+    "word_cloze": {
+        "share": 1.0,
+        "words_before": 4,
+        "words_after": 2,
+        "most_words": 3,
+        "in_order": 0.5,
+        "most_phrases": 1,
+    }
+}
 
 
 @pytest.mark.parametrize(

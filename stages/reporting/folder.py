@@ -17,6 +17,7 @@ from stages.reporting.sections.differences import differences_part
 from stages.reporting.sections.pretraining import pretraining_part
 from stages.reporting.tables import accuracy_rows
 from stages.reporting.template import Part
+from stages.settings import Report
 
 
 def write_report(
@@ -25,13 +26,13 @@ def write_report(
     recipe: str,
     selection: str,
     variants: Sequence[str],
-    show_questions: bool,
+    settings: Report,
     parts: Sequence[Part] = (),
 ) -> None:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`.
 
-    variants: those that the selection names; parts: sections beside the evaluations'. Without `show_questions` no
-    question and no gold answer of the data is in any file of the folder.
+    variants: those that the selection names; parts: sections beside the evaluations'. Without
+    `settings.show_questions` no question and no gold answer of the data is in any file of the folder.
     Raises StudyError where an input is missing or broken; `target` is then left as it was.
     """
     baseline = read_baseline(evaluations)
@@ -39,24 +40,24 @@ def write_report(
     results = [summarise(evaluation, baseline.dev_questions) for evaluation in read]
     predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
-    if not show_questions:
+    if not settings.show_questions:
         predictions = predictions.assign(question="", gold="")
     metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
     best_first = ranked(results)
     names = [result.variant for result in results]
     statistics = (
         differences_part(best_first, baseline.place),
-        pretraining_part(best_first, show_questions),
+        pretraining_part(best_first, settings.show_questions),
         confidence_part(best_first, names),
     )
-    report = render(metrics, results, baseline, show_questions, statistics, parts)
+    report = render(metrics, results, baseline, settings, statistics, parts)
     pictures = {
         "accuracy.svg": accuracy_svg(results, baseline, recipe),
         "loss.svg": loss_svg(curves, names),
     }
     beside = {name: content for part in (*statistics, *parts) for name, content in part.files.items()}
     order = [result.variant for result in best_first]
-    index = render_index(report, pictures | beside, predictions, order, show_questions)
+    index = render_index(report, pictures | beside, predictions, order, settings.show_questions)
     with new_folder(target) as folder:
         write_text(folder / "report.md", report)
         write_text(folder / "index.html", index)

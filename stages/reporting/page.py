@@ -12,6 +12,7 @@ from stages.reporting.metrics import Result, best_variant
 from stages.reporting.published import published
 from stages.reporting.tables import provenance_table, results_table
 from stages.reporting.template import Part, fill
+from stages.settings import Report
 
 TEMPLATE = "report.md.jinja"
 EXAMPLES = 5  # of each kind, right and wrong
@@ -21,14 +22,14 @@ def render(
     metrics: dict[str, Any],
     results: Sequence[Result],
     baseline: Baseline,
-    show_questions: bool,
+    settings: Report,
     statistics: Sequence[Part],
     parts: Sequence[Part],
 ) -> str:
     """Return report.md for `metrics` (metrics.json) of the variants in `results`.
 
     The sections `statistics` stand after the accuracies, `parts` after everything that comes from the evaluations.
-    With `show_questions` false the page names neither a question nor an answer of the dev set, only rows.
+    With `settings.show_questions` false the page names neither a question nor an answer of the dev set, only rows.
     """
     shown = best_variant(metrics["variants"])
     evaluations = [result.evaluation for result in results]
@@ -43,9 +44,9 @@ def render(
         shown=shown,
         seed=_first_seed(predictions),
         limit=EXAMPLES,
-        show_questions=show_questions,
-        right=examples(predictions, correct=True, show_questions=show_questions),
-        wrong=examples(predictions, correct=False, show_questions=show_questions),
+        settings=settings,
+        right=examples(predictions, correct=True, show_questions=settings.show_questions),
+        wrong=examples(predictions, correct=False, show_questions=settings.show_questions),
         seeds=metrics["selected"]["seeds"],
         any_published=any(published(metrics["recipe"], result.variant, "pretrained") for result in results),
         statistics=[part.text for part in statistics],

@@ -129,6 +129,7 @@ class Generation(Section):
 
 class Report(Section):
     show_questions: bool
+    dev_asked_before: Annotated[int, Field(ge=0)] | None
 
 
 class Recipe(Section):

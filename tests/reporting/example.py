@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS
+from stages.settings import Report
 
+SHOWN = Report(show_questions=True, dev_asked_before=None)
+HIDDEN = Report(show_questions=False, dev_asked_before=None)
 Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
 PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
 

@@ -11,7 +11,7 @@ from stages.errors import StudyError
 from stages.reporting.folder import write_report
 from stages.reporting.markdown import Markdown
 from stages.reporting.template import Part
-from tests.reporting.example import PLACES, write_baseline, write_variant
+from tests.reporting.example import HIDDEN, PLACES, SHOWN, write_baseline, write_variant
 
 FILES = {
     "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv",
@@ -38,7 +38,7 @@ def table(path: Path, delimiter: str) -> list[dict[str, str]]:
 def test_all_holds_every_variant_sorted_by_name(evaluations: Path, tmp_path: Path) -> None:
     (evaluations / ".rope.unfinished").mkdir()
     target = tmp_path / "reports" / "quick" / "all"
-    write_report(evaluations, target, "quick", "all", BOTH, show_questions=True)
+    write_report(evaluations, target, "quick", "all", BOTH, settings=SHOWN)
     assert {path.name for path in target.iterdir()} == FILES
     written = (target / "predictions.tsv").read_bytes()
     sources = [(evaluations / name / "predictions.tsv").read_bytes() for name in ("rope", "vanilla")]
@@ -53,7 +53,7 @@ def test_all_holds_every_variant_sorted_by_name(evaluations: Path, tmp_path: Pat
 
 
 def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
     rows = table(tmp_path / "report" / "curves.csv", ",")
     for phase in ("pretrain", "finetune_scratch", "finetune_pretrained"):
         for seed in ("1", "2"):
@@ -64,7 +64,7 @@ def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Pat
 
 
 def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the best of 2 variants,")
     assert "Where was Person 1 born? | Bergen | Bergen | 0.500 |" in page
@@ -75,7 +75,7 @@ def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
 
 
 def test_the_sections_are_in_the_order_of_the_argument(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
         "Accuracy", "Are the differences real?", "What pretraining added", "Confidence and calibration", "Loss",
@@ -83,13 +83,28 @@ def test_the_sections_are_in_the_order_of_the_argument(evaluations: Path, tmp_pa
     ]  # fmt: skip
     assert "bootstrap over questions and seeds" in page
     assert "Bands are the range" not in page
-    write_report(evaluations, tmp_path / "report", "handout", "all", BOTH, show_questions=True)
+    write_report(evaluations, tmp_path / "report", "handout", "all", BOTH, settings=SHOWN)
     assert "Bands are the range" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("before", "held_out", "said"), [(None, 0, ""), (0, 0, "0 times"), (1, 0, "once"), (7, 0, "7 times"), (1, 5, "")]
+)
+def test_the_page_says_how_often_dev_was_asked_before(
+    before: int | None, held_out: int, said: str, evaluations: Path, tmp_path: Path
+) -> None:
+    write_baseline(evaluations, questions=10, accuracy=10.0, held_out=held_out)
+    settings = SHOWN.model_copy(update={"dev_asked_before": before})
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=settings)
+    page = " ".join((tmp_path / "report" / "report.md").read_text(encoding="utf-8").split())
+    sentence = f"While this recipe was developed, dev was asked {said} before the run reported here."
+    assert (sentence in page) == bool(said)
+    assert ("While this recipe was developed" in page) == bool(said)
 
 
 def test_a_single_seed_is_said_to_be_one(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE,), (MOST,))
-    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "The interval is Wilson's" in page
     assert "all seeds" not in page
@@ -97,14 +112,14 @@ def test_a_single_seed_is_said_to_be_one(evaluations: Path, tmp_path: Path) -> N
 
 def test_page_without_right_answers_says_so(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE,), (NONE,))
-    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
     assert "**Right**\n\nNone.\n" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
 
 
 def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE, NONE), (NONE, NONE))  # no prediction names a gold place either
     target = tmp_path / "report"
-    write_report(evaluations, target, "quick", "rope", ["rope"], show_questions=False)
+    write_report(evaluations, target, "quick", "rope", ["rope"], settings=HIDDEN)
     for path in target.iterdir():
         content = path.read_text(encoding="utf-8")
         for secret in ("Where was", "Person", *PLACES):
@@ -116,7 +131,7 @@ def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path, tmp_path:
 
 
 def test_hidden_page_does_not_repeat_right_answers(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=False)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=HIDDEN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert not any(place in page for place in PLACES)
 
@@ -124,7 +139,7 @@ def test_hidden_page_does_not_repeat_right_answers(evaluations: Path, tmp_path: 
 def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_path: Path) -> None:
     hostile = 'A|B <img src=x> `c`\n\n# "D"\t{}'
     write_variant(evaluations, "$x^|<b>", (NONE,), (MOST,), person=hostile)
-    write_report(evaluations, tmp_path / "report", "quick", "$x^|<b>", ["$x^|<b>"], show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "$x^|<b>", ["$x^|<b>"], settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "<" not in page.replace("reports/<", "")
     assert 'A&#124;B &lt;img src=x&gt; &#96;c&#96; # "D" 1 born?' in page
@@ -139,7 +154,7 @@ def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_
 def test_same_input_gives_the_same_bytes(evaluations: Path, tmp_path: Path) -> None:
     folders = [tmp_path / "first", tmp_path / "second"]
     for folder in folders:
-        write_report(evaluations, folder, "quick", "all", BOTH, show_questions=True)
+        write_report(evaluations, folder, "quick", "all", BOTH, settings=SHOWN)
     for name in FILES:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
 
@@ -151,11 +166,11 @@ def test_missing_input_is_told_in_one_line_and_leaves_the_old_report(
     evaluations: Path, tmp_path: Path, missing: str
 ) -> None:
     target = tmp_path / "report"
-    write_report(evaluations, target, "quick", "all", BOTH, show_questions=True)
+    write_report(evaluations, target, "quick", "all", BOTH, settings=SHOWN)
     before = (target / "metrics.json").read_bytes()
     (evaluations / missing).unlink()
     with pytest.raises(StudyError, match="missing; make it with: dvc repro") as told:
-        write_report(evaluations, target, "quick", "all", BOTH, show_questions=True)
+        write_report(evaluations, target, "quick", "all", BOTH, settings=SHOWN)
     assert missing in str(told.value)
     assert "\n" not in str(told.value)
     assert (target / "metrics.json").read_bytes() == before
@@ -163,7 +178,7 @@ def test_missing_input_is_told_in_one_line_and_leaves_the_old_report(
 
 def test_a_variant_that_was_not_evaluated_is_told(evaluations: Path, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"window/predictions\.tsv: missing"):
-        write_report(evaluations, tmp_path / "report", "quick", "window", ["window"], show_questions=True)
+        write_report(evaluations, tmp_path / "report", "quick", "window", ["window"], settings=SHOWN)
 
 
 @pytest.mark.parametrize(
@@ -180,18 +195,18 @@ def test_a_variant_that_was_not_evaluated_is_told(evaluations: Path, tmp_path: P
 def test_broken_input_names_its_file(evaluations: Path, tmp_path: Path, name: str, content: str) -> None:
     (evaluations / "rope" / name).write_text(content)
     with pytest.raises(StudyError, match=name) as told:
-        write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
+        write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
     assert "\n" not in str(told.value)
 
 
 def test_a_loss_that_is_no_number_is_refused(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE,), (MOST,), run={"pretrain_loss": float("nan")})
     with pytest.raises(StudyError, match=r"run\.json: broken \(nan"):
-        write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
+        write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
 
 
 def test_metrics_file_is_what_the_page_tells(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
     metrics = json.loads((tmp_path / "report" / "metrics.json").read_text(encoding="utf-8"))
     assert metrics["selected"]["dev_accuracy"] == 80.0
     assert "answers 80.0 % of the 10 dev questions" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
@@ -199,7 +214,7 @@ def test_metrics_file_is_what_the_page_tells(evaluations: Path, tmp_path: Path) 
 
 def test_further_sections_stand_before_the_provenance_with_their_files(evaluations: Path, tmp_path: Path) -> None:
     parts = [Part(Markdown("## One\n\ntext *as it is*\n"), {"one.svg": "<svg/>"}), Part(Markdown("## Two\n\nmore\n"))]
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True, parts=parts)
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN, parts=parts)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "\n\n## One\n\ntext *as it is*\n\n## Two\n\nmore\n\n## How it was made\n" in page
     assert {path.name for path in (tmp_path / "report").iterdir()} == FILES | {"one.svg"}
@@ -208,7 +223,7 @@ def test_further_sections_stand_before_the_provenance_with_their_files(evaluatio
 @pytest.mark.parametrize("held_out", [0, 10])
 def test_a_page_on_held_out_questions_says_so_first(evaluations: Path, tmp_path: Path, held_out: int) -> None:
     write_baseline(evaluations, 10, 10.0, held_out=held_out)
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, show_questions=True)
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     told = page.split("\n\n")[1].startswith("**A run to choose by.** What is called dev here are 10 questions")
     assert told == bool(held_out)

@@ -7,7 +7,7 @@ import pytest
 
 from stages import study
 from stages.reporting.folder import write_report
-from tests.reporting.example import write_baseline, write_variant
+from tests.reporting.example import SHOWN, write_baseline, write_variant
 
 
 def test_study_copies_the_metrics_and_prints_the_table(
@@ -16,7 +16,7 @@ def test_study_copies_the_metrics_and_prints_the_table(
     evaluations, report = tmp_path / "evaluations", tmp_path / "reports" / "quick" / "all"
     write_baseline(evaluations, 10, 10.0)
     write_variant(evaluations, "rope", ([0] * 10,), ([1] * 10,))
-    write_report(evaluations, report, "quick", "all", ["rope"], show_questions=True)
+    write_report(evaluations, report, "quick", "all", ["rope"], settings=SHOWN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "all"])
     study.main()

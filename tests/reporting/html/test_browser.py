@@ -17,7 +17,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from stages.reporting.folder import write_report
-from tests.reporting.example import write_baseline, write_variant
+from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.html.test_index import predictions, render
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -53,7 +53,7 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_variant(base / "evaluations", "<b>rope", ([0] * 10,) * 2, (FIVE,) * 2, person=PERSON)
     write_variant(base / "evaluations", "vanilla", ([0] * 10,) * 2, ([1] * 10,) * 2, person=PERSON)
     names = ["<b>rope", "vanilla"]
-    write_report(base / "evaluations", base / "report", "quick", "all", names, show_questions=True)
+    write_report(base / "evaluations", base / "report", "quick", "all", names, settings=SHOWN)
     return base / "report" / "index.html"
 
 

@@ -20,7 +20,7 @@ from stages.reporting.html.answers_table import HIDDEN
 from stages.reporting.html.index import LARGEST, render_index
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.template import Part
-from tests.reporting.example import write_baseline, write_variant
+from tests.reporting.example import SHOWN, write_baseline, write_variant
 
 NONE, HALF = [0] * 10, [1] * 5 + [0] * 5
 HOSTILE = "</script><!--<script>alert(1)</script><img src=x onerror=alert(1)> \"'&amp; ` \u202eסבא e\u0301 \u0085{}"
@@ -91,7 +91,7 @@ def folder_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     part = Part(
         Markdown(f"## A part\n\n![{escape(HOSTILE)}](one.svg)\n\n{table(['a'], [[HOSTILE]])}\n"), {"one.svg": PICTURE}
     )
-    write_report(evaluations, base / "report", "quick", variant, [variant], show_questions=True, parts=[part])
+    write_report(evaluations, base / "report", "quick", variant, [variant], settings=SHOWN, parts=[part])
     return base / "report"
 
 
