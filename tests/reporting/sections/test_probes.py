@@ -2,175 +2,23 @@
 
 import csv
 import io
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from stages.errors import StudyError
 from stages.reporting.sections.inventions import inventions_part
-from stages.reporting.sections.knowledge import findings, groups, knowledge_part
-from stages.reporting.sections.knowledge_figure import FEW, draw_knowledge
-from stages.reporting.sections.probes import read_probe, read_probes
+from stages.reporting.sections.knowledge import groups, knowledge_part
+from stages.reporting.sections.knowledge_figure import draw_knowledge
+from stages.reporting.sections.probes import read_probes
 from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.saliency_figure import draw_attention, draw_gradients
 from stages.reporting.template import Part
+from tests.reporting.sections.probe import READ, record, text_of, write_probe
 
 PARTS: list[Callable[[Path, Sequence[str]], Part | None]] = [knowledge_part, inventions_part, saliency_part]
-FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
-FACTS = 40
-READ = "Where was Ada Cole born?⁇"
-
-
-def known(seed: int, memorised: int, asked: int, both: int) -> list[dict[str, Any]]:
-    """Rows of knowledge.tsv: so many facts of each kind, the memorised ones in the cloze form alone."""
-    rows = []
-    for row in range(1, FACTS + 1):
-        is_memorised = row <= memorised
-        is_asked = row <= both or memorised < row <= memorised + asked - both
-        outcomes = {f"{weights}_{form}": 0 for weights in ("pretrained", "finetuned") for form in FORMS}
-        outcomes |= {"pretrained_cloze": int(is_memorised), "finetuned_cloze": int(is_memorised and row % 2)}
-        outcomes |= {"pretrained_infilling": 1}  # not practised: it does not count
-        outcomes["finetuned_question"] = int(is_asked)
-        measured = {**outcomes, **{f"{name}_logp": -0.5 for name in outcomes}}
-        place = {"position": 20 + row, "train_count": row % 4, "born": row % 2}
-        rows.append({"variant": "x", "seed": seed, "row": row, **place, **measured})
-    return rows
-
-
-def record(answers: Sequence[str] = ("Rome", "Oslo"), **changes: Any) -> dict[str, Any]:
-    """probe.json of two trainings."""
-    counts = {"answers": 20, "train": 10, "corpus": 5, "nowhere": 4, "nothing": 1}
-    training = {
-        "names": 4,
-        "train": {"distance": 0.4, "by_chance": 0.2, "p": 0.001},
-        "real": {"distance": 0.3, "by_chance": 0.29, "p": 0.4},
-        "culture": {"cramers_v": 0.6, "by_chance": 0.5, "p": 0.02},
-        "confidence": {"real": 0.8, "invented": 0.2, "surer": 0.9},
-    }
-    row = [1 / len(READ)] * len(READ)
-    return {
-        "variant": "x",
-        "seeds": [1, 2],
-        "questions": 50,
-        "facts": FACTS,
-        "cue": 10,
-        "trained_forms": ["cloze"],
-        "origins": [
-            {"init": init, "split": split, **counts} for init in ("scratch", "pretrained") for split in ("dev", "test")
-        ],
-        "made_up": ["Karati"],
-        "people": {
-            "trainings": [{"seed": seed, **training} for seed in (1, 2)],
-            "answers": [
-                {"answer": answer, "invented": 0.5, "real": 0.25, "train": 0.05 * number}
-                for number, answer in enumerate(answers, 1)
-            ],
-        },
-        "saliency": {
-            **{"question": READ[:-1], "read": READ, "name": [10, 18], "answer": answers[0], "probability": 0.3},
-            **{"gradients": [row, row], "attention": [[row, row, row], [row, row, row]]},
-        },
-        **changes,
-    }
-
-
-def write_probe(
-    folder: Path,
-    variant: str = "x",
-    counts: tuple[int, int, int] = (30, 20, 18),
-    answers: Sequence[str] = ("Rome", "Oslo"),
-    **changes: Any,
-) -> None:
-    """Write a probe; counts: facts memorised, asked, both."""
-    content = record(answers, **changes)
-    (folder / variant).mkdir(parents=True)
-    (folder / variant / "probe.json").write_text(json.dumps(content), encoding="utf-8")
-    _write_rows(folder / variant / "knowledge.tsv", [row for seed in (1, 2) for row in known(seed, *counts)])
-    said = [
-        {"variant": "x", "seed": seed, "culture": culture, "name": "Ada Cole", "answer": answer, "probability": 0.25}
-        for seed in (1, 2)
-        for culture in ("dutch", "english")
-        for answer in (answers[0], answers[0], answers[-1])
-    ]
-    _write_rows(folder / variant / "invented.tsv", said)
-
-
-def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), delimiter="\t", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    path.write_text(text.getvalue(), encoding="utf-8")
-
-
-def text_of(part: Part | None) -> str:
-    assert part is not None
-    return part.text
-
-
-def test_the_shares_are_those_of_the_table(tmp_path: Path) -> None:
-    write_probe(tmp_path)
-    text = text_of(knowledge_part(tmp_path, ["x"]))
-    assert "Of the 50 dev questions 40 have their answer in the person's own page." in text
-    assert "**x** spells 75.0 % (95 % interval" in text  # 30 of 40: what is not practised does not count
-    assert "it answers 50.0 % (95 % interval" in text and "(mean over 2 seeds)" in text
-    assert "of the memorised places 60.0 % can be asked, of the others 20.0 %" in text  # 18 of 30, 2 of 10
-    assert "in page form finetuning keeps 50.0 % of them" in text
-    assert "without weight in *memorised*: continuation, words, infilling" in text
-    row = next(line for line in text.splitlines() if line.startswith("| x |"))
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[1:7] == ["75.0 → 37.5", "0.0 → 0.0", "75.0 → 37.5", "0.0 → 0.0", "100.0 → 0.0", "0.0 → 0.0"]
-    assert cells[7:] == ["50.0", "60.0", "20.0"]
-
-
-def test_other_numbers_give_other_sentences(tmp_path: Path) -> None:
-    for name, counts in (("ahead", (30, 20, 18)), ("behind", (10, 20, 5)), ("empty", (0, 4, 0)), ("all", (40, 40, 40))):
-        write_probe(tmp_path, name, counts)
-    said = {name: findings([read_probe(tmp_path / name)]) for name in ("ahead", "behind", "empty", "all")}
-    assert "Memorising runs ahead of asking" in said["ahead"]
-    assert "Asking is no harder than the page's words: of the memorised places 50.0 %" in said["behind"]
-    assert "nothing was memorised" in said["empty"] and "0.0 % (95 % interval 0.0" in said["empty"]
-    assert "100.0 % can be asked; in page form" in said["all"]
-    both = findings(read_probes(tmp_path, ["ahead", "behind"]))
-    assert "Memorised less asked: from 25.0 points (ahead) to -25.0 (behind)." in both
-
-
-def test_the_control_is_told_only_where_the_cloze_is_practised(tmp_path: Path) -> None:
-    write_probe(tmp_path, "with")
-    write_probe(tmp_path, "without", trained_forms=["infilling"])
-    assert "when another person's name stands in it" in text_of(knowledge_part(tmp_path, ["with"]))
-    text = text_of(knowledge_part(tmp_path, ["without"]))
-    assert "when another person's name" not in text
-    assert "spells 100.0 %" in text and "in *memorised*: continuation, cloze, words" in text
-
-
-def test_every_fact_is_in_one_group_of_each_split_and_the_file_has_their_shares(tmp_path: Path) -> None:
-    write_probe(tmp_path)
-    part = knowledge_part(tmp_path, ["x"])
-    assert part is not None
-    rows = list(csv.DictReader(io.StringIO(part.files["knowledge.csv"])))
-    assert (rows[0]["by"], float(rows[0]["memorised"]), float(rows[0]["asked"])) == ("all", 0.75, 0.5)
-    assert float(rows[0]["finetuned_question_logp"]) == -0.5
-    splits = {row["by"] for row in rows[1:]}
-    assert len(splits) == 3
-    for split in splits:
-        mine = [row for row in rows if row["by"] == split]
-        assert sum(int(row["facts"]) for row in mine) == FACTS
-        assert sum(int(row["facts"]) * float(row["memorised"]) for row in mine) == pytest.approx(30, abs=0.01)
-    by_place = {row["group"]: int(row["facts"]) for row in rows if "training answers" in row["by"]}
-    assert by_place == {"never": 10, "once": 10, "2–4": 20}
-    by_position = {row["group"]: int(row["facts"]) for row in rows if row["by"].startswith("characters")}
-    assert by_position == {"0–31": 11, "32–63": 29}
-
-
-def test_the_extremes_are_the_lowest_and_the_highest_group(tmp_path: Path) -> None:
-    write_probe(tmp_path, counts=(40, 20, 20))  # rows 1 to 20, at the positions 21 to 40, are asked
-    text = text_of(knowledge_part(tmp_path, ["x"]))
-    assert "characters of the page before the place, from 31.0 % (32–63) to 100.0 % (0–31)" in text
 
 
 def test_where_answers_come_from_is_told_with_examples(tmp_path: Path) -> None:
@@ -293,19 +141,6 @@ def test_the_pictures_hold_what_they_are_drawn_from(tmp_path: Path, number: int)
             if name.endswith(".svg"):
                 ElementTree.fromstring(content)
                 assert f"]({name})" in part.text
-
-
-def test_groups_of_a_few_facts_are_not_drawn(tmp_path: Path) -> None:
-    write_probe(tmp_path)
-    probes = read_probes(tmp_path, ["x"])
-    few = probes[0].known[probes[0].known.row < FEW]
-    grouped = groups([*probes])
-    small = groups([type(probes[0])(**{**vars(probes[0]), "known": few})])
-    assert any(line.get_ydata()[0] > 0 for axes in draw_knowledge(grouped, ["x"]).axes for line in axes.lines)
-    heights = [
-        height for axes in draw_knowledge(small, ["x"]).axes for line in axes.lines for height in line.get_ydata()
-    ]
-    assert all(height != height for height in heights)
 
 
 def test_a_probe_without_facts_and_without_people_has_its_origins_only(tmp_path: Path) -> None:

@@ -1,0 +1,86 @@
+"""The section on what is known and what can be asked."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from stages.reporting.sections.knowledge import findings, groups, knowledge_part
+from stages.reporting.sections.knowledge_figure import FEW, draw_knowledge
+from stages.reporting.sections.probes import read_probe, read_probes
+from tests.reporting.sections.probe import FACTS, text_of, write_probe
+
+
+def test_the_shares_are_those_of_the_table(tmp_path: Path) -> None:
+    write_probe(tmp_path)
+    text = text_of(knowledge_part(tmp_path, ["x"]))
+    assert "Of the 50 dev questions 40 have their answer in the person's own page." in text
+    assert "**x** spells 75.0 % (95 % interval" in text  # 30 of 40: what is not practised does not count
+    assert "it answers 50.0 % (95 % interval" in text and "(mean over 2 seeds)" in text
+    assert "of the memorised places 60.0 % can be asked, of the others 20.0 %" in text  # 18 of 30, 2 of 10
+    assert "in page form finetuning keeps 50.0 % of them" in text
+    assert "without weight in *memorised*: continuation, words, infilling" in text
+    row = next(line for line in text.splitlines() if line.startswith("| x |"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1:7] == ["75.0 → 37.5", "0.0 → 0.0", "75.0 → 37.5", "0.0 → 0.0", "100.0 → 0.0", "0.0 → 0.0"]
+    assert cells[7:] == ["50.0", "60.0", "20.0"]
+
+
+def test_other_numbers_give_other_sentences(tmp_path: Path) -> None:
+    for name, counts in (("ahead", (30, 20, 18)), ("behind", (10, 20, 5)), ("empty", (0, 4, 0)), ("all", (40, 40, 40))):
+        write_probe(tmp_path, name, counts)
+    said = {name: findings([read_probe(tmp_path / name)]) for name in ("ahead", "behind", "empty", "all")}
+    assert "Memorising runs ahead of asking" in said["ahead"]
+    assert "Asking is no harder than the page's words: of the memorised places 50.0 %" in said["behind"]
+    assert "nothing was memorised" in said["empty"] and "0.0 % (95 % interval 0.0" in said["empty"]
+    assert "100.0 % can be asked; in page form" in said["all"]
+    both = findings(read_probes(tmp_path, ["ahead", "behind"]))
+    assert "Memorised less asked: from 25.0 points (ahead) to -25.0 (behind)." in both
+
+
+def test_the_control_is_told_only_where_the_cloze_is_practised(tmp_path: Path) -> None:
+    write_probe(tmp_path, "with")
+    write_probe(tmp_path, "without", trained_forms=["infilling"])
+    assert "when another person's name stands in it" in text_of(knowledge_part(tmp_path, ["with"]))
+    text = text_of(knowledge_part(tmp_path, ["without"]))
+    assert "when another person's name" not in text
+    assert "spells 100.0 %" in text and "in *memorised*: continuation, cloze, words" in text
+
+
+def test_every_fact_is_in_one_group_of_each_split_and_the_file_has_their_shares(tmp_path: Path) -> None:
+    write_probe(tmp_path)
+    part = knowledge_part(tmp_path, ["x"])
+    assert part is not None
+    rows = list(csv.DictReader(io.StringIO(part.files["knowledge.csv"])))
+    assert (rows[0]["by"], float(rows[0]["memorised"]), float(rows[0]["asked"])) == ("all", 0.75, 0.5)
+    assert float(rows[0]["finetuned_question_logp"]) == -0.5
+    splits = {row["by"] for row in rows[1:]}
+    assert len(splits) == 3
+    for split in splits:
+        mine = [row for row in rows if row["by"] == split]
+        assert sum(int(row["facts"]) for row in mine) == FACTS
+        assert sum(int(row["facts"]) * float(row["memorised"]) for row in mine) == pytest.approx(30, abs=0.01)
+    by_place = {row["group"]: int(row["facts"]) for row in rows if "training answers" in row["by"]}
+    assert by_place == {"never": 10, "once": 10, "2–4": 20}
+    by_position = {row["group"]: int(row["facts"]) for row in rows if row["by"].startswith("characters")}
+    assert by_position == {"0–31": 11, "32–63": 29}
+
+
+def test_the_extremes_are_the_lowest_and_the_highest_group(tmp_path: Path) -> None:
+    write_probe(tmp_path, counts=(40, 20, 20))  # rows 1 to 20, at the positions 21 to 40, are asked
+    text = text_of(knowledge_part(tmp_path, ["x"]))
+    assert "characters of the page before the place, from 31.0 % (32–63) to 100.0 % (0–31)" in text
+
+
+def test_groups_of_a_few_facts_are_not_drawn(tmp_path: Path) -> None:
+    write_probe(tmp_path)
+    probes = read_probes(tmp_path, ["x"])
+    few = probes[0].known[probes[0].known.row < FEW]
+    grouped = groups([*probes])
+    small = groups([type(probes[0])(**{**vars(probes[0]), "known": few})])
+    assert any(line.get_ydata()[0] > 0 for axes in draw_knowledge(grouped, ["x"]).axes for line in axes.lines)
+    heights = [
+        height for axes in draw_knowledge(small, ["x"]).axes for line in axes.lines for height in line.get_ydata()
+    ]
+    assert all(height != height for height in heights)
