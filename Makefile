@@ -6,7 +6,7 @@ export PATH := $(BIN):$(PATH)
 
 .PHONY: study test lint environment clean
 
-study: .venv/study  ## the default recipe on the synthetic world, every variant, report page
+study: .venv/study  ## the default recipe on the synthetic world, the compared variants, report page
 	dvc repro
 
 test: .venv/test lint  ## the checks and the test suite

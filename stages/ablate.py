@@ -14,7 +14,7 @@ from stages.training.experiment import Experiment
 from stages.training.run import Run, run
 
 HELD_OUT = Path("data/held_out")  # <recipe>/: what `prepare --held-out` makes
-WEIGHTS = Path("data/ablations")  # <change>/
+WEIGHTS = Path("data/ablations")  # <recipe>/<change>/
 
 
 def ablated(settings: Settings, change: str) -> Experiment:
@@ -29,7 +29,7 @@ def ablated(settings: Settings, change: str) -> Experiment:
 
 @command
 def main() -> None:
-    """Train a change of section `ablation`: data/ablations/<change>/ gets pretrained and finetuned weights."""
+    """Train a change of section `ablation`: data/ablations/<recipe>/<change>/ gets pretrained and finetuned weights."""
     parser = argparse.ArgumentParser(prog="python -m stages.ablate", description=main.__doc__)
     parser.add_argument("--change", required=True, help="a key of ablation.changes in params.yaml")
     given = parser.parse_args()
@@ -50,7 +50,7 @@ def main() -> None:
             partial(experiment.trained_model, prepared, weights),
         )
 
-    output = WEIGHTS / given.change
+    output = WEIGHTS / settings.ablation.recipe / given.change
     run("ablate", experiment, experiment.settings("pretrain", "finetune"), output, data, train_seed=train_seed)
 
 

@@ -11,7 +11,7 @@ from stages.errors import command
 from stages.evaluate import predictions
 from stages.files import read_json
 from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import asked_in_all_forms, trained_forms
+from stages.probing.forms import PAGE_FORMS, asked_in_all_forms
 from stages.probing.knowledge import knowledge
 from stages.reporting.ablation.page import Ablated, write_page
 from stages.reporting.sections.probes import ASKED, spelled
@@ -37,7 +37,7 @@ def asked(settings: Settings, change: str, prepared: Prepared, facts: Sequence[F
         StudyError: they are missing, or were trained with other settings.
     """
     experiment = ablated(settings, change)
-    recipe, folder = experiment.question_recipe, WEIGHTS / change
+    recipe, folder = experiment.question_recipe, WEIGHTS / settings.ablation.recipe / change
     models = {
         weights: experiment.trained_model(prepared, folder / f"{weights}.safetensors")
         for weights in ("pretrained", "finetuned")
@@ -50,7 +50,7 @@ def asked(settings: Settings, change: str, prepared: Prepared, facts: Sequence[F
     return Ablated(
         change=change,
         correct=answers.correct.to_numpy(int)[:, None],
-        memorised=spelled(known, "pretrained", trained_forms(recipe.pretrain.objectives)) == 1,
+        memorised=spelled(known, "pretrained", PAGE_FORMS) == 1,
         asked=known[ASKED] == 1,
         pretrain_loss=float(training["loss"]),
         seconds=float(training["seconds"]),

@@ -13,7 +13,7 @@ from stages.settings import load
 @command
 def main() -> None:
     """Score the constant answer of a recipe on dev."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m stages.baseline", description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     arguments = parser.parse_args()
     recipe = load().question_recipe(arguments.recipe)

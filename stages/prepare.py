@@ -17,17 +17,19 @@ from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionReci
 @command
 def main() -> None:
     """Read, check and encode the data of a recipe."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m stages.prepare", description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     parser.add_argument("--held-out", action="store_true", help="hold out section ablation's training questions as dev")
     arguments = parser.parse_args()
     settings = load()
     recipe, target = settings.recipe_named(arguments.recipe), Path("data/prepared") / arguments.recipe
+    key = f"recipes.{arguments.recipe}.data.held_out"
     if arguments.held_out:
+        key = "ablation.held_out"
         data = settings.question_recipe(arguments.recipe).data
         data = data.model_copy(update={"held_out": settings.ablation.held_out})
         recipe, target = recipe.model_copy(update={"data": data}), Path("data/held_out") / arguments.recipe
-    documents, questions = read(recipe)
+    documents, questions = read(recipe, key)
     prepared = Prepared.of(documents, questions)
     known = audit(documents, questions, prepared.vocabulary) if isinstance(recipe, QuestionRecipe) else None
     with new_folder(target) as folder:
@@ -37,8 +39,10 @@ def main() -> None:
     print(f"{len(documents)} documents of {len(prepared.vocabulary)} characters{_asked(known)}")
 
 
-def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
+def read(recipe: Recipe, key: str) -> tuple[list[str], dict[str, list[Question]]]:
     """The documents of a recipe, and its questions by split; a plain text has none, and its documents are cuts of it.
+
+    key: where params.yaml says how many questions are held out.
 
     Raises:
         StudyError: a file is missing or faulty.
@@ -58,7 +62,7 @@ def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
         )
         for split, name in QUESTION_FILES.items()
     }
-    return documents, hold_out(questions, recipe.data.held_out)
+    return documents, hold_out(questions, recipe.data.held_out, key)
 
 
 def _asked(known: pd.DataFrame | None) -> str:

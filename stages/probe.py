@@ -12,7 +12,7 @@ from stages.errors import StudyError, command
 from stages.files import new_folder, write_json
 from stages.probing.comparison import summary
 from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import asked_in_all_forms, trained_forms
+from stages.probing.forms import asked_in_all_forms, control_form, trained_forms, word_count
 from stages.probing.knowledge import knowledge
 from stages.probing.origins import corpus_text, made_up, origins
 from stages.probing.people import answers, invented_names
@@ -65,7 +65,9 @@ def main() -> None:
         "questions": len(prepared.of_split("dev")),
         "facts": len(facts),
         "cue": settings.cue,
+        "words": word_count(objectives),
         "trained_forms": trained_forms(objectives),
+        "control": control_form(objectives),
         "origins": origins(predictions, places, corpus),
         "made_up": made_up(predictions, prepared, places, corpus),
         "people": summary(pd.concat(said), predictions, train, settings.seed) if said else None,

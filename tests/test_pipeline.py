@@ -19,6 +19,7 @@ STAGES = {
     name: stage.get("do", stage)
     for name, stage in yaml.safe_load((ROOT / "stages" / "dvc.yaml").read_text(encoding="utf-8"))["stages"].items()
 }
+ABLATED: str = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["ablation"]["variant"]
 # What every stage imports and what reaches a result through params.yaml alone
 EXEMPT = ("stages/settings/", "stages/errors.py", "stages/files.py")
 SHOW_IMPORTS = """
@@ -43,7 +44,16 @@ FIGURES = {
 
 def cells(name: str) -> list[str]:
     """The variants whose code the stage runs, each in a cell of its own; one nameless cell where it runs none."""
-    return VARIANTS if any("mixers" in dependency for dependency in STAGES[name]["deps"]) else [""]
+    mixers = [dependency for dependency in STAGES[name]["deps"] if "mixers" in dependency]
+    if any("${ablation.variant}" in mixer for mixer in mixers):
+        return [ABLATED]
+    return VARIANTS if mixers else [""]
+
+
+def dependencies(name: str, variant: str) -> list[str]:
+    """What the stage depends on in the cell of a variant."""
+    templates = ("${item.variant}", "${ablation.variant}")
+    return [each.replace(templates[0], variant).replace(templates[1], variant) for each in STAGES[name]["deps"]]
 
 
 @pytest.fixture(scope="module", name="imports")
@@ -72,7 +82,7 @@ def imports_fixture() -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_depends_on_every_module_it_imports(name: str, imports: dict[str, set[str]]) -> None:
     for variant in cells(name):
-        listed = [dependency.replace("${item.variant}", variant) for dependency in STAGES[name]["deps"]]
+        listed = dependencies(name, variant)
         missing = [
             file
             for file in sorted(imports[f"{name} {variant}"])
@@ -86,7 +96,7 @@ def test_a_stage_depends_on_no_module_that_none_of_its_cells_imports(name: str, 
     """The cells of a matrix share their list: a module that some variants share stands there for all."""
     imported = set[str]().union(*(imports[f"{name} {variant}"] for variant in cells(name)))
     for variant in cells(name):
-        listed = [dependency.replace("${item.variant}", variant) for dependency in STAGES[name]["deps"]]
+        listed = dependencies(name, variant)
         code = [dependency for dependency in listed if dependency.startswith("stages/")]
         assert [each for each in code if not any(file.startswith(each) for file in imported)] == []
 
@@ -302,7 +312,15 @@ def test_the_ablation_trains_each_change_once_and_never_asks_dev(warm: Project) 
     assert len(splits["stand-ins"]) == 5
     assert not splits["stand-ins"] & splits["left"]
     assert splits["stand-ins"] | splits["left"] == splits["train"]
+    write_params(warm.folder, said_otherwise)
     assert stages_run(warm.run("dvc", "repro", page)) == []
+
+
+def said_otherwise(content: dict[str, Any]) -> None:
+    """The small study with settings changed on which no training depends."""
+    small(content)
+    content["recipes"]["quick"]["report"] |= {"dev_asked_before": 3}
+    content["recipes"]["quick"]["seeds"] = [1, 2]
 
 
 def test_a_recipe_without_questions_cannot_be_reported(warm: Project) -> None:

@@ -117,6 +117,8 @@ WORDS = {
         (put("ablation.changes.dropout", {"model": {"dropout": 0.0}}), ["ablation.changes.dropout: changes nothing"]),
         (put("ablation.changes.dropout", {"model": {"drop": 1}}), ["ablation.changes.dropout.model.drop: unknown key"]),
         (put("ablation.changes.dropout", {"optimizer": 3}), ["ablation.changes.dropout.optimizer"]),
+        (put("ablation.changes.dropout", {"seeds": [1, 2]}), ["ablation.changes.dropout.seeds", "model, optimizer"]),
+        (put("ablation.changes.dropout", {"model": {"context": 64}}), ["ablation.changes.dropout.model.context"]),
         (put("recipes.open.data.held_out", 400), ["recipes.open.data.held_out: was 400", "allowed: 0"]),
         (put("study.variants", ["vanilla", "every"]), ["study.variants: 'every'", "selection"]),
         (put("study.variants", ["vanilla", "nonsense"]), ["study.variants: 'nonsense'", "mixers/nonsense.py"]),

@@ -8,11 +8,11 @@ from stages.errors import StudyError
 SEED = 2021  # of the draw: every recipe holds out the same people
 
 
-def hold_out(questions: dict[str, list[Question]], count: int) -> dict[str, list[Question]]:
+def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict[str, list[Question]]:
     """The splits with `count` questions of train as dev, and the others as train; the real dev questions are left out.
 
     People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn
-    only while both questions fit. With 0 all stays as it is.
+    only while both questions fit. With 0 all stays as it is. key: where params.yaml has the count.
 
     Raises:
         StudyError: train has no more questions than are to be held out.
@@ -21,10 +21,7 @@ def hold_out(questions: dict[str, list[Question]], count: int) -> dict[str, list
         return questions
     train = questions["train"]
     if count >= len(train):
-        raise StudyError(
-            f"params.yaml: recipes.<recipe>.data.held_out: was {count}; allowed: less than the {len(train)} training "
-            "questions"
-        )
+        raise StudyError(f"params.yaml: {key}: was {count}; allowed: less than the {len(train)} training questions")
     rows: dict[str, list[int]] = {}
     for question in train:
         rows.setdefault(question.name, []).append(question.row)

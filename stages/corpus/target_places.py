@@ -13,7 +13,7 @@ def target_places(
     """Count the targets of each output, over so many draws of an example from each document.
 
     Columns: position of the output, from 0 to context-1; targets; masked_content, those among them that are masked
-    characters, in answer to the last ⁇ that is read. An example without a ⁇ has none.
+    characters, in answer to a ⁇. An example without a ⁇ has none.
     """
     counts = np.zeros((2, context), dtype=np.int64)
     for _ in range(passes):
@@ -25,11 +25,22 @@ def target_places(
 
 
 def _masked_content(examples: Examples) -> np.ndarray:
-    """(B, T) whether an output answers the last ⁇ that is read, and not with another ⁇."""
+    """(B, T) whether an output is a masked character.
+
+    Of a cloze these are all targets but the ⁇. Where every character is a target, as in span corruption, they
+    answer the last ⁇ that is read.
+    """
+    read = np.arange(examples.inputs.shape[1]) < examples.lengths[:, None]  # (B, T) outputs with a character after
+    is_cloze = (read & (examples.targets == PAD)).any(axis=1, keepdims=True)  # (B, 1)
+    return (is_cloze | _answers_last_mask(examples)) & (examples.targets != MASK)
+
+
+def _answers_last_mask(examples: Examples) -> np.ndarray:
+    """(B, T) whether an output stands at the last ⁇ that is read, or after it."""
     places = np.arange(examples.inputs.shape[1])
     masks = (examples.inputs == MASK) & (places < examples.lengths[:, None])  # (B, T) those with a character after
-    after_last = np.logical_or.accumulate(masks, axis=1) & ~_later(masks)
-    return after_last & (examples.targets != MASK)
+    after_last: np.ndarray = np.logical_or.accumulate(masks, axis=1) & ~_later(masks)
+    return after_last
 
 
 def _later(masks: np.ndarray) -> np.ndarray:

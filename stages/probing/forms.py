@@ -4,9 +4,10 @@ Of `Ada. Ada was born in Ulm, Peru.` and the place `Ulm`::
 
     continuation   Ada. Ada was born in                 Ulm
     cloze          Ada s born in ⁇                      Ulm⁇    (name, the ten characters before the place)
-    words          Ada Ada was born in⁇                 Ulm⁇    (name, the four words before the place)
+    words          Ada was born in⁇                     Ulm⁇    (name, the last words before the place)
     infilling      Ada. Ada was born in ⁇, Peru.⁇       Ulm
-    other name     Bo s born in ⁇                       Ulm⁇    (the cloze with a stranger's name: a control)
+    other name     Bo s born in ⁇                       Ulm⁇    (a control: a stranger's name, else the cloze or,
+                                                                 where words alone are practised, the words)
     question       Where was Ada born?⁇                 Ulm⁇
 
 The first four are page forms: they use the page's own wording, each as one of pretraining's objectives does.
@@ -21,7 +22,7 @@ from stages.probing.facts import Fact
 from stages.settings import Objectives
 
 PAGE_FORMS = ("continuation", "cloze", "words", "infilling")
-WORDS = 4  # before the place, in form `words`
+WORDS = 4  # before the place at most, in form `words`
 OTHER_NAME = "other_name"
 QUESTION = "question"
 
@@ -51,12 +52,14 @@ def cloze(fact: Fact, name: str, cue: int, context: int) -> Asked:
     return Asked(f"{name} {left}{MASK}" if left else name + MASK, fact.place + MASK)
 
 
-def words(fact: Fact, context: int) -> Asked:
-    """A name and the last words before the place, as a word cloze can have them; none are of the heading."""
-    before = [match.group() for match in WORD.finditer(fact.page, len(fact.name), fact.position)][-WORDS:]
-    while before and len(" ".join([fact.name, *before])) > context - 1 - len(fact.place):
+def words(fact: Fact, name: str, count: int, context: int) -> Asked:
+    """A name and at most `count` words before the place, as a word cloze can have them; none are of the fact's name."""
+    own = WORD.findall(fact.name)
+    text = WORD.findall(fact.page, len(fact.name), fact.position)
+    before = [word for word in text if word not in own][-count:] if count else []
+    while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
-    return Asked(" ".join([fact.name, *before]) + MASK, fact.place + MASK)
+    return Asked(" ".join([name, *before]) + MASK, fact.place + MASK)
 
 
 def infilling(fact: Fact, longest: int) -> Asked:
@@ -77,14 +80,19 @@ def question(fact: Fact) -> Asked:
 
 def asked_in_all_forms(facts: Sequence[Fact], objectives: Objectives, cue: int, context: int) -> dict[str, list[Asked]]:
     """Each form of each fact. In `other_name` stands the name of the next fact with another place."""
-    spans = objectives.span_corruption
+    spans, count = objectives.span_corruption, word_count(objectives)
     longest = spans.longest_document if spans else context - 1
+
+    def named(form: str, fact: Fact, name: str) -> Asked:
+        return cloze(fact, name, cue, context) if form == "cloze" else words(fact, name, count, context)
+
+    control = control_form(objectives)
     return {
         "continuation": [continuation(fact, context) for fact in facts],
-        "cloze": [cloze(fact, fact.name, cue, context) for fact in facts],
-        "words": [words(fact, context) for fact in facts],
+        "cloze": [named("cloze", fact, fact.name) for fact in facts],
+        "words": [named("words", fact, fact.name) for fact in facts],
         "infilling": [infilling(fact, longest) for fact in facts],
-        OTHER_NAME: [cloze(fact, _stranger(facts, i), cue, context) for i, fact in enumerate(facts)],
+        OTHER_NAME: [named(control, fact, _stranger(facts, i)) for i, fact in enumerate(facts)],
         QUESTION: [question(fact) for fact in facts],
     }
 
@@ -99,6 +107,18 @@ def trained_forms(objectives: Objectives) -> list[str]:
         "infilling": bool(spans and spans.share),
     }
     return [form for form in PAGE_FORMS if practised[form]]
+
+
+def control_form(objectives: Objectives) -> str:
+    """The form in which a stranger's name is tried: one that is practised, if there is one."""
+    trained = trained_forms(objectives)
+    return "words" if "words" in trained and "cloze" not in trained else "cloze"
+
+
+def word_count(objectives: Objectives) -> int:
+    """How many words form `words` has: no more than pretraining's word clozes have before a phrase."""
+    reach = objectives.word_cloze
+    return min(WORDS, reach.most_words, reach.words_before) if reach else WORDS
 
 
 def _stranger(facts: Sequence[Fact], place: int) -> str:

@@ -12,7 +12,7 @@ from stages.reporting.metrics import Result, best_variant
 from stages.reporting.published import published
 from stages.reporting.tables import provenance_table, results_table
 from stages.reporting.template import Part, fill
-from stages.settings import Report
+from stages.settings import ALL, EVERY, Report
 
 TEMPLATE = "report.md.jinja"
 EXAMPLES = 5  # of each kind, right and wrong
@@ -37,6 +37,7 @@ def render(
     return fill(
         TEMPLATE,
         metrics=metrics,
+        stage=making_stage(metrics["recipe"], metrics["variant"]),
         findings=findings(metrics, baseline.dev_questions, baseline.place),
         results_table=results_table(metrics),
         provenance_table=provenance_table(evaluations),
@@ -52,6 +53,13 @@ def render(
         statistics=[part.text for part in statistics],
         parts=[part.text for part in parts],
     )
+
+
+def making_stage(recipe: str, selection: str) -> str:
+    """The stage of stages/dvc.yaml that makes the report of a selection."""
+    if selection in (ALL, EVERY):
+        return f"summary_{selection}@{recipe}"
+    return f"summary@{recipe}-{selection}"
 
 
 def examples(predictions: pd.DataFrame, correct: bool, show_questions: bool) -> Markdown:

@@ -60,13 +60,13 @@ def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
 
 
 def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
-    """Return the columns variant, init, accuracy (percent), one row per bar of a plot."""
+    """Return the columns model, variant, init, accuracy (percent): a row is a bar of a plot, `model` its name."""
     rows = [
-        (result.variant, init, accuracy.mean)
+        (f"{result.variant}, {init}", result.variant, init, accuracy.mean)
         for result in results
         for init, accuracy in (("scratch", result.scratch), ("pretrained", result.pretrained))
     ]
-    return pd.DataFrame(rows, columns=["variant", "init", "accuracy"])
+    return pd.DataFrame(rows, columns=["model", "variant", "init", "accuracy"])
 
 
 def terminal_table(metrics: dict[str, Any]) -> str:

@@ -19,6 +19,9 @@ def main() -> None:
     for recipe in settings.recipes.values():
         for variant in settings.study.variants:
             settings_of(variant, settings.variants, recipe.model)
+    for change in settings.ablation.changes:
+        shape = settings.ablated(change).recipe_named(settings.ablation.recipe).model
+        settings_of(settings.ablation.variant, settings.variants, shape)
     shape = settings.recipe_named(settings.influence.recipe).model
     for variant, sections in settings.influence.settings.items():
         for section in sections:

@@ -10,7 +10,9 @@ from stages.settings.section import Count, Name, Section, fault_of
 
 FULL = "full"  # the recipe without a change, which the others are compared with
 
-Changes = dict[str, Any]  # sections and keys of a recipe, with the values that take the place of its own
+CHANGEABLE = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe that its training depends on
+
+Changes = dict[str, Any]  # those sections and their keys, with the values that take the place of the recipe's own
 
 
 class Ablation(Section):
@@ -29,7 +31,12 @@ class Ablation(Section):
         """
         content = recipe.model_dump() | {"seeds": [self.seed]}
         for key, change in (("shortened", self.shortened), (f"changes.{name}", self.changes[name])):
+            for section in change:
+                if section not in CHANGEABLE:
+                    raise ValueError(f"ablation.{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
             content = merged(content, change)
+            if content["model"]["context"] != recipe.model.context:  # the held-out questions were checked against it
+                raise ValueError(f"ablation.{key}.model.context: not to be changed; remove it")
             try:
                 recipe = QuestionRecipe.model_validate(content)
             except ValidationError as error:

@@ -22,7 +22,7 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("count", [1, 2, 7, 19])
 def test_so_many_questions_of_train_become_dev_and_none_is_in_both(count: int) -> None:
-    held = hold_out(QUESTIONS, count)
+    held = hold_out(QUESTIONS, count, "held_out")
     assert len(held["dev"]) == count
     assert sorted(held["train"] + held["dev"], key=lambda question: question.row) == QUESTIONS["train"]
     assert {question.name for question in held["train"]}.isdisjoint(question.name for question in held["dev"])
@@ -30,16 +30,18 @@ def test_so_many_questions_of_train_become_dev_and_none_is_in_both(count: int) -
 
 
 def test_they_are_drawn_from_the_whole_file_and_the_same_each_time() -> None:
-    held = hold_out(QUESTIONS, 8)["dev"]
-    assert held == hold_out(QUESTIONS, 8)["dev"]
+    held = hold_out(QUESTIONS, 8, "held_out")["dev"]
+    assert held == hold_out(QUESTIONS, 8, "held_out")["dev"]
     rows = [question.row for question in held]
     assert rows != list(range(1, 9)) and rows != list(range(13, 21))
 
 
 def test_none_held_out_leaves_the_splits_as_they_are() -> None:
-    assert hold_out(QUESTIONS, 0) == QUESTIONS
+    assert hold_out(QUESTIONS, 0, "held_out") == QUESTIONS
 
 
 def test_too_many_are_refused_with_the_number_there_is() -> None:
-    with pytest.raises(StudyError, match=r"data\.held_out: was 20; allowed: less than the 20 training questions"):
-        hold_out(QUESTIONS, 20)
+    with pytest.raises(
+        StudyError, match=r"params\.yaml: held_out: was 20; allowed: less than the 20 training questions"
+    ):
+        hold_out(QUESTIONS, 20, "held_out")

@@ -58,6 +58,13 @@ def test_a_closing_mask_is_a_target_and_no_content_however_the_row_is_padded() -
     assert counts["masked_content"] == [0, 1, 0, 0, 1, 0, 0, 0]
 
 
+def test_every_phrase_of_a_cloze_is_masked_content() -> None:
+    examples = Examples.of_marked([row(5, MASK, 6, MASK, 7, MASK, 8, MASK)], [row(0, 0, 1, 1, 0, 0, 1, 1) == 1])
+    counts = counted(examples)
+    assert counts["targets"] == [0, 1, 1, 0, 0, 1, 1, 0]
+    assert counts["masked_content"] == [0, 1, 0, 0, 0, 1, 0, 0]
+
+
 def test_an_example_without_a_mask_has_no_masked_content() -> None:
     causal = Objectives(causal_lm={"share": 1.0, "starts": "document"}).causal_lm
     documents = Ragged.of([np.arange(2, 6)])

@@ -12,14 +12,15 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.corpus.word_cloze import WordClozes
 from stages.probing.facts import Fact
 from stages.probing.forms import (
-    WORDS,
     Asked,
     asked_in_all_forms,
     cloze,
     continuation,
+    control_form,
     infilling,
     question,
     trained_forms,
+    word_count,
     words,
 )
 from stages.settings import Objectives
@@ -41,7 +42,9 @@ def sequences(examples: Examples) -> list[str]:
 def test_the_forms_by_hand() -> None:
     assert continuation(FACT, CONTEXT) == Asked("Ada. Ada was born in ", "Ulm")
     assert cloze(FACT, "Ada", 10, CONTEXT) == Asked("Ada s born in ⁇", "Ulm⁇")
-    assert words(FACT, CONTEXT) == Asked("Ada Ada was born in⁇", "Ulm⁇")
+    assert words(FACT, "Ada", 4, CONTEXT) == Asked("Ada was born in⁇", "Ulm⁇")
+    assert words(FACT, "Bo", 2, CONTEXT) == Asked("Bo born in⁇", "Ulm⁇")
+    assert words(FACT, "Ada", 0, CONTEXT) == Asked("Ada⁇", "Ulm⁇")
     assert infilling(FACT, CONTEXT - 1) == Asked("Ada. Ada was born in ⁇, Peru.⁇", "Ulm")
     assert question(FACT) == Asked("Where was Ada born?⁇", "Ulm⁇")
 
@@ -75,7 +78,7 @@ def test_the_cloze_is_a_title_cloze_of_that_context() -> None:
 def test_the_words_are_a_word_cloze_in_the_pages_order() -> None:
     settings = SETTINGS.recipes["open"].pretrain.objectives.word_cloze
     assert settings is not None
-    ordered = settings.model_copy(update={"in_order": 1.0, "most_words": WORDS, "most_phrases": 1})
+    ordered = settings.model_copy(update={"in_order": 1.0, "words_after": 0, "most_phrases": 1})
     prepared = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
     for context in (CONTEXT, 20, 16):
         clozes = WordClozes(prepared.documents, prepared.vocabulary, ordered, context)
@@ -84,7 +87,7 @@ def test_the_words_are_a_word_cloze_in_the_pages_order() -> None:
             prepared.vocabulary.decode(np.append(batch.inputs[0], batch.targets[0, -1]))
             for batch in (clozes.draw(np.array([0]), generator) for _ in range(2000))
         }
-        asked = words(FACT, context)
+        asked = words(FACT, "Ada", 4, context)
         assert asked.prompt + asked.said in drawn
 
 
@@ -94,7 +97,7 @@ def test_a_page_that_is_too_long_is_cut_from_the_left_and_place_and_all_fits(con
         continuation(FACT, context),
         infilling(FACT, context - 1),
         cloze(FACT, "Ada", 10, context),
-        words(FACT, context),
+        words(FACT, "Ada", 4, context),
     )
     for asked in forms:
         assert len(asked.prompt) + len(asked.said) <= context + 1
@@ -135,3 +138,19 @@ def test_which_forms_are_practised_follows_from_the_objectives() -> None:
     word_settings = of["open"].word_cloze
     assert word_settings is not None
     assert trained_forms(Objectives(word_cloze=word_settings.model_copy(update={"share": 1.0}))) == ["words"]
+
+
+def test_the_control_is_in_a_form_that_is_practised_and_has_no_more_words_than_are() -> None:
+    of = {name: recipe.pretrain.objectives for name, recipe in SETTINGS.recipes.items()}
+    assert [control_form(of[name]) for name in ("handout", "quick", "open")] == ["cloze", "cloze", "words"]
+    facts = [
+        Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15, 0)
+        for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Oslo")], 1)
+    ]
+    asked = asked_in_all_forms(facts, of["open"], 8, CONTEXT)
+    assert [each.prompt for each in asked["other_name"]] == ["Bo was born in⁇", "Ada was born in⁇"]
+    reach = of["open"].word_cloze
+    assert reach is not None and word_count(of["open"]) == 4 == word_count(of["handout"])
+    few = of["open"].model_copy(update={"word_cloze": reach.model_copy(update={"words_before": 1})})
+    assert word_count(few) == 1
+    assert asked_in_all_forms(facts, few, 8, CONTEXT)["words"][0].prompt == "Ada in⁇"

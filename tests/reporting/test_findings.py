@@ -58,7 +58,15 @@ def test_several_variants_name_the_best_and_the_failing_ones() -> None:
     best, idle, low = figures(1, 30, 26, 34), figures(9, 9, 6, 12), figures(1, 3, 2, 5)
     text = sentences("all", "rope", mqa=low, rope=best, vanilla=idle, window=low)
     assert text.startswith("With pretraining **rope**, the best of 4 variants, answers 30.0 %")
-    assert text.endswith("Pretraining did not help vanilla; below London after pretraining: mqa and window.")
+    assert text.endswith(
+        "The interval reaches down to always answering London for mqa and window, and to the accuracy from scratch for "
+        "vanilla; the last is window with 3.0 %."
+    )
     assert sentences("all", "rope", mqa=figures(1, 20, 17, 24), rope=best).endswith(
-        "Every variant gains by pretraining and none falls below London; the last is mqa with 20.0 %."
+        "The interval of every variant lies above its accuracy from scratch and above always answering London; the "
+        "last is mqa with 20.0 %."
+    )
+    unclear = sentences("all", "rope", mqa=figures(7, 8, 6, 10), rope=best)
+    assert unclear.endswith(
+        "The interval reaches down to the accuracy from scratch for mqa; the last is mqa with 8.0 %."
     )

@@ -44,11 +44,11 @@ def test_all_holds_every_variant_sorted_by_name(evaluations: Path, tmp_path: Pat
     sources = [(evaluations / name / "predictions.tsv").read_bytes() for name in ("rope", "vanilla")]
     assert written == sources[0] + sources[1].split(b"\n", 1)[1]
     assert (target / "accuracy.csv").read_text().splitlines() == [
-        "variant,init,accuracy",
-        "rope,scratch,5.0",
-        "rope,pretrained,80.0",
-        "vanilla,scratch,0.0",
-        "vanilla,pretrained,50.0",
+        "model,variant,init,accuracy",
+        '"rope, scratch",rope,scratch,5.0',
+        '"rope, pretrained",rope,pretrained,80.0',
+        '"vanilla, scratch",vanilla,scratch,0.0',
+        '"vanilla, pretrained",vanilla,pretrained,50.0',
     ]
 
 
@@ -100,6 +100,7 @@ def test_the_page_says_how_often_dev_was_asked_before(
     sentence = f"While this recipe was developed, dev was asked {said} before the run reported here."
     assert (sentence in page) == bool(said)
     assert ("While this recipe was developed" in page) == bool(said)
+    assert ("was not counted" in page) == (before is None)
 
 
 def test_a_single_seed_is_said_to_be_one(evaluations: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from stages.reporting.answers import Marks
 from stages.reporting.markdown import Markdown, escape, listed, table
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.statistics.significance import (
-    LEVEL,
+    CLEAR,
     Difference,
     Sample,
     compare_pairs,
@@ -85,8 +85,8 @@ def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> No
 
 def findings(full: Ablated, differences: dict[str, Difference]) -> Markdown:
     """What the page says first, made from the figures."""
-    worse = [name for name, each in differences.items() if each.corrected < LEVEL and each.points < 0]
-    better = [name for name, each in differences.items() if each.corrected < LEVEL and each.points > 0]
+    worse = [name for name, each in differences.items() if each.verdict == CLEAR and each.points < 0]
+    better = [name for name, each in differences.items() if each.verdict == CLEAR and each.points > 0]
     start = f"The full recipe answers {full.accuracy:.1f} % of {len(full.correct):,} held-out questions."
     parts = [start]
     if worse:

@@ -76,7 +76,7 @@ def forms_table(probes: Sequence[Probe]) -> Markdown:
     trained = probes[0].trained_forms
     header = (
         "variant", "memorised, %", *(f"{form}{'' if form in trained else ' (not practised)'}, %" for form in FORMS),
-        "cloze with another name, %", "asked, %", "asked of memorised, %", "asked of others, %",
+        f"{probes[0].control} with another name, %", "asked, %", "asked of memorised, %", "asked of others, %",
     )  # fmt: skip
     rows = []
     for probe in probes:
@@ -127,8 +127,8 @@ def findings(probes: Sequence[Probe]) -> Markdown:
         f"({trainings})."
     )
     points = [_gap(known, memorised, asked)]
-    if "cloze" in shown.trained_forms:
-        points.append(_control(known))
+    if shown.control in shown.trained_forms:
+        points.append(_control(known, shown.control))
     if extremes := _extremes(groups([shown])):
         points.append(extremes)
     if len(probes) > 1:
@@ -156,11 +156,11 @@ def _gap(known: pd.DataFrame, memorised: float, asked: float) -> str:
     )
 
 
-def _control(known: pd.DataFrame) -> str:
-    own, other = known.pretrained_cloze.mean(), known.pretrained_other_name.mean()
+def _control(known: pd.DataFrame, form: str) -> str:
+    own, other = known[f"pretrained_{form}"].mean(), known.pretrained_other_name.mean()
     return (
-        f"The cloze gives {_percent(own)} % of the places, and {_percent(other)} % when another person's name stands "
-        "in it: so many the words before the place tell alone."
+        f"The form {form} gives {_percent(own)} % of the places, and {_percent(other)} % when another person's name "
+        "stands in it: so many the words before the place tell alone."
     )
 
 

@@ -26,7 +26,9 @@ class Probe:
     questions: int  # of dev
     facts: int  # dev questions whose place the person's own page tells
     cue: int
+    words: int
     trained_forms: list[str]
+    control: str  # the form in which another person's name was tried
     known: pd.DataFrame
     said: pd.DataFrame
     origins: list[dict[str, Any]]
@@ -56,7 +58,9 @@ def read_probe(folder: Path) -> Probe:
             questions=int(record["questions"]),
             facts=int(record["facts"]),
             cue=int(record["cue"]),
+            words=int(record["words"]),
             trained_forms=trained,
+            control=str(record["control"]),
             known=known.assign(
                 memorised=spelled(known, "pretrained", trained),
                 kept=spelled(known, "finetuned", trained),

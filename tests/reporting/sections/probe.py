@@ -47,7 +47,9 @@ def record(answers: Sequence[str] = ("Rome", "Oslo"), **changes: Any) -> dict[st
         "questions": 50,
         "facts": FACTS,
         "cue": 10,
+        "words": 4,
         "trained_forms": ["cloze"],
+        "control": "cloze",
         "origins": [
             {"init": init, "split": split, **counts} for init in ("scratch", "pretrained") for split in ("dev", "test")
         ],

@@ -46,6 +46,10 @@ def test_the_control_is_told_only_where_the_cloze_is_practised(tmp_path: Path) -
     text = text_of(knowledge_part(tmp_path, ["without"]))
     assert "when another person's name" not in text
     assert "spells 100.0 %" in text and "in *memorised*: continuation, cloze, words" in text
+    write_probe(tmp_path, "wordy", trained_forms=["words"], control="words", words=3)
+    text = text_of(knowledge_part(tmp_path, ["wordy"]))
+    assert "The form words gives 0.0 % of the places" in text
+    assert "words with another name" in text and "the last 3 words before it" in " ".join(text.split())
 
 
 def test_every_fact_is_in_one_group_of_each_split_and_the_file_has_their_shares(tmp_path: Path) -> None:
