@@ -8,7 +8,7 @@ import pandas as pd
 
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.sections.knowledge_figure import FEW, knowledge_svg
-from stages.reporting.sections.probes import ASKED, FORMS, Probe, best_asked, read_probes
+from stages.reporting.sections.probes import ASKED, ASKED_BEFORE, FORMS, Probe, best_asked, read_probes
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.template import Part, fill
 
@@ -90,7 +90,7 @@ def forms_table(probes: Sequence[Probe]) -> Markdown:
                     f"{_percent(known[f'pretrained_{form}'].mean())} → {_percent(known[f'finetuned_{form}'].mean())}"
                     for form in (*FORMS, "other_name")
                 ),
-                _percent(shares["asked"]),
+                f"{_percent(known[ASKED_BEFORE].mean())} → {_percent(shares['asked'])}",
                 _percent(shares["asked_of_memorised"]),
                 _percent(others[ASKED].mean()),
             )

@@ -12,7 +12,7 @@ from stages.reporting.evaluations import broken, read_record
 FORMS = ("continuation", "cloze", "words", "infilling")
 FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")
 PEOPLE_COLUMNS = ("variant", "seed", "culture", "name", "answer", "probability")
-ASKED = "finetuned_question"
+ASKED, ASKED_BEFORE = "finetuned_question", "pretrained_question"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def read_probe(folder: Path) -> Probe:
     record = read_record(path)
     try:
         forms = [f"{weights}_{form}" for weights in ("pretrained", "finetuned") for form in (*FORMS, "other_name")]
-        known = _table(folder / "knowledge.tsv", (*FACT_COLUMNS, *forms, ASKED), bool(record["facts"]))
+        known = _table(folder / "knowledge.tsv", (*FACT_COLUMNS, *forms, ASKED_BEFORE, ASKED), bool(record["facts"]))
         trained = [form for form in FORMS if form in record["trained_forms"]]
         return Probe(
             variant=folder.name,

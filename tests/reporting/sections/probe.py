@@ -23,7 +23,7 @@ def known(seed: int, memorised: int, asked: int, both: int) -> list[dict[str, An
         outcomes = {f"{weights}_{form}": 0 for weights in ("pretrained", "finetuned") for form in FORMS}
         outcomes |= {"pretrained_cloze": int(is_memorised), "finetuned_cloze": int(is_memorised and row % 2)}
         outcomes |= {"pretrained_infilling": 1}  # not practised: it does not count
-        outcomes["finetuned_question"] = int(is_asked)
+        outcomes |= {"pretrained_question": int(is_asked and row % 2), "finetuned_question": int(is_asked)}
         measured = {**outcomes, **{f"{name}_logp": -0.5 for name in outcomes}}
         place = {"position": 20 + row, "train_count": row % 4, "born": row % 2}
         rows.append({"variant": "x", "seed": seed, "row": row, **place, **measured})

@@ -24,7 +24,7 @@ def test_the_shares_are_those_of_the_table(tmp_path: Path) -> None:
     row = next(line for line in text.splitlines() if line.startswith("| x |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[1:7] == ["75.0 → 37.5", "0.0 → 0.0", "75.0 → 37.5", "0.0 → 0.0", "100.0 → 0.0", "0.0 → 0.0"]
-    assert cells[7:] == ["50.0", "60.0", "20.0"]
+    assert cells[7:] == ["25.0 → 50.0", "60.0", "20.0"]
 
 
 def test_other_numbers_give_other_sentences(tmp_path: Path) -> None:
