@@ -59,10 +59,11 @@ class WordClozes:
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,): targets are the phrases, each with the ⁇ that closes it.
 
-        As many phrases as fit, but at most `most_phrases`, are asked in random order, each after a cue of 0…most_words
-        of the words within its reach; in a share `in_order` of the cues they stand as in the page, else in any order.
-        The name stands at a random place in the first cue. The ⁇ that ends a cue is no target: nothing tells where a
-        handful of words ends.
+        Up to `most_phrases` phrases of those that fit are asked in random order, each after a cue of at most
+        `most_words` of the words within its reach; in a share `in_order` of the cues they stand as in the page, else
+        in any order. The name stands at a random place in the first cue, which may have no word beside it; the others
+        have one at least, so that something tells which phrase is meant. The ⁇ that ends a cue is no target: nothing
+        tells where a handful of words ends.
         """
         sequences, wanted = zip(*(self._example(row, generator) for row in rows), strict=True)
         return Examples.of_marked(sequences, wanted)
@@ -70,36 +71,36 @@ class WordClozes:
     def _example(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """A sequence, and which of its characters are targets."""
         document, phrases = self.documents[row], self.phrases[row]
-        name = [document[: self.headings[row]][: self.context - 1]]
+        name = document[: self.headings[row]][: self.context - 1]
         room = self.context + 1  # the last character of all is not read
-        clozes = []
-        for number in generator.permutation(len(phrases))[: self.settings.most_phrases]:
-            answer = document[slice(*phrases[number].span)][: self.context // 2]
-            cue = self._cue(document, phrases[number], name, room - len(answer) - 2, generator)
-            if cue is None:
+        clozes: list[tuple[np.ndarray, np.ndarray]] = []
+        for number in generator.permutation(len(phrases)):
+            if len(clozes) == self.settings.most_phrases:
                 break
-            clozes.append((cue, answer))
-            room -= len(cue) + len(answer) + 2
-            name = []
-        pieces = [part for cue, answer in clozes or [(name[0], name[0][:0])] for part in (cue, [MASK], answer, [MASK])]
+            answer = document[slice(*phrases[number].span)][: self.context // 2]
+            heading = name[: 0 if clozes else None]
+            cue = self._cue(document, phrases[number], heading, room - len(answer) - 2, generator)
+            if len(cue):
+                clozes.append((cue, answer))
+                room -= len(cue) + len(answer) + 2
+        pieces = [part for cue, answer in clozes or [(name, name[:0])] for part in (cue, [MASK], answer, [MASK])]
         wanted = [np.full(len(part), place % 4 >= 2) for place, part in enumerate(pieces)]
         return np.concatenate(pieces), np.concatenate(wanted)
 
     def _cue(
-        self, document: np.ndarray, phrase: Phrase, name: list[np.ndarray], room: int, generator: np.random.Generator
-    ) -> np.ndarray | None:
-        """Words from around a phrase with the name, if there is one, among them; None if there is no room."""
-        if room < 0:
-            return None
-        settings = self.settings
-        name = [part[:room] for part in name]
-        count = generator.integers(0, min(settings.most_words, len(phrase.words)), endpoint=True)
-        chosen = generator.permutation(len(phrase.words))[:count]
-        if generator.random() < settings.in_order:
+        self, document: np.ndarray, phrase: Phrase, name: np.ndarray, room: int, generator: np.random.Generator
+    ) -> np.ndarray:
+        """Words from around a phrase with the name among them; without a name at least one word. Empty if none fits."""
+        least, most = int(not len(name)), min(self.settings.most_words, len(phrase.words))
+        if most < least or room <= 0:
+            return document[:0]
+        chosen = generator.permutation(len(phrase.words))[: generator.integers(least, most, endpoint=True)]
+        if generator.random() < self.settings.in_order:
             chosen = np.sort(chosen)
         words = [document[slice(*phrase.words[i])] for i in chosen]
-        while words and sum(len(part) + 1 for part in [*name, *words]) - 1 > room:
+        names = [name[:room]] if len(name) else []
+        while words and sum(len(part) + 1 for part in [*names, *words]) - 1 > room:
             words.pop()
         place = int(generator.integers(0, len(words), endpoint=True))
-        spaced = [part for piece in (*words[:place], *name, *words[place:]) for part in (self.space, piece)]
-        return np.concatenate(spaced[1:]) if spaced else document[:0]
+        pieces = [part for piece in (*words[:place], *names, *words[place:]) for part in (self.space, piece)]
+        return np.concatenate(pieces[1:]) if pieces else document[:0]

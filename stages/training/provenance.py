@@ -26,10 +26,10 @@ def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any
 
 
 def _commit() -> str:
-    """The commit of the code, with `+` where stages/ was changed since; `unknown` outside of git."""
+    """The commit of the code, with `+` where stages/ was changed since, its lock aside; `unknown` outside of git."""
     try:
         commit = _git("rev-parse", "HEAD")
-        changed = _git("status", "--porcelain", "--", "stages/*.py")
+        changed = _git("status", "--porcelain", "--", "stages", ":!stages/dvc.lock")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return commit + ("+" if changed else "")

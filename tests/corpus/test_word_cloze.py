@@ -77,6 +77,31 @@ def test_targets_are_the_phrases_with_the_masks_that_close_them(most_phrases: in
         assert all(len(cue.replace(NAME, "name").split()) <= PLAIN.most_words + 1 for cue in cues)
 
 
+def test_only_the_first_cue_may_have_no_word() -> None:
+    prepared, objective = clozes([MANY], PLAIN.model_copy(update={"most_phrases": 9}), context=128)
+    examples = objective.draw(np.zeros(200, dtype=np.int64), np.random.default_rng(0))
+    cues = [
+        prepared.vocabulary.decode(row[:length]).split("⁇")[::2]
+        for row, length in zip(examples.inputs, examples.lengths, strict=True)
+    ]
+    assert any(first == NAME for first, *_ in cues)
+    assert all(cue for _, *others in cues for cue in others[:3])
+
+
+def test_a_phrase_that_does_not_fit_leaves_room_for_those_that_do() -> None:
+    long = "V" + "e" * 17
+    settings = PLAIN.model_copy(update={"words_before": 0, "words_after": 1, "most_words": 1, "most_phrases": 4})
+    prepared, objective = clozes([f"Oda Quill. Born in {long} , Ilm , Urr so ."], settings, context=40)
+    examples = objective.draw(np.zeros(300, dtype=np.int64), np.random.default_rng(0))
+    missing = set()
+    for targets, length in zip(examples.targets, examples.lengths, strict=True):
+        asked = prepared.vocabulary.decode(targets[targets != PAD]).split("⁇")
+        for phrase in {"Born", long, "Ilm", "Urr"} - set(asked):
+            assert length + len(phrase) + len("⁇⁇so") > 40
+            missing.add(phrase)
+    assert long in missing and len(missing) > 1
+
+
 def test_the_words_of_each_cue_are_from_around_its_own_phrase() -> None:
     near = {"Born": {"in", "Vell"}, "Vell": {"Born", "in", "she", "left"}, "Ilm": {"Vell", "she", "left", "for", "Urr"},
             "Urr": {"left", "Ilm", "for"}}  # fmt: skip
