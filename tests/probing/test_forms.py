@@ -142,15 +142,17 @@ def test_which_forms_are_practised_follows_from_the_objectives() -> None:
 
 def test_the_control_is_in_a_form_that_is_practised_and_has_no_more_words_than_are() -> None:
     of = {name: recipe.pretrain.objectives for name, recipe in SETTINGS.recipes.items()}
-    assert [control_form(of[name]) for name in ("handout", "quick", "open")] == ["cloze", "cloze", "words"]
+    reach = of["open"].word_cloze
+    assert reach is not None
+    alone = Objectives(word_cloze=reach.model_copy(update={"share": 1.0}))
+    assert [control_form(each) for each in (of["handout"], of["quick"], alone)] == ["cloze", "cloze", "words"]
     facts = [
         Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15, 0)
         for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Oslo")], 1)
     ]
-    asked = asked_in_all_forms(facts, of["open"], 8, CONTEXT)
+    asked = asked_in_all_forms(facts, alone, 8, CONTEXT)
     assert [each.prompt for each in asked["other_name"]] == ["Bo was born in⁇", "Ada was born in⁇"]
-    reach = of["open"].word_cloze
-    assert reach is not None and word_count(of["open"]) == 4 == word_count(of["handout"])
-    few = of["open"].model_copy(update={"word_cloze": reach.model_copy(update={"words_before": 1})})
+    assert word_count(alone) == 4 == word_count(of["handout"])
+    few = Objectives(word_cloze=reach.model_copy(update={"share": 1.0, "words_before": 1}))
     assert word_count(few) == 1
     assert asked_in_all_forms(facts, few, 8, CONTEXT)["words"][0].prompt == "Ada in⁇"
