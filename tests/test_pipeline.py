@@ -19,7 +19,6 @@ STAGES = {
     name: stage.get("do", stage)
     for name, stage in yaml.safe_load((ROOT / "stages" / "dvc.yaml").read_text(encoding="utf-8"))["stages"].items()
 }
-ABLATED: str = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["ablation"]["variant"]
 # What every stage imports and what reaches a result through params.yaml alone
 EXEMPT = ("stages/settings/", "stages/errors.py", "stages/files.py")
 SHOW_IMPORTS = """
@@ -44,10 +43,7 @@ FIGURES = {
 
 def cells(name: str) -> list[str]:
     """The variants whose code the stage runs, each in a cell of its own; one nameless cell where it runs none."""
-    mixers = [dependency for dependency in STAGES[name]["deps"] if "mixers" in dependency]
-    if any("${ablation.variant}" in mixer for mixer in mixers):
-        return [ABLATED]
-    return VARIANTS if mixers else [""]
+    return VARIANTS if any("mixers" in dependency for dependency in STAGES[name]["deps"]) else [""]
 
 
 def dependencies(name: str, variant: str) -> list[str]:
