@@ -26,7 +26,7 @@ from tests.training.test_interruption import (
 )  # fmt: skip
 
 THREADS = 2  # so that two seeds have one each, as the trainings they are compared with
-LONGER = 15
+LONGER = 40
 LONG = LONGER * STEPS  # steps of a seed's pretraining once it is lengthened
 STOPPED = r"stopped after step \d+ of \d+; the same command goes on from there"
 
