@@ -119,6 +119,7 @@ WORDS = {
         (put("ablation.changes.dropout", {"optimizer": 3}), ["ablation.changes.dropout.optimizer"]),
         (put("ablation.changes.dropout", {"seeds": [1, 2]}), ["ablation.changes.dropout.seeds", "model, optimizer"]),
         (put("ablation.changes.dropout", {"model": {"context": 64}}), ["ablation.changes.dropout.model.context"]),
+        (put("ablation.changes.dropout", {"model": 3}), ["ablation.changes.dropout.model"]),
         (put("recipes.open.data.held_out", 400), ["recipes.open.data.held_out: was 400", "allowed: 0"]),
         (put("study.variants", ["vanilla", "every"]), ["study.variants: 'every'", "selection"]),
         (put("study.variants", ["vanilla", "nonsense"]), ["study.variants: 'nonsense'", "mixers/nonsense.py"]),

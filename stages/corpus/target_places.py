@@ -32,15 +32,13 @@ def _masked_content(examples: Examples) -> np.ndarray:
     """
     read = np.arange(examples.inputs.shape[1]) < examples.lengths[:, None]  # (B, T) outputs with a character after
     is_cloze = (read & (examples.targets == PAD)).any(axis=1, keepdims=True)  # (B, 1)
-    return (is_cloze | _answers_last_mask(examples)) & (examples.targets != MASK)
+    return (is_cloze | _from_last((examples.inputs == MASK) & read)) & (examples.targets != MASK)
 
 
-def _answers_last_mask(examples: Examples) -> np.ndarray:
-    """(B, T) whether an output stands at the last ⁇ that is read, or after it."""
-    places = np.arange(examples.inputs.shape[1])
-    masks = (examples.inputs == MASK) & (places < examples.lengths[:, None])  # (B, T) those with a character after
-    after_last: np.ndarray = np.logical_or.accumulate(masks, axis=1) & ~_later(masks)
-    return after_last
+def _from_last(masks: np.ndarray) -> np.ndarray:
+    """(B, T) whether a place is that of a row's last ⁇, or after it; masks: (B, T) where each ⁇ stands."""
+    from_last: np.ndarray = np.logical_or.accumulate(masks, axis=1) & ~_later(masks)
+    return from_last
 
 
 def _later(masks: np.ndarray) -> np.ndarray:

@@ -34,9 +34,10 @@ class Ablation(Section):
             for section in change:
                 if section not in CHANGEABLE:
                     raise ValueError(f"ablation.{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
-            content = merged(content, change)
-            if content["model"]["context"] != recipe.model.context:  # the held-out questions were checked against it
+            shape = change.get("model")
+            if isinstance(shape, Mapping) and "context" in shape:  # the held-out questions were checked against it
                 raise ValueError(f"ablation.{key}.model.context: not to be changed; remove it")
+            content = merged(content, change)
             try:
                 recipe = QuestionRecipe.model_validate(content)
             except ValidationError as error:
