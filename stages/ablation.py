@@ -11,7 +11,7 @@ from stages.errors import command
 from stages.evaluate import predictions
 from stages.files import read_json
 from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import PAGE_FORMS, asked_in_all_forms
+from stages.probing.forms import PAGE_FORMS, WordCue, asked_in_all_forms
 from stages.probing.knowledge import knowledge
 from stages.reporting.ablation.page import Ablated, write_page
 from stages.reporting.sections.probes import ASKED, spelled
@@ -25,13 +25,21 @@ def main() -> None:
     name = settings.ablation.recipe
     folder = HELD_OUT / name
     prepared, audit = Prepared.load(folder), read_table(folder / "audit.tsv")
-    facts = dev_facts(prepared, audit, texts(prepared))
-    found = [asked(settings, change, prepared, facts) for change in tqdm(settings.ablation.changes, desc="ablation")]
+    documents = texts(prepared)
+    facts = dev_facts(prepared, audit, documents)
+    found = [
+        asked(settings, change, prepared, facts, documents)
+        for change in tqdm(settings.ablation.changes, desc="ablation")
+    ]
     write_page(Path("reports") / name / "ablation", settings.ablation, found)
 
 
-def asked(settings: Settings, change: str, prepared: Prepared, facts: Sequence[Fact]) -> Ablated:
+def asked(
+    settings: Settings, change: str, prepared: Prepared, facts: Sequence[Fact], documents: Sequence[str]
+) -> Ablated:
     """What a change's weights answer and know; dev are the held-out questions, facts those that a page tells.
+
+    documents: all pages.
 
     Raises:
         StudyError: they are missing, or were trained with other settings.
@@ -43,7 +51,8 @@ def asked(settings: Settings, change: str, prepared: Prepared, facts: Sequence[F
         for weights in ("pretrained", "finetuned")
     }
     answers = predictions(models["finetuned"], prepared, "dev", recipe.generation.max_characters)
-    forms = asked_in_all_forms(facts, recipe.pretrain.objectives, settings.probe.cue, recipe.model.context)
+    objectives, context = recipe.pretrain.objectives, recipe.model.context
+    forms = asked_in_all_forms(facts, objectives, settings.probe.cue, WordCue.of(objectives, documents), context)
     right = answers.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     known = knowledge(models, prepared.vocabulary, facts, forms, right)
     training = read_json(folder / "pretrained.json")

@@ -12,7 +12,7 @@ from stages.errors import StudyError, command
 from stages.files import new_folder, write_json
 from stages.probing.comparison import summary
 from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import asked_in_all_forms, control_form, trained_forms, word_count
+from stages.probing.forms import WordCue, asked_in_all_forms, control_form, trained_forms
 from stages.probing.knowledge import knowledge
 from stages.probing.origins import corpus_text, made_up, origins
 from stages.probing.people import answers, invented_names
@@ -32,7 +32,8 @@ def main() -> None:
     corpus = corpus_text(documents)
     facts = dev_facts(prepared, read_table(experiment.prepared_folder / "audit.tsv"), documents)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
-    asked = asked_in_all_forms(facts, objectives, settings.cue, context)
+    word_cue = WordCue.of(objectives, documents)
+    asked = asked_in_all_forms(facts, objectives, settings.cue, word_cue, context)
     read = corpus_text([*documents, *prepared.table.question])
     people = invented_names(prepared.vocabulary, read, settings.people, settings.seed, context)
     known, said, looked = [], [], None
@@ -65,7 +66,7 @@ def main() -> None:
         "questions": len(prepared.of_split("dev")),
         "facts": len(facts),
         "cue": settings.cue,
-        "words": word_count(objectives),
+        "words": word_cue.most,
         "trained_forms": trained_forms(objectives),
         "control": control_form(objectives),
         "origins": origins(predictions, places, corpus),

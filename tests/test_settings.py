@@ -90,9 +90,12 @@ WORDS = {
         "share": 1.0,
         "words_before": 4,
         "words_after": 2,
+        "common_words": None,
         "most_words": 3,
         "in_order": 0.5,
         "most_phrases": 1,
+        "rarity": 0.0,
+        "lone": 1.0,
     }
 }
 
@@ -120,7 +123,6 @@ WORDS = {
         (put("ablation.changes.dropout", {"seeds": [1, 2]}), ["ablation.changes.dropout.seeds", "model, optimizer"]),
         (put("ablation.changes.dropout", {"model": {"context": 64}}), ["ablation.changes.dropout.model.context"]),
         (put("ablation.changes.dropout", {"model": 3}), ["ablation.changes.dropout.model"]),
-        (put("recipes.open.data.held_out", 400), ["recipes.open.data.held_out: was 400", "allowed: 0"]),
         (put("study.variants", ["vanilla", "every"]), ["study.variants: 'every'", "selection"]),
         (put("study.variants", ["vanilla", "nonsense"]), ["study.variants: 'nonsense'", "mixers/nonsense.py"]),
         (drop("variants.vanilla"), ["study.variants: 'vanilla'", "variants.vanilla"]),
@@ -151,6 +153,9 @@ WORDS = {
         (put(f"{TEXT}.pretrain.objectives.causal_lm.starts", "end"), [f"{TEXT}.pretrain.objectives.causal_lm.starts"]),
         (put(f"{HANDOUT}.pretrain.objectives", ANYWHERE), [HANDOUT, "causal_lm.starts: was 'anywhere'", "document"]),
         (put(f"{TEXT}.pretrain.objectives", CLOZE), [TEXT, "title_cloze: a text has no pages"]),
+        (put("recipes.open.pretrain.objectives.word_cloze.lone", 0), ["word_cloze.lone: was 0", "greater than 0"]),
+        (put("recipes.open.pretrain.objectives.word_cloze.rarity", -1), ["word_cloze.rarity: was -1"]),
+        (put("recipes.open.pretrain.objectives.word_cloze.common_words", 0), ["word_cloze.common_words: was 0"]),
         (put(f"{TEXT}.pretrain.objectives", WORDS), [TEXT, "word_cloze: a text has no pages"]),
         (put(f"{TEXT}.finetune", {}), [f"{TEXT}.finetune: unknown key"]),
         (put(f"{TEXT}.model.heads", 7), [f"{TEXT}.model: width 128", "heads 7"]),

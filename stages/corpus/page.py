@@ -4,6 +4,8 @@ They are found by their form, in all pages alike; nothing here knows of birthpla
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 WORD = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
@@ -39,3 +41,8 @@ def page(document: str) -> Page:
             phrases.append((start, end))
     told = [(start, end) for start, end in phrases if not set(WORD.findall(document[start:end])) <= own]
     return Page(heading, tuple(told or words))
+
+
+def shared_by(pages: Iterable[Iterable[str]]) -> Counter[str]:
+    """How many pages each phrase or word is in; pages: the phrases or words of each."""
+    return Counter(piece for pieces in pages for piece in dict.fromkeys(pieces))

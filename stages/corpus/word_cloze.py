@@ -4,15 +4,20 @@ A title cloze keeps the page's wording up to the phrase; a question shares only 
 a handful of words: `in Ada Lovelace 1815 born⁇London⁇`. Which words, how many and in which order is drawn anew each
 time, for every capitalised phrase of every page alike. More phrases of the page may follow in the same example, without
 its name: `in Ada Lovelace 1815 born⁇London⁇ first Engine⁇Charles Babbage⁇`, so that more of what is read is a target.
+
+Words that few pages have tell the page, so that its name is not needed; a cue can be of common ones alone. A phrase
+that many pages have tells little of any, and one that no other has (mostly another person's name) is much to memorise
+for a single page; both can be asked for more seldom, by their document frequency.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from stages.corpus.example import MASK, Examples
-from stages.corpus.page import page
+from stages.corpus.page import page, shared_by
 from stages.corpus.ragged import Ragged
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import WordCloze
@@ -28,6 +33,7 @@ class Phrase:
 
     span: Span
     words: tuple[Span, ...]
+    weight: float  # the chance that it is asked for, in proportion to those of the page's other phrases
 
 
 class WordClozes:
@@ -39,14 +45,26 @@ class WordClozes:
         self.settings = settings
         self.context = context
         self.space = vocabulary.encode(" ")  # empty where no document has one
-        self.headings: list[int] = []
+        texts = [vocabulary.decode(documents[row]) for row in range(len(documents))]
+        pages = [page(text) for text in texts]
+        common = common_words(texts, settings.common_words)
+        pages_with = shared_by(
+            (text[slice(*phrase)] for phrase in parts.phrases) for text, parts in zip(texts, pages, strict=True)
+        )
+        self.headings = [parts.heading for parts in pages]
         self.phrases: list[list[Phrase]] = []
-        for row in range(len(documents)):
-            document = vocabulary.decode(documents[row])
-            parts = page(document)
-            words = [match.span() for match in WORD.finditer(document, parts.heading)]
-            self.headings.append(parts.heading)
-            self.phrases.append([Phrase(phrase, self._around(phrase, words)) for phrase in parts.phrases])
+        for text, parts in zip(texts, pages, strict=True):
+            words = [match.span() for match in WORD.finditer(text, parts.heading)]
+            self.phrases.append(
+                [
+                    Phrase(
+                        phrase,
+                        tuple(word for word in self._around(phrase, words) if text[slice(*word)] in common),
+                        self._weight(pages_with[text[slice(*phrase)]]),
+                    )
+                    for phrase in parts.phrases
+                ]
+            )
 
     def _around(self, phrase: Span, words: list[Span]) -> tuple[Span, ...]:
         """The words within reach of a phrase, on both sides."""
@@ -56,10 +74,14 @@ class WordClozes:
         reach = self.settings
         return (*before[len(before) - min(len(before), reach.words_before) :], *after[: reach.words_after])
 
+    def _weight(self, pages: int) -> float:
+        """That of a phrase which so many pages have."""
+        return self.settings.lone if pages == 1 else float(pages) ** -self.settings.rarity
+
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,): targets are the phrases, each with the ⁇ that closes it.
 
-        Up to `most_phrases` phrases of those that fit are asked in random order, each after a cue of at most
+        Up to `most_phrases` phrases of those that fit are asked, drawn by their weights, each after a cue of at most
         `most_words` of the words within its reach; in a share `in_order` of the cues they stand as in the page, else
         in any order. The name stands at a random place in the first cue, which may have no word beside it; the others
         have one at least, so that something tells which phrase is meant. The ⁇ that ends a cue is no target: nothing
@@ -74,7 +96,7 @@ class WordClozes:
         name = document[: self.headings[row]][: self.context - 1]
         room = self.context + 1  # the last character of all is not read
         clozes: list[tuple[np.ndarray, np.ndarray]] = []
-        for number in generator.permutation(len(phrases)):
+        for number in self._order(row, generator):
             if len(clozes) == self.settings.most_phrases:
                 break
             answer = document[slice(*phrases[number].span)][: self.context // 2]
@@ -86,6 +108,15 @@ class WordClozes:
         pieces = [part for cue, answer in clozes or [(name, name[:0])] for part in (cue, [MASK], answer, [MASK])]
         wanted = [np.full(len(part), place % 4 >= 2) for place, part in enumerate(pieces)]
         return np.concatenate(pieces), np.concatenate(wanted)
+
+    def _order(self, row: int, generator: np.random.Generator) -> np.ndarray:
+        """The page's phrases as drawn one after another by their weights, none twice.
+
+        That is their order by exponential waiting times of these rates (Efraimidis & Spirakis 2006).
+        """
+        weights = np.array([phrase.weight for phrase in self.phrases[row]])
+        order: np.ndarray = np.argsort(generator.exponential(size=len(weights)) / weights)
+        return order
 
     def _cue(
         self, document: np.ndarray, phrase: Phrase, name: np.ndarray, room: int, generator: np.random.Generator
@@ -104,3 +135,12 @@ class WordClozes:
         place = int(generator.integers(0, len(words), endpoint=True))
         pieces = [part for piece in (*words[:place], *names, *words[place:]) for part in (self.space, piece)]
         return np.concatenate(pieces[1:]) if pieces else document[:0]
+
+
+def common_words(texts: Iterable[str], most: int | None) -> frozenset[str]:
+    """The words that stand in most pages, so many of them, None for all; of those in as many, the alphabet's first.
+
+    A page's name does not count.
+    """
+    found = shared_by(WORD.findall(text, page(text).heading) for text in texts)
+    return frozenset(sorted(found, key=lambda word: (-found[word], word))[:most])

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stages.corpus.vocabulary import MASK
-from stages.corpus.word_cloze import WORD
+from stages.corpus.word_cloze import WORD, common_words
 from stages.probing.facts import Fact
 from stages.settings import Objectives
 
@@ -33,6 +33,24 @@ class Asked:
 
     prompt: str
     said: str
+
+
+@dataclass(frozen=True)
+class WordCue:
+    """Which words before a place form `words` has: those that pretraining's word clozes can have."""
+
+    reach: int  # how many before the place are within reach
+    most: int  # how many of these are taken at most, the last
+    common: frozenset[str] | None  # only these; None is any
+
+    @classmethod
+    def of(cls, objectives: Objectives, documents: Sequence[str]) -> "WordCue":
+        """documents: all pages, of which the common words are those that most have."""
+        settings = objectives.word_cloze
+        if settings is None:
+            return cls(WORDS, WORDS, None)
+        common = None if settings.common_words is None else common_words(documents, settings.common_words)
+        return cls(settings.words_before, min(WORDS, settings.most_words), common)
 
 
 def continuation(fact: Fact, context: int) -> Asked:
@@ -52,11 +70,13 @@ def cloze(fact: Fact, name: str, cue: int, context: int) -> Asked:
     return Asked(f"{name} {left}{MASK}" if left else name + MASK, fact.place + MASK)
 
 
-def words(fact: Fact, name: str, count: int, context: int) -> Asked:
-    """A name and at most `count` words before the place, as a word cloze can have them; none are of the fact's name."""
+def words(fact: Fact, name: str, cue: WordCue, context: int) -> Asked:
+    """A name and words before the place, as a word cloze can have them; none are of the fact's name."""
     own = WORD.findall(fact.name)
     text = WORD.findall(fact.page, len(fact.name), fact.position)
-    before = [word for word in text if word not in own][-count:] if count else []
+    near = text[max(0, len(text) - cue.reach) :]
+    before = [word for word in near if word not in own and (cue.common is None or word in cue.common)]
+    before = before[max(0, len(before) - cue.most) :]
     while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
     return Asked(" ".join([name, *before]) + MASK, fact.place + MASK)
@@ -78,13 +98,18 @@ def question(fact: Fact) -> Asked:
     return Asked(f"Where was {fact.name} born?{MASK}", fact.place + MASK)
 
 
-def asked_in_all_forms(facts: Sequence[Fact], objectives: Objectives, cue: int, context: int) -> dict[str, list[Asked]]:
-    """Each form of each fact. In `other_name` stands the name of the next fact with another place."""
-    spans, count = objectives.span_corruption, word_count(objectives)
+def asked_in_all_forms(
+    facts: Sequence[Fact], objectives: Objectives, cue: int, word_cue: WordCue, context: int
+) -> dict[str, list[Asked]]:
+    """Each form of each fact. In `other_name` stands the name of the next fact with another place.
+
+    cue: characters before the place in form `cloze`.
+    """
+    spans = objectives.span_corruption
     longest = spans.longest_document if spans else context - 1
 
     def named(form: str, fact: Fact, name: str) -> Asked:
-        return cloze(fact, name, cue, context) if form == "cloze" else words(fact, name, count, context)
+        return cloze(fact, name, cue, context) if form == "cloze" else words(fact, name, word_cue, context)
 
     control = control_form(objectives)
     return {
@@ -113,12 +138,6 @@ def control_form(objectives: Objectives) -> str:
     """The form in which a stranger's name is tried: one that is practised, if there is one."""
     trained = trained_forms(objectives)
     return "words" if "words" in trained and "cloze" not in trained else "cloze"
-
-
-def word_count(objectives: Objectives) -> int:
-    """How many words form `words` has: no more than pretraining's word clozes have before a phrase."""
-    reach = objectives.word_cloze
-    return min(WORDS, reach.most_words, reach.words_before) if reach else WORDS
 
 
 def _stranger(facts: Sequence[Fact], place: int) -> str:

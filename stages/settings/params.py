@@ -115,11 +115,6 @@ class Settings(Section):
             raise ValueError(f"ablation.recipe: was '{ablation.recipe}'; allowed: {', '.join(self.study.asked)}")
         if ablation.variant not in self.study.variants:
             raise ValueError(f"ablation.variant: was '{ablation.variant}'; allowed: {', '.join(self.study.variants)}")
-        if recipe.data.held_out:
-            raise ValueError(
-                f"recipes.{ablation.recipe}.data.held_out: was {recipe.data.held_out}; an ablation holds out questions "
-                "by itself; allowed: 0"
-            )
         if ablation.changes.get(FULL) != {}:
             raise ValueError(f"ablation.changes.{FULL}: allowed: {{}}, for what the changes are compared with")
         plain = ablation.applied(FULL, recipe)

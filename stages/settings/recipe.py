@@ -78,8 +78,11 @@ class WordCloze(Section):
     words_before: Annotated[int, Field(ge=0)]
     words_after: Annotated[int, Field(ge=0)]
     most_words: Annotated[int, Field(ge=0)]
+    common_words: Count | None
     in_order: Share
     most_phrases: Count
+    rarity: Annotated[float, Field(ge=0)]
+    lone: Annotated[float, Field(gt=0, le=1)]
 
 
 class CausalLM(Section):

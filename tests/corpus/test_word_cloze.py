@@ -7,10 +7,20 @@ import pytest
 
 from stages.corpus.example import PAD
 from stages.corpus.prepared import Prepared
-from stages.corpus.word_cloze import WordClozes
+from stages.corpus.word_cloze import WordClozes, common_words
 from stages.settings import WordCloze
 
-PLAIN = WordCloze(share=1.0, words_before=3, words_after=2, most_words=2, in_order=0.0, most_phrases=1)
+PLAIN = WordCloze(
+    share=1.0,
+    words_before=3,
+    words_after=2,
+    common_words=None,
+    most_words=2,
+    in_order=0.0,
+    most_phrases=1,
+    rarity=0.0,
+    lone=1.0,
+)
 PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."
 NAME = "Oda Quill"
 MANY = "Oda Quill. Born in Vell , she left Ilm for Urr ."
@@ -113,6 +123,39 @@ def test_the_words_of_each_cue_are_from_around_its_own_phrase() -> None:
         for cue, phrase in zip(parts[0:-1:2], parts[1::2], strict=True):
             seen[phrase] |= set(cue.replace(NAME, "").split())
     assert seen == near
+
+
+def test_cues_are_of_words_that_most_pages_have() -> None:
+    pages = [PAGE, "Ida Rook. She lived in Vell and Ilm .", "Udo Fenn. He was in Vell ."]
+    prepared, objective = clozes(pages, PLAIN.model_copy(update={"common_words": 4, "most_words": 3}))
+    examples = objective.draw(np.repeat([0, 1, 2], 200), np.random.default_rng(0))
+    seen = set()
+    for row in examples.inputs:
+        cue = prepared.vocabulary.decode(row).partition("⁇")[0]
+        for name in (NAME, "Ida Rook", "Udo Fenn"):
+            cue = cue.replace(name, "")
+        seen |= set(cue.split())
+    assert common_words(pages, 4) == {"in", "Vell", "She", "and"}  # of those in two pages, capitals stand first
+    assert seen == {"in", "Vell", "She", "and"}
+
+
+def test_words_of_a_name_are_not_counted_and_a_page_counts_once() -> None:
+    assert common_words(["Oda Oda. b b b a .", "Oda. a ."], 1) == {"a"}
+    assert common_words(["Oda. b a .", "Oda. c ."], None) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(("rarity", "lone"), [(0.0, 1.0), (1.0, 0.1), (0.5, 0.5)])
+def test_phrases_are_drawn_by_the_number_of_pages_that_have_them(rarity: float, lone: float) -> None:
+    pages = ["Oda Quill. by Vell , Ilm and Urr .", *["Udo Fenn. to Ilm , Vell ."] * 3, *["Ida Rook. of Vell ."] * 12]
+    settings = PLAIN.model_copy(update={"rarity": rarity, "lone": lone})
+    prepared, objective = clozes(pages, settings)
+    draws = 20_000
+    examples = objective.draw(np.zeros(draws, dtype=np.int64), np.random.default_rng(0))
+    asked = Counter(prepared.vocabulary.decode(targets[targets != PAD]) for targets in examples.targets)
+    weights = {"Urr⁇": lone, "Ilm⁇": 4**-rarity, "Vell⁇": 16**-rarity}
+    for phrase, weight in weights.items():
+        share = weight / sum(weights.values())
+        assert asked[phrase] == pytest.approx(draws * share, abs=5 * (draws * share * (1 - share)) ** 0.5)
 
 
 @pytest.mark.parametrize("context", [16, 24, 40])

@@ -13,6 +13,7 @@ from stages.corpus.word_cloze import WordClozes
 from stages.probing.facts import Fact
 from stages.probing.forms import (
     Asked,
+    WordCue,
     asked_in_all_forms,
     cloze,
     continuation,
@@ -20,7 +21,6 @@ from stages.probing.forms import (
     infilling,
     question,
     trained_forms,
-    word_count,
     words,
 )
 from stages.settings import Objectives
@@ -31,6 +31,7 @@ PAGE = "Ada. Ada was born in Ulm, Peru."
 FACT = Fact(1, "Ada", PAGE, "Ulm", PAGE.index("Ulm"), 3)
 VOCABULARY = Vocabulary.of([PAGE, "Where was Ada born?"])
 CONTEXT = 64
+ANY = WordCue(4, 4, None)
 
 
 def sequences(examples: Examples) -> list[str]:
@@ -42,9 +43,11 @@ def sequences(examples: Examples) -> list[str]:
 def test_the_forms_by_hand() -> None:
     assert continuation(FACT, CONTEXT) == Asked("Ada. Ada was born in ", "Ulm")
     assert cloze(FACT, "Ada", 10, CONTEXT) == Asked("Ada s born in ⁇", "Ulm⁇")
-    assert words(FACT, "Ada", 4, CONTEXT) == Asked("Ada was born in⁇", "Ulm⁇")
-    assert words(FACT, "Bo", 2, CONTEXT) == Asked("Bo born in⁇", "Ulm⁇")
-    assert words(FACT, "Ada", 0, CONTEXT) == Asked("Ada⁇", "Ulm⁇")
+    assert words(FACT, "Ada", ANY, CONTEXT) == Asked("Ada was born in⁇", "Ulm⁇")
+    assert words(FACT, "Bo", WordCue(4, 2, None), CONTEXT) == Asked("Bo born in⁇", "Ulm⁇")
+    assert words(FACT, "Ada", WordCue(4, 0, None), CONTEXT) == Asked("Ada⁇", "Ulm⁇")
+    assert words(FACT, "Ada", WordCue(2, 4, None), CONTEXT) == Asked("Ada born in⁇", "Ulm⁇")
+    assert words(FACT, "Ada", WordCue(4, 4, frozenset({"was", "in"})), CONTEXT) == Asked("Ada was in⁇", "Ulm⁇")
     assert infilling(FACT, CONTEXT - 1) == Asked("Ada. Ada was born in ⁇, Peru.⁇", "Ulm")
     assert question(FACT) == Asked("Where was Ada born?⁇", "Ulm⁇")
 
@@ -87,7 +90,7 @@ def test_the_words_are_a_word_cloze_in_the_pages_order() -> None:
             prepared.vocabulary.decode(np.append(batch.inputs[0], batch.targets[0, -1]))
             for batch in (clozes.draw(np.array([0]), generator) for _ in range(2000))
         }
-        asked = words(FACT, "Ada", 4, context)
+        asked = words(FACT, "Ada", ANY, context)
         assert asked.prompt + asked.said in drawn
 
 
@@ -97,7 +100,7 @@ def test_a_page_that_is_too_long_is_cut_from_the_left_and_place_and_all_fits(con
         continuation(FACT, context),
         infilling(FACT, context - 1),
         cloze(FACT, "Ada", 10, context),
-        words(FACT, "Ada", 4, context),
+        words(FACT, "Ada", ANY, context),
     )
     for asked in forms:
         assert len(asked.prompt) + len(asked.said) <= context + 1
@@ -112,7 +115,7 @@ def test_the_control_has_the_next_name_of_another_place() -> None:
         Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15, 0)
         for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Ulm"), ("Cy", "Oslo")], 1)
     ]
-    asked = asked_in_all_forms(facts, OBJECTIVES, 8, CONTEXT)
+    asked = asked_in_all_forms(facts, OBJECTIVES, 8, ANY, CONTEXT)
     assert [each.prompt for each in asked["other_name"]] == ["Cy born in ⁇", "Cy born in ⁇", "Ada born in ⁇"]
     assert [each.prompt for each in asked["cloze"]] == ["Ada born in ⁇", "Bo born in ⁇", "Cy born in ⁇"]
     assert [each.said for each in asked["other_name"]] == ["Ulm⁇", "Ulm⁇", "Oslo⁇"]
@@ -122,7 +125,7 @@ def test_infilling_sees_as_much_of_a_page_as_the_recipes_span_corruption() -> No
     spans = OBJECTIVES.span_corruption
     assert spans is not None
     short = OBJECTIVES.model_copy(update={"span_corruption": spans.model_copy(update={"longest_document": 26})})
-    (asked,) = asked_in_all_forms([FACT], short, 10, CONTEXT)["infilling"]
+    (asked,) = asked_in_all_forms([FACT], short, 10, ANY, CONTEXT)["infilling"]
     assert asked.prompt == "Ada. Ada was born in ⁇, ⁇"
 
 
@@ -150,9 +153,11 @@ def test_the_control_is_in_a_form_that_is_practised_and_has_no_more_words_than_a
         Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15, 0)
         for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Oslo")], 1)
     ]
-    asked = asked_in_all_forms(facts, alone, 8, CONTEXT)
+    asked = asked_in_all_forms(facts, alone, 8, WordCue.of(alone, [PAGE]), CONTEXT)
     assert [each.prompt for each in asked["other_name"]] == ["Bo was born in⁇", "Ada was born in⁇"]
-    assert word_count(alone) == 4 == word_count(of["handout"])
+    assert WordCue.of(alone, [PAGE]).most == 4 == WordCue.of(of["handout"], [PAGE]).most
     few = Objectives(word_cloze=reach.model_copy(update={"share": 1.0, "words_before": 1}))
-    assert word_count(few) == 1
-    assert asked_in_all_forms(facts, few, 8, CONTEXT)["words"][0].prompt == "Ada in⁇"
+    assert asked_in_all_forms(facts, few, 8, WordCue.of(few, [PAGE]), CONTEXT)["words"][0].prompt == "Ada in⁇"
+    common = Objectives(word_cloze=reach.model_copy(update={"share": 1.0, "common_words": 2}))
+    pages = [PAGE, "Bo. Bo was here in Oslo.", "Cy. Cy was in Rome."]
+    assert asked_in_all_forms(facts, common, 8, WordCue.of(common, pages), CONTEXT)["words"][0].prompt == "Ada was in⁇"

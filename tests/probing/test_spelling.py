@@ -6,7 +6,7 @@ import torch
 
 from stages.corpus.example import MASK
 from stages.inference.generation import generate
-from stages.probing.forms import PAGE_FORMS, Asked, asked_in_all_forms
+from stages.probing.forms import PAGE_FORMS, Asked, WordCue, asked_in_all_forms
 from stages.probing.knowledge import knowledge
 from stages.probing.spelling import spell
 from tests.probing.toy import CUE, OBJECTIVES, learned, toy_facts, toy_prepared
@@ -16,7 +16,7 @@ VOCABULARY = toy_prepared().vocabulary
 
 
 def asked() -> dict[str, list[Asked]]:
-    return asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, MODEL.context)
+    return asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, WordCue.of(OBJECTIVES, []), MODEL.context)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

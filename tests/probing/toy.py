@@ -14,7 +14,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.reading import Question
 from stages.model.gpt import GPT
 from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import asked_in_all_forms
+from stages.probing.forms import WordCue, asked_in_all_forms
 from stages.settings import Objectives
 from tests.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_model
 
@@ -49,7 +49,7 @@ def toy_facts() -> list[Fact]:
 def learned(forms: tuple[str, ...], steps: int = 150) -> GPT:
     """A tiny model that has learned the facts by heart, in these forms and in no others."""
     prepared = toy_prepared()
-    asked = asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, MODEL.context)
+    asked = asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, WordCue.of(OBJECTIVES, []), MODEL.context)
     rows = [prepared.vocabulary.encode(each.prompt + each.said) for form in forms for each in asked[form]]
     starts = [len(prepared.vocabulary.encode(each.prompt)) for form in forms for each in asked[form]]
     return fitted(rows, starts, steps)
