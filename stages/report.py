@@ -5,6 +5,7 @@ from pathlib import Path
 
 from stages.errors import StudyError, command
 from stages.reporting.folder import write_report
+from stages.reporting.sections.changes import changes_part
 from stages.reporting.sections.costs import costs_part
 from stages.reporting.sections.exploration import exploration_part
 from stages.reporting.sections.influence import influence_part
@@ -38,6 +39,7 @@ def main() -> None:
         knowledge_part(probes, variants),
         inventions_part(probes, variants),
         saliency_part(probes, variants),
+        changes_part(settings.ablation, given.recipe),
         influence_part(Path("data/influence"), Path("data/targets") / given.recipe, given.recipe, variants),
         costs_part(Path("data/cost"), variants),
         exploration_part(Path("data/exploration")),
