@@ -12,10 +12,11 @@ from stages.errors import StudyError, command
 from stages.files import new_folder, write_json
 from stages.probing.comparison import summary
 from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import WordCue, asked_in_all_forms, control_form, trained_forms
-from stages.probing.knowledge import knowledge
+from stages.probing.forms import WordCue, asked_in_all_forms, control_form, ranked_form, trained_forms
+from stages.probing.knowledge import knowledge, place_ranks
 from stages.probing.origins import corpus_text, made_up, origins
 from stages.probing.people import answers, invented_names
+from stages.probing.ranking import WIDEST
 from stages.probing.saliency import saliency
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -36,6 +37,9 @@ def main() -> None:
     asked = asked_in_all_forms(facts, objectives, settings.cue, word_cue, context)
     read = corpus_text([*documents, *prepared.table.question])
     people = invented_names(prepared.vocabulary, read, settings.people, settings.seed, context)
+    train = prepared.of_split("train").place
+    places = set(train)
+    all_places = places | {fact.place for fact in facts}
     known, said, looked = [], [], None
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
@@ -47,7 +51,9 @@ def main() -> None:
             right = _right(predictions, seed, facts)
             known.append(
                 knowledge(models, prepared.vocabulary, facts, asked, right).assign(
-                    variant=experiment.variant, seed=seed
+                    variant=experiment.variant,
+                    seed=seed,
+                    **place_ranks(models, prepared.vocabulary, asked, ranked_form(objectives), all_places),
                 )
             )
         if len(people):
@@ -58,8 +64,6 @@ def main() -> None:
         if len(people) and looked is None:  # of the first seed alone: it is one question
             name = str(people["name"][0])
             looked = saliency(models["finetuned"], prepared.vocabulary, name, recipe.generation.max_characters)
-    train = prepared.of_split("train").place
-    places = set(train)
     record: dict[str, Any] = {
         "variant": experiment.variant,
         "seeds": recipe.seeds,
@@ -69,6 +73,9 @@ def main() -> None:
         "words": word_cue.most,
         "trained_forms": trained_forms(objectives),
         "control": control_form(objectives),
+        "ranked_form": ranked_form(objectives),
+        "places": len(all_places),
+        "furthest": WIDEST,
         "origins": origins(predictions, places, corpus),
         "made_up": made_up(predictions, prepared, places, corpus),
         "people": summary(pd.concat(said), predictions, train, settings.seed) if said else None,

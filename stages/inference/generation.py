@@ -35,7 +35,7 @@ def generate(
     """
     if not prompts:
         return []
-    batch = _Batch(model, prompts, max_characters)
+    batch = Batch(model, prompts, max_characters)
     lines = _Lines(batch.rows, pick, end)
     batch.go_on(lines)
     return lines.answers()
@@ -48,7 +48,7 @@ def beam_search(model: GPT, prompt: np.ndarray, max_characters: int, width: int)
     for nothing beside its probability. A width of 1 is greedy; one that holds every line finds the very best.
     """
     beam = _Beam(width)
-    _Batch(model, [prompt], max_characters).go_on(beam)
+    Batch(model, [prompt], max_characters).go_on(beam)
     return beam.answers()
 
 
@@ -64,7 +64,7 @@ def passage(model: GPT, prompt: np.ndarray, characters: int, pick: Pick) -> np.n
     return text[len(prompt) :]
 
 
-class _Search(ABC):
+class Search(ABC):
     """Chooses the characters that the rows of a batch say, and which rows go on."""
 
     @abstractmethod
@@ -74,12 +74,8 @@ class _Search(ABC):
         logits (R, V) of the next character; full (R,): whether the context has no room for it. None ends the search.
         """
 
-    @abstractmethod
-    def answers(self) -> list[Continuation]:
-        """What was said."""
 
-
-class _Batch:
+class Batch:
     """Rows that go on from the ends of prompts, each from its own position, out of the mixers' states."""
 
     @torch.inference_mode()
@@ -103,7 +99,7 @@ class _Batch:
         self.states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
 
     @torch.inference_mode()
-    def go_on(self, search: _Search) -> None:
+    def go_on(self, search: Search) -> None:
         """Say what the search chooses, character by character."""
         for left in reversed(range(self.max_characters)):
             full = (self.states[0].lengths >= self.room).cpu().numpy()
@@ -116,8 +112,8 @@ class _Batch:
             self.logits = _last_logits(self.model, characters[:, None], self.states)
 
 
-class _Lines(_Search):
-    """One line a prompt."""
+class _Lines(Search):
+    """One line a prompt; `answers` is what was said."""
 
     def __init__(self, rows: np.ndarray, pick: Pick, end: int | None) -> None:
         self.rows = rows  # the prompt that each row of the batch continues
@@ -149,8 +145,8 @@ class _Lines(_Search):
         ]
 
 
-class _Beam(_Search):
-    """The likeliest lines of one prompt."""
+class _Beam(Search):
+    """The likeliest lines of one prompt; `answers` is what they say."""
 
     def __init__(self, width: int) -> None:
         self.width = width

@@ -140,6 +140,12 @@ def control_form(objectives: Objectives) -> str:
     return "words" if "words" in trained and "cloze" not in trained else "cloze"
 
 
+def ranked_form(objectives: Objectives) -> str:
+    """The page form in which places are ranked: the control's if it is practised, else another that is."""
+    trained, control = trained_forms(objectives), control_form(objectives)
+    return control if control in trained or not trained else trained[-1]
+
+
 def _stranger(facts: Sequence[Fact], place: int) -> str:
     """The name of the first fact after `place`, around the end, whose place is another; else its own."""
     around = [*facts[place:], *facts[:place]]

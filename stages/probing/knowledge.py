@@ -1,6 +1,6 @@
 """What is known: every fact asked for in every form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
 from stages.probing.facts import Fact
 from stages.probing.forms import OTHER_NAME, PAGE_FORMS, QUESTION, Asked
+from stages.probing.ranking import ranks
 from stages.probing.spelling import spell
 
 WEIGHTS = ("pretrained", "finetuned")
@@ -45,3 +46,21 @@ def knowledge(
         columns[f"{weights}_{QUESTION}"] = (answered if weights == "finetuned" else spelled).astype(int)
         columns[f"{weights}_{QUESTION}_logp"] = likely.round(4)
     return table.assign(**columns)
+
+
+def place_ranks(
+    models: Mapping[str, GPT],
+    vocabulary: Vocabulary,
+    asked: Mapping[str, Sequence[Asked]],
+    page_form: str,
+    places: Collection[str],
+) -> dict[str, np.ndarray]:
+    """Columns `<weights>_page_rank` and `<weights>_question_rank`: each gold's rank among the places, in two forms.
+
+    page_form: the form of the page in which they are ranked; others as in `knowledge`.
+    """
+    return {
+        f"{weights}_{name}_rank": ranks(models[weights], vocabulary, asked[form], places)
+        for weights in WEIGHTS
+        for name, form in (("page", page_form), (QUESTION, QUESTION))
+    }

@@ -8,7 +8,8 @@ import pandas as pd
 
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.sections.knowledge_figure import FEW, knowledge_svg
-from stages.reporting.sections.probes import ASKED, ASKED_BEFORE, FORMS, Probe, best_asked, read_probes
+from stages.reporting.sections.probes import ASKED, ASKED_BEFORE, FORMS, RANKS, Probe, best_asked, read_probes
+from stages.reporting.sections.ranks import ranks_finding, ranks_table
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.template import Part, fill
 
@@ -41,6 +42,8 @@ def knowledge_part(folder: Path, variants: Sequence[str]) -> Part | None:
         findings=findings(probes),
         forms_table=forms_table(probes),
         groups_table=groups_table(grouped, shown.variant),
+        ranks_finding=ranks_finding(shown),
+        ranks_table=ranks_table(probes),
         few=FEW,
         untrained=[form for form in FORMS if form not in shown.trained_forms],
     )
@@ -178,7 +181,7 @@ def _extremes(grouped: pd.DataFrame) -> str:
 
 def _shares(known: pd.DataFrame) -> dict[str, float]:
     """Shares and means of some rows of knowledge.tsv; `facts` counts questions, the others pool the seeds."""
-    measured = [name for name in known.columns if name.startswith(("pretrained_", "finetuned_"))]
+    measured = [name for name in known.columns if name.startswith(("pretrained_", "finetuned_")) and name not in RANKS]
     return {
         "facts": known.row.nunique(),
         "memorised": float(known.memorised.mean()),

@@ -13,6 +13,7 @@ FORMS = ("continuation", "cloze", "words", "infilling")
 FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")
 PEOPLE_COLUMNS = ("variant", "seed", "culture", "name", "answer", "probability")
 ASKED, ASKED_BEFORE = "finetuned_question", "pretrained_question"
+RANKS = ("pretrained_page_rank", "pretrained_question_rank", "finetuned_page_rank", "finetuned_question_rank")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Probe:
     words: int
     trained_forms: list[str]
     control: str  # the form in which another person's name was tried
+    ranked_form: str  # the page form in which places were ranked
+    places: int  # among which each was ranked
+    furthest: int  # rank that is counted out; greater ones are one more than this
     known: pd.DataFrame
     said: pd.DataFrame
     origins: list[dict[str, Any]]
@@ -51,7 +55,9 @@ def read_probe(folder: Path) -> Probe:
     record = read_record(path)
     try:
         forms = [f"{weights}_{form}" for weights in ("pretrained", "finetuned") for form in (*FORMS, "other_name")]
-        known = _table(folder / "knowledge.tsv", (*FACT_COLUMNS, *forms, ASKED_BEFORE, ASKED), bool(record["facts"]))
+        known = _table(
+            folder / "knowledge.tsv", (*FACT_COLUMNS, *forms, ASKED_BEFORE, ASKED, *RANKS), bool(record["facts"])
+        )
         trained = [form for form in FORMS if form in record["trained_forms"]]
         return Probe(
             variant=folder.name,
@@ -61,6 +67,9 @@ def read_probe(folder: Path) -> Probe:
             words=int(record["words"]),
             trained_forms=trained,
             control=str(record["control"]),
+            ranked_form=str(record["ranked_form"]),
+            places=int(record["places"]),
+            furthest=int(record["furthest"]),
             known=known.assign(
                 memorised=spelled(known, "pretrained", trained),
                 kept=spelled(known, "finetuned", trained),

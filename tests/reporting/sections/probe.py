@@ -24,7 +24,13 @@ def known(seed: int, memorised: int, asked: int, both: int) -> list[dict[str, An
         outcomes |= {"pretrained_cloze": int(is_memorised), "finetuned_cloze": int(is_memorised and row % 2)}
         outcomes |= {"pretrained_infilling": 1}  # not practised: it does not count
         outcomes |= {"pretrained_question": int(is_asked and row % 2), "finetuned_question": int(is_asked)}
-        measured = {**outcomes, **{f"{name}_logp": -0.5 for name in outcomes}}
+        ranks = {
+            "pretrained_page_rank": 1 if is_memorised else 7,
+            "pretrained_question_rank": 12,
+            "finetuned_page_rank": 2,
+            "finetuned_question_rank": 1 if is_asked else 3 if row % 2 else 65,
+        }
+        measured = {**outcomes, **{f"{name}_logp": -0.5 for name in outcomes}, **ranks}
         place = {"position": 20 + row, "train_count": row % 4, "born": row % 2}
         rows.append({"variant": "x", "seed": seed, "row": row, **place, **measured})
     return rows
@@ -50,6 +56,9 @@ def record(answers: Sequence[str] = ("Rome", "Oslo"), **changes: Any) -> dict[st
         "words": 4,
         "trained_forms": ["cloze"],
         "control": "cloze",
+        "ranked_form": "cloze",
+        "places": 1234,
+        "furthest": 64,
         "origins": [
             {"init": init, "split": split, **counts} for init in ("scratch", "pretrained") for split in ("dev", "test")
         ],

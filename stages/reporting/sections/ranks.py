@@ -1,0 +1,49 @@
+"""How nearly a model knows the places that it does not say: their ranks among all places, in words and as a table."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.sections.probes import ASKED, RANKS, Probe
+
+NEAR = (3, 10)  # ranks up to which a place counts as nearly known
+
+
+def ranks_finding(probe: Probe) -> Markdown:
+    """Where the right place stands when the finetuned model answers wrongly."""
+    wrong = probe.known[probe.known[ASKED] == 0]
+    if wrong.empty:
+        return Markdown("No question is answered wrongly.")
+    page, question = wrong["pretrained_page_rank"], wrong["finetuned_question_rank"]
+    near = [f"in {_percent(question <= rank)} % among the first {rank}" for rank in NEAR]
+    return Markdown(
+        f"Where the answer is wrong, the right one is {' and '.join(near)} of the {probe.places:,} places by "
+        f"probability; in the page's words ({probe.ranked_form}) the pretrained weights had it first in "
+        f"{_percent(page == 1)} % of these cases: so much of what cannot be asked was known."
+    )
+
+
+def ranks_table(probes: Sequence[Probe]) -> Markdown:
+    """A row for each variant, weights and form: shares of the facts by the rank of the place, and the median rank."""
+    header = ("variant", "weights", "form", "first, %", *(f"first {rank}, %" for rank in NEAR), "median rank")
+    rows = []
+    for probe in probes:
+        for name in RANKS:
+            weights, form, _ = name.split("_")
+            rank = probe.known[name]
+            rows.append(
+                (
+                    probe.variant,
+                    weights,
+                    probe.ranked_form if form == "page" else form,
+                    *(_percent(rank <= bound) for bound in (1, *NEAR)),
+                    f"{rank.median():g}",
+                )
+            )
+    return table(header, rows, right=header[3:])
+
+
+def _percent(told: pd.Series) -> str:
+    """The share that is true, in percent."""
+    return f"{100 * told.mean():.1f}"

@@ -1,0 +1,33 @@
+"""What the report says of ranks is made from them."""
+
+from pathlib import Path
+
+from stages.reporting.sections.probes import read_probe
+from stages.reporting.sections.ranks import ranks_finding, ranks_table
+from tests.reporting.sections.probe import write_probe
+
+
+def test_wrong_answers_are_told_by_where_the_right_place_stands(tmp_path: Path) -> None:
+    write_probe(tmp_path, "x", (30, 20, 18))  # wrong: rows 19 to 30, which are memorised, and 33 to 40
+    text = ranks_finding(read_probe(tmp_path / "x"))
+    assert "in 50.0 % among the first 3 and in 50.0 % among the first 10 of the 1,234 places" in text
+    assert "(cloze) the pretrained weights had it first in 60.0 % of these cases" in text
+
+
+def test_no_wrong_answer_is_told_as_such(tmp_path: Path) -> None:
+    write_probe(tmp_path, "x", (40, 40, 40))
+    assert ranks_finding(read_probe(tmp_path / "x")) == "No question is answered wrongly."
+
+
+def test_the_table_has_both_forms_before_and_after_finetuning(tmp_path: Path) -> None:
+    write_probe(tmp_path, "x", (30, 20, 18))
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in ranks_table([read_probe(tmp_path / "x")]).splitlines()[2:]
+    ]
+    assert rows == [
+        ["x", "pretrained", "cloze", "75.0", "75.0", "100.0", "1"],
+        ["x", "pretrained", "question", "0.0", "0.0", "0.0", "12"],
+        ["x", "finetuned", "cloze", "0.0", "100.0", "100.0", "2"],
+        ["x", "finetuned", "question", "50.0", "75.0", "75.0", "2"],
+    ]
