@@ -49,7 +49,7 @@ class WordCue:
         settings = objectives.word_cloze
         if settings is None:
             return cls(WORDS, WORDS, None)
-        common = None if settings.common_words is None else common_words(documents, settings.common_words)
+        common = common_words(documents, settings.common_words)
         return cls(settings.words_before, min(WORDS, settings.most_words), common)
 
 
