@@ -13,7 +13,7 @@ import yaml
 from stages.errors import StudyError
 from stages.settings import QuestionRecipe, load
 from stages.settings.__main__ import main
-from tests.tiny import ROOT, params
+from tests.tiny import ROOT, TITLE_CLOZE, WORD_CLOZE, params
 
 Params = dict[str, Any]
 
@@ -80,24 +80,8 @@ def test_the_recipes_of_the_design_exist() -> None:
 
 HANDOUT, TEXT = "recipes.handout", "recipes.text"
 ANYWHERE = {"causal_lm": {"share": 1.0, "starts": "anywhere"}}
-CLOZE = {
-    "title_cloze": {
-        "share": 1.0, "longest_context": 9, "free_order": 0.0, "blanked_rows": 0.0, "blanked_characters": 0.0,
-    },
-}  # fmt: skip
-WORDS = {
-    "word_cloze": {
-        "share": 1.0,
-        "words_before": 4,
-        "words_after": 2,
-        "common_words": None,
-        "most_words": 3,
-        "in_order": 0.5,
-        "most_phrases": 1,
-        "rarity": 0.0,
-        "lone": 1.0,
-    }
-}
+CLOZE = {"title_cloze": TITLE_CLOZE.model_dump()}
+WORDS = {"word_cloze": WORD_CLOZE.model_dump()}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from stages.corpus.reading import Question
 from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
 from stages.model.mixers import settings_of
-from stages.settings import Model, Recipe, SpanCorruption, load
+from stages.settings import Model, Recipe, SpanCorruption, TitleCloze, WordCloze, load
 from stages.training.compute import Backend
 from tests.reference.model import PlainGPT
 
@@ -29,6 +29,29 @@ HANDOUT: Recipe = SETTINGS.recipes["handout"]
 MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
 FLOAT32 = Backend(torch.device("cpu"), torch.float32)
 BFLOAT16 = Backend(torch.device("cpu"), torch.bfloat16)
+
+TITLE_CLOZE = TitleCloze(
+    share=1.0,
+    longest_context=10,
+    free_order=0.0,
+    blanked_rows=0.0,
+    blanked_characters=0.0,
+    rarity=0.0,
+    lone=1.0,
+    answers=None,
+)
+WORD_CLOZE = WordCloze(
+    share=1.0,
+    words_before=3,
+    words_after=2,
+    common_words=None,
+    most_words=2,
+    in_order=0.0,
+    most_phrases=1,
+    rarity=0.0,
+    lone=1.0,
+    answers=None,
+)
 
 BIRTHPLACES = {
     "Oda Quill": "Vell",

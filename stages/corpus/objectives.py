@@ -26,10 +26,10 @@ class Mixture:
             self.draws.append(lambda rows, generator: span_corruption(documents, rows, spans, generator))
             shares.append(spans.share)
         if cloze := settings.title_cloze:
-            self.draws.append(TitleClozes(documents, prepared.vocabulary, cloze, context).draw)
+            self.draws.append(TitleClozes(prepared, cloze, context).draw)
             shares.append(cloze.share)
         if words := settings.word_cloze:
-            self.draws.append(WordClozes(documents, prepared.vocabulary, words, context).draw)
+            self.draws.append(WordClozes(prepared, words, context).draw)
             shares.append(words.share)
         if causal := settings.causal_lm:
             self.draws.append(lambda rows, generator: causal_lm(documents, rows, causal, context, generator))

@@ -9,28 +9,32 @@ import numpy as np
 
 from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.page import page
-from stages.corpus.ragged import Ragged
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.phrase_weights import phrase_weights
+from stages.corpus.prepared import Prepared
 from stages.settings import TitleCloze
 
 
 class TitleClozes:
     """Draws title clozes from documents."""
 
-    def __init__(self, documents: Ragged, vocabulary: Vocabulary, settings: TitleCloze, context: int) -> None:
+    def __init__(self, prepared: Prepared, settings: TitleCloze, context: int) -> None:
         """context: the longest sequence a model can read; examples are cut to it from the left."""
-        self.documents = documents
+        self.documents = documents = prepared.documents
+        vocabulary = prepared.vocabulary
         self.settings = settings
         self.context = context
-        self.pages = [page(vocabulary.decode(documents[row])) for row in range(len(documents))]
+        texts = [vocabulary.decode(documents[row]) for row in range(len(documents))]
+        self.pages = [page(text) for text in texts]
+        weights = phrase_weights(prepared, texts, self.pages, settings)
+        self.cumulated = [np.cumsum(of_page) for of_page in weights]
         self.space = vocabulary.encode(" ")  # empty where no document has one
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,): targets are the ⁇, the phrase and the closing ⁇.
 
-        The left context is 0…longest_context characters. In a share `free_order` of the examples the name
-        stands anywhere in it, else before it. In a share `blanked_rows` some characters of the
-        context are PAD, a share `blanked_characters` of them.
+        The phrase is drawn by its weight. The left context is 0…longest_context characters. In a share `free_order`
+        of the examples the name stands anywhere in it, else before it. In a share `blanked_rows` some characters of
+        the context are PAD, a share `blanked_characters` of them.
         """
         cues, answers = zip(*(self._example(row, generator) for row in rows), strict=True)
         sequences = [np.concatenate([cue, [MASK], answer, [MASK]]) for cue, answer in zip(cues, answers, strict=True)]
@@ -41,7 +45,8 @@ class TitleClozes:
         name = document[: parts.heading]
         if not parts.phrases:
             return name, document[:0]
-        start, end = parts.phrases[generator.integers(len(parts.phrases))]
+        cumulated = self.cumulated[row]
+        start, end = parts.phrases[np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")]
         end = min(end, start + self.context // 2)
         name = name[: self.context - (end - start) - 1]
         room = self.context - len(name) - (end - start) - 3  # two masks and a space

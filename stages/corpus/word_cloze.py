@@ -5,9 +5,7 @@ a handful of words: `in Ada Lovelace 1815 born⁇London⁇`. Which words, how ma
 time, for every capitalised phrase of every page alike. More phrases of the page may follow in the same example, without
 its name: `in Ada Lovelace 1815 born⁇London⁇ first Engine⁇Charles Babbage⁇`, so that more of what is read is a target.
 
-Words that few pages have tell the page, so that its name is not needed; a cue can be of common ones alone. A phrase
-that many pages have tells little of any, and one that no other has (mostly another person's name) is much to memorise
-for a single page; both can be asked for more seldom, by their document frequency.
+Words that few pages have tell the page, so that its name is not needed; a cue can be of common ones alone.
 """
 
 import re
@@ -18,8 +16,8 @@ import numpy as np
 
 from stages.corpus.example import MASK, Examples
 from stages.corpus.page import page, shared_by
-from stages.corpus.ragged import Ragged
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.phrase_weights import phrase_weights
+from stages.corpus.prepared import Prepared
 from stages.settings import WordCloze
 
 WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
@@ -39,30 +37,29 @@ class Phrase:
 class WordClozes:
     """Draws word clozes from documents."""
 
-    def __init__(self, documents: Ragged, vocabulary: Vocabulary, settings: WordCloze, context: int) -> None:
+    def __init__(self, prepared: Prepared, settings: WordCloze, context: int) -> None:
         """context: the longest sequence a model can read; words that do not fit are left out."""
-        self.documents = documents
+        self.documents = documents = prepared.documents
+        vocabulary = prepared.vocabulary
         self.settings = settings
         self.context = context
         self.space = vocabulary.encode(" ")  # empty where no document has one
         texts = [vocabulary.decode(documents[row]) for row in range(len(documents))]
         pages = [page(text) for text in texts]
         common = common_words(texts, settings.common_words)
-        pages_with = shared_by(
-            (text[slice(*phrase)] for phrase in parts.phrases) for text, parts in zip(texts, pages, strict=True)
-        )
+        weights = phrase_weights(prepared, texts, pages, settings)
         self.headings = [parts.heading for parts in pages]
         self.phrases: list[list[Phrase]] = []
-        for text, parts in zip(texts, pages, strict=True):
+        for text, parts, of_page in zip(texts, pages, weights, strict=True):
             words = [match.span() for match in WORD.finditer(text, parts.heading)]
             self.phrases.append(
                 [
                     Phrase(
                         phrase,
                         tuple(word for word in self._around(phrase, words) if text[slice(*word)] in common),
-                        self._weight(pages_with[text[slice(*phrase)]]),
+                        weight,
                     )
-                    for phrase in parts.phrases
+                    for phrase, weight in zip(parts.phrases, of_page, strict=True)
                 ]
             )
 
@@ -73,10 +70,6 @@ class WordClozes:
         after = [word for word in words if word[0] >= end]
         reach = self.settings
         return (*before[len(before) - min(len(before), reach.words_before) :], *after[: reach.words_after])
-
-    def _weight(self, pages: int) -> float:
-        """That of a phrase which so many pages have."""
-        return self.settings.lone if pages == 1 else float(pages) ** -self.settings.rarity
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,): targets are the phrases, each with the ⁇ that closes it.

@@ -65,24 +65,29 @@ class SpanCorruption(Section):
         return self
 
 
-class TitleCloze(Section):
+class PhraseCloze(Section):
+    """What clozes of capitalised phrases have in common."""
+
     share: Share
+    rarity: Annotated[float, Field(ge=0)]
+    lone: Annotated[float, Field(gt=0, le=1)]
+    answers: Rate | None
+
+
+class TitleCloze(PhraseCloze):
     longest_context: Annotated[int, Field(ge=0)]
     free_order: Share
     blanked_rows: Share
     blanked_characters: Share
 
 
-class WordCloze(Section):
-    share: Share
+class WordCloze(PhraseCloze):
     words_before: Annotated[int, Field(ge=0)]
     words_after: Annotated[int, Field(ge=0)]
     most_words: Annotated[int, Field(ge=0)]
     common_words: Count | None
     in_order: Share
     most_phrases: Count
-    rarity: Annotated[float, Field(ge=0)]
-    lone: Annotated[float, Field(gt=0, le=1)]
 
 
 class CausalLM(Section):

@@ -11,8 +11,8 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.reading import cut
 from stages.corpus.vocabulary import Vocabulary
-from stages.settings import CausalLM, Objectives, TitleCloze
-from tests.tiny import spans
+from stages.settings import CausalLM, Objectives
+from tests.tiny import TITLE_CLOZE, spans
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 PAGE = CausalLM(share=1.0, starts="document")
@@ -114,7 +114,7 @@ def test_a_mixture_draws_three_objectives_by_their_shares() -> None:
     prepared = Prepared.of(["Oda Quill. born in Vell ."] * 4, {"train": [], "dev": [], "test": []})
     objectives = Objectives(
         span_corruption=spans(25, 25).model_copy(update={"share": 0.2}),
-        title_cloze=TitleCloze(share=0.5, longest_context=10, free_order=0.0, blanked_rows=0.0, blanked_characters=0.0),
+        title_cloze=TITLE_CLOZE.model_copy(update={"share": 0.5}),
         causal_lm=PAGE.model_copy(update={"share": 0.3}),
     )
     examples = Mixture(prepared, objectives, context=64).draw(np.zeros(6000, np.int64), np.random.default_rng(1))

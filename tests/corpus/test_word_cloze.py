@@ -9,18 +9,8 @@ from stages.corpus.example import PAD
 from stages.corpus.prepared import Prepared
 from stages.corpus.word_cloze import WordClozes, common_words
 from stages.settings import WordCloze
+from tests.tiny import WORD_CLOZE
 
-PLAIN = WordCloze(
-    share=1.0,
-    words_before=3,
-    words_after=2,
-    common_words=None,
-    most_words=2,
-    in_order=0.0,
-    most_phrases=1,
-    rarity=0.0,
-    lone=1.0,
-)
 PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."
 NAME = "Oda Quill"
 MANY = "Oda Quill. Born in Vell , she left Ilm for Urr ."
@@ -28,7 +18,7 @@ MANY = "Oda Quill. Born in Vell , she left Ilm for Urr ."
 
 def clozes(documents: list[str], settings: WordCloze, context: int = 64) -> tuple[Prepared, WordClozes]:
     prepared = Prepared.of(documents, {"train": [], "dev": [], "test": []})
-    return prepared, WordClozes(prepared.documents, prepared.vocabulary, settings, context)
+    return prepared, WordClozes(prepared, settings, context)
 
 
 def drawn(settings: WordCloze, draws: int = 400) -> list[tuple[list[str], str]]:
@@ -47,11 +37,11 @@ def drawn(settings: WordCloze, draws: int = 400) -> list[tuple[list[str], str]]:
 
 
 def test_the_cue_is_the_name_among_words_from_around_the_phrase() -> None:
-    found = drawn(PLAIN)
+    found = drawn(WORD_CLOZE)
     assert len(found) > 50
     for pieces, _ in found:
         assert Counter(pieces) - Counter(["<name>", "in", "1815", "in", "and", "lived"]) == Counter()
-        assert len(pieces) <= 1 + PLAIN.most_words
+        assert len(pieces) <= 1 + WORD_CLOZE.most_words
     assert {len(pieces) for pieces, _ in found} == {1, 2, 3}
     assert {piece for pieces, _ in found for piece in pieces} == {"<name>", "in", "1815", "and", "lived"}
     assert {pieces.index("<name>") for pieces, _ in found} == {0, 1, 2}
@@ -60,14 +50,14 @@ def test_the_cue_is_the_name_among_words_from_around_the_phrase() -> None:
 @pytest.mark.parametrize("in_order", [0.0, 1.0])
 def test_words_stand_in_the_pages_order_or_in_any(in_order: float) -> None:
     order = ["1815", "and", "lived"]
-    found = drawn(PLAIN.model_copy(update={"in_order": in_order}))
+    found = drawn(WORD_CLOZE.model_copy(update={"in_order": in_order}))
     pairs = [[order.index(piece) for piece in pieces if piece in order] for pieces, _ in found]
     sorted_pairs = [pair == sorted(pair) for pair in pairs if len(pair) == 2]
     assert all(sorted_pairs) == bool(in_order)
 
 
 def test_every_phrase_is_asked_for() -> None:
-    prepared, objective = clozes([MANY], PLAIN)
+    prepared, objective = clozes([MANY], WORD_CLOZE)
     examples = objective.draw(np.zeros(200, dtype=np.int64), np.random.default_rng(0))
     asked = {prepared.vocabulary.decode(targets[targets != PAD]) for targets in examples.targets}
     assert asked == {"Born⁇", "Vell⁇", "Ilm⁇", "Urr⁇"}
@@ -75,7 +65,7 @@ def test_every_phrase_is_asked_for() -> None:
 
 @pytest.mark.parametrize("most_phrases", [1, 2, 3, 9])
 def test_targets_are_the_phrases_with_the_masks_that_close_them(most_phrases: int) -> None:
-    prepared, objective = clozes([MANY], PLAIN.model_copy(update={"most_phrases": most_phrases}), context=128)
+    prepared, objective = clozes([MANY], WORD_CLOZE.model_copy(update={"most_phrases": most_phrases}), context=128)
     examples = objective.draw(np.zeros(50, dtype=np.int64), np.random.default_rng(0))
     for inputs, targets, length in zip(examples.inputs, examples.targets, examples.lengths, strict=True):
         shown = prepared.vocabulary.decode(np.append(inputs[:length], targets[length - 1]))
@@ -84,11 +74,11 @@ def test_targets_are_the_phrases_with_the_masks_that_close_them(most_phrases: in
         assert set(phrases) <= {"Born", "Vell", "Ilm", "Urr"}
         assert prepared.vocabulary.decode(targets[targets != PAD]) == "".join(f"{phrase}⁇" for phrase in phrases)
         assert [cue.count(NAME) for cue in cues] == [1] + [0] * (len(cues) - 1)
-        assert all(len(cue.replace(NAME, "name").split()) <= PLAIN.most_words + 1 for cue in cues)
+        assert all(len(cue.replace(NAME, "name").split()) <= WORD_CLOZE.most_words + 1 for cue in cues)
 
 
 def test_only_the_first_cue_may_have_no_word() -> None:
-    prepared, objective = clozes([MANY], PLAIN.model_copy(update={"most_phrases": 9}), context=128)
+    prepared, objective = clozes([MANY], WORD_CLOZE.model_copy(update={"most_phrases": 9}), context=128)
     examples = objective.draw(np.zeros(200, dtype=np.int64), np.random.default_rng(0))
     cues = [
         prepared.vocabulary.decode(row[:length]).split("⁇")[::2]
@@ -100,7 +90,7 @@ def test_only_the_first_cue_may_have_no_word() -> None:
 
 def test_a_phrase_that_does_not_fit_leaves_room_for_those_that_do() -> None:
     long = "V" + "e" * 17
-    settings = PLAIN.model_copy(update={"words_before": 0, "words_after": 1, "most_words": 1, "most_phrases": 4})
+    settings = WORD_CLOZE.model_copy(update={"words_before": 0, "words_after": 1, "most_words": 1, "most_phrases": 4})
     prepared, objective = clozes([f"Oda Quill. Born in {long} , Ilm , Urr so ."], settings, context=40)
     examples = objective.draw(np.zeros(300, dtype=np.int64), np.random.default_rng(0))
     missing = set()
@@ -115,7 +105,7 @@ def test_a_phrase_that_does_not_fit_leaves_room_for_those_that_do() -> None:
 def test_the_words_of_each_cue_are_from_around_its_own_phrase() -> None:
     near = {"Born": {"in", "Vell"}, "Vell": {"Born", "in", "she", "left"}, "Ilm": {"Vell", "she", "left", "for", "Urr"},
             "Urr": {"left", "Ilm", "for"}}  # fmt: skip
-    prepared, objective = clozes([MANY], PLAIN.model_copy(update={"most_phrases": 4}), context=128)
+    prepared, objective = clozes([MANY], WORD_CLOZE.model_copy(update={"most_phrases": 4}), context=128)
     examples = objective.draw(np.zeros(200, dtype=np.int64), np.random.default_rng(0))
     seen: dict[str, set[str]] = {phrase: set() for phrase in near}
     for inputs, targets, length in zip(examples.inputs, examples.targets, examples.lengths, strict=True):
@@ -127,7 +117,7 @@ def test_the_words_of_each_cue_are_from_around_its_own_phrase() -> None:
 
 def test_cues_are_of_words_that_most_pages_have() -> None:
     pages = [PAGE, "Ida Rook. She lived in Vell and Ilm .", "Udo Fenn. He was in Vell ."]
-    prepared, objective = clozes(pages, PLAIN.model_copy(update={"common_words": 4, "most_words": 3}))
+    prepared, objective = clozes(pages, WORD_CLOZE.model_copy(update={"common_words": 4, "most_words": 3}))
     examples = objective.draw(np.repeat([0, 1, 2], 200), np.random.default_rng(0))
     seen = set()
     for row in examples.inputs:
@@ -144,25 +134,11 @@ def test_words_of_a_name_are_not_counted_and_a_page_counts_once() -> None:
     assert common_words(["Oda. b a .", "Oda. c ."], None) == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize(("rarity", "lone"), [(0.0, 1.0), (1.0, 0.1), (0.5, 0.5)])
-def test_phrases_are_drawn_by_the_number_of_pages_that_have_them(rarity: float, lone: float) -> None:
-    pages = ["Oda Quill. by Vell , Ilm and Urr .", *["Udo Fenn. to Ilm , Vell ."] * 3, *["Ida Rook. of Vell ."] * 12]
-    settings = PLAIN.model_copy(update={"rarity": rarity, "lone": lone})
-    prepared, objective = clozes(pages, settings)
-    draws = 20_000
-    examples = objective.draw(np.zeros(draws, dtype=np.int64), np.random.default_rng(0))
-    asked = Counter(prepared.vocabulary.decode(targets[targets != PAD]) for targets in examples.targets)
-    weights = {"Urr⁇": lone, "Ilm⁇": 4**-rarity, "Vell⁇": 16**-rarity}
-    for phrase, weight in weights.items():
-        share = weight / sum(weights.values())
-        assert asked[phrase] == pytest.approx(draws * share, abs=5 * (draws * share * (1 - share)) ** 0.5)
-
-
 @pytest.mark.parametrize("context", [16, 24, 40])
 def test_examples_fit_the_context(context: int) -> None:
     documents = ["Oda Quill. She was born in " + "Vell" * 30 + " and lived in Ilm .", "A very long name indeed. x ."]
     _, objective = clozes(
-        documents, PLAIN.model_copy(update={"most_words": 9, "words_before": 9, "most_phrases": 3}), context
+        documents, WORD_CLOZE.model_copy(update={"most_words": 9, "words_before": 9, "most_phrases": 3}), context
     )
     for seed in range(30):
         examples = objective.draw(np.array([0, 1]), np.random.default_rng(seed))
@@ -170,6 +146,6 @@ def test_examples_fit_the_context(context: int) -> None:
 
 
 def test_a_page_without_words_gives_its_name_alone() -> None:
-    prepared, objective = clozes(["Oda. 1900.", "1900.", PAGE], PLAIN)
+    prepared, objective = clozes(["Oda. 1900.", "1900.", PAGE], WORD_CLOZE)
     examples = objective.draw(np.array([1]), np.random.default_rng(0))
     assert prepared.vocabulary.decode(examples.inputs[0, : examples.lengths[0]]) == "⁇"

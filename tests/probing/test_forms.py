@@ -67,7 +67,7 @@ def test_the_cloze_is_a_title_cloze_of_that_context() -> None:
     assert settings is not None
     still = settings.model_copy(update={"free_order": 0.0, "blanked_rows": 0.0, "longest_context": 20})
     prepared = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
-    clozes = TitleClozes(prepared.documents, prepared.vocabulary, still, CONTEXT)
+    clozes = TitleClozes(prepared, still, CONTEXT)
     generator = np.random.default_rng(0)
     drawn = {
         prepared.vocabulary.decode(np.append(batch.inputs[0], batch.targets[0, -1]))
@@ -84,7 +84,7 @@ def test_the_words_are_a_word_cloze_in_the_pages_order() -> None:
     ordered = settings.model_copy(update={"in_order": 1.0, "words_after": 0, "most_phrases": 1})
     prepared = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
     for context in (CONTEXT, 20, 16):
-        clozes = WordClozes(prepared.documents, prepared.vocabulary, ordered, context)
+        clozes = WordClozes(prepared, ordered, context)
         generator = np.random.default_rng(0)
         drawn = {
             prepared.vocabulary.decode(np.append(batch.inputs[0], batch.targets[0, -1]))

@@ -1,0 +1,30 @@
+"""How likely a phrase of a page is asked for.
+
+A phrase that many pages have tells little of any, and one that no other page has (mostly another person's name) is much
+to memorise for a single page: both can be asked for more seldom, by their document frequency. A phrase that answers a
+training question is of the kind that is asked for: a salient span (Guu et al. 2020, arXiv 2002.08909), found in all
+pages alike by a list instead of a tagger. No answer of dev or test is known here.
+"""
+
+import numpy as np
+
+from stages.corpus.page import Page, shared_by
+from stages.corpus.prepared import Prepared
+from stages.settings import PhraseCloze
+
+
+def phrase_weights(prepared: Prepared, texts: list[str], pages: list[Page], settings: PhraseCloze) -> list[np.ndarray]:
+    """The weights of each page's phrases: the chance of each, in proportion to the others of its page.
+
+    texts: the documents, pages: their parts.
+    """
+    answers = frozenset(prepared.of_split("train").place)
+    phrases = [[text[slice(*phrase)] for phrase in parts.phrases] for text, parts in zip(texts, pages, strict=True)]
+    frequency = shared_by(phrases)
+
+    def weight(phrase: str) -> float:
+        if settings.answers is not None and phrase in answers:
+            return settings.answers
+        return settings.lone if frequency[phrase] == 1 else float(frequency[phrase]) ** -settings.rarity
+
+    return [np.array([weight(phrase) for phrase in of_page]) for of_page in phrases]

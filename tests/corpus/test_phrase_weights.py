@@ -1,0 +1,52 @@
+"""How likely each phrase of a page is asked for, whatever the cloze."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from stages.corpus.example import PAD
+from stages.corpus.objectives import Mixture
+from stages.corpus.prepared import Prepared
+from stages.corpus.reading import Question
+from stages.settings import Objectives
+from tests.tiny import TITLE_CLOZE, WORD_CLOZE
+
+PAGES = ["Oda Quill. by Vell , Ilm and Urr .", *["Udo Fenn. to Ilm , Vell ."] * 3, *["Ida Rook. of Vell ."] * 12]
+CLOZES = {"title_cloze": TITLE_CLOZE, "word_cloze": WORD_CLOZE}
+DRAWS = 20_000
+
+
+def asked(objective: str, **settings: float) -> Counter[str]:
+    """What the first page is asked, so often of DRAWS; Vell answers a training question, Ilm one of dev, Urr none."""
+    train, dev = (
+        [Question(1, f"Where was {name} born?", name, place)] for name, place in (("Ada", "Vell"), ("Oda", "Ilm"))
+    )
+    prepared = Prepared.of(PAGES, {"train": train, "dev": dev, "test": []})
+    settings_of_it = CLOZES[objective].model_copy(update=settings)
+    mixture = Mixture(prepared, Objectives.model_validate({objective: settings_of_it}), context=64)
+    examples = mixture.draw(np.zeros(DRAWS, dtype=np.int64), np.random.default_rng(0))
+    return Counter(prepared.vocabulary.decode(targets[targets != PAD]).strip("⁇") for targets in examples.targets)
+
+
+def assert_drawn_by(weights: dict[str, float], found: Counter[str]) -> None:
+    assert set(found) == set(weights)
+    for phrase, weight in weights.items():
+        share = weight / sum(weights.values())
+        assert found[phrase] == pytest.approx(DRAWS * share, abs=5 * (DRAWS * share * (1 - share)) ** 0.5)
+
+
+@pytest.mark.parametrize(("rarity", "lone"), [(0.0, 1.0), (1.0, 0.1), (0.5, 0.5)])
+@pytest.mark.parametrize("objective", CLOZES)
+def test_phrases_are_drawn_by_the_number_of_pages_that_have_them(objective: str, rarity: float, lone: float) -> None:
+    weights = {"Urr": lone, "Ilm": 4**-rarity, "Vell": 16**-rarity}
+    assert_drawn_by(weights, asked(objective, rarity=rarity, lone=lone))
+
+
+@pytest.mark.parametrize("answers", [0.5, 2.0])
+@pytest.mark.parametrize("objective", CLOZES)
+def test_answers_of_training_questions_have_their_own_weight_and_those_of_dev_do_not(
+    objective: str, answers: float
+) -> None:
+    weights = {"Urr": 0.1, "Ilm": 4**-1.0, "Vell": answers}
+    assert_drawn_by(weights, asked(objective, rarity=1.0, lone=0.1, answers=answers))
