@@ -52,7 +52,8 @@ def asked(
     }
     answers = predictions(models["finetuned"], prepared, "dev", recipe.generation.max_characters)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
-    forms = asked_in_all_forms(facts, objectives, settings.probe.cue, WordCue.of(objectives, documents), context)
+    word_cue = WordCue.of(objectives, documents, prepared.training_answers)
+    forms = asked_in_all_forms(facts, objectives, settings.probe.cue, word_cue, context)
     right = answers.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     known = knowledge(models, prepared.vocabulary, facts, forms, right)
     training = read_json(folder / "pretrained.json")

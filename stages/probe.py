@@ -33,7 +33,7 @@ def main() -> None:
     corpus = corpus_text(documents)
     facts = dev_facts(prepared, read_table(experiment.prepared_folder / "audit.tsv"), documents)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
-    word_cue = WordCue.of(objectives, documents)
+    word_cue = WordCue.of(objectives, documents, prepared.training_answers)
     asked = asked_in_all_forms(facts, objectives, settings.cue, word_cue, context)
     read = corpus_text([*documents, *prepared.table.question])
     people = invented_names(prepared.vocabulary, read, settings.people, settings.seed, context)

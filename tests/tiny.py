@@ -44,6 +44,7 @@ WORD_CLOZE = WordCloze(
     share=1.0,
     words_before=3,
     words_after=2,
+    past_answers=True,
     common_words=None,
     most_words=2,
     in_order=0.0,

@@ -18,7 +18,7 @@ def phrase_weights(prepared: Prepared, texts: list[str], pages: list[Page], sett
 
     texts: the documents, pages: their parts.
     """
-    answers = frozenset(prepared.of_split("train").place)
+    answers = prepared.training_answers
     phrases = [[text[slice(*phrase)] for phrase in parts.phrases] for text, parts in zip(texts, pages, strict=True)]
     frequency = shared_by(phrases)
 

@@ -94,6 +94,11 @@ class Prepared:
         """The rows of `table` of one split, in order."""
         return self.table[self.table.split == split].reset_index(drop=True)
 
+    @property
+    def training_answers(self) -> frozenset[str]:
+        """What training questions are answered with."""
+        return frozenset(self.of_split("train").place)
+
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table as tab-separated values, UTF-8, LF."""

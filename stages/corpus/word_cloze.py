@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stages.corpus.example import MASK, Examples
-from stages.corpus.page import page, shared_by
+from stages.corpus.page import Page, page, shared_by
 from stages.corpus.phrase_weights import phrase_weights
 from stages.corpus.prepared import Prepared
 from stages.settings import WordCloze
@@ -50,24 +50,28 @@ class WordClozes:
         weights = phrase_weights(prepared, texts, pages, settings)
         self.headings = [parts.heading for parts in pages]
         self.phrases: list[list[Phrase]] = []
+        fencing = frozenset[str]() if settings.past_answers else prepared.training_answers
         for text, parts, of_page in zip(texts, pages, weights, strict=True):
+            fences = fences_of(text, parts, fencing)
             words = [match.span() for match in WORD.finditer(text, parts.heading)]
             self.phrases.append(
                 [
                     Phrase(
                         phrase,
-                        tuple(word for word in self._around(phrase, words) if text[slice(*word)] in common),
+                        tuple(word for word in self._around(phrase, words, fences) if text[slice(*word)] in common),
                         weight,
                     )
                     for phrase, weight in zip(parts.phrases, of_page, strict=True)
                 ]
             )
 
-    def _around(self, phrase: Span, words: list[Span]) -> tuple[Span, ...]:
-        """The words within reach of a phrase, on both sides."""
+    def _around(self, phrase: Span, words: list[Span], fences: list[Span]) -> tuple[Span, ...]:
+        """The words within reach of a phrase, on both sides, up to the nearest fence."""
         start, end = phrase
-        before = [word for word in words if word[1] <= start]
-        after = [word for word in words if word[0] >= end]
+        first = max((fence_end for _, fence_end in fences if fence_end <= start), default=0)
+        last = min((fence_start for fence_start, _ in fences if fence_start >= end), default=words[-1][1])
+        before = [word for word in words if first <= word[0] and word[1] <= start]
+        after = [word for word in words if end <= word[0] and word[1] <= last]
         reach = self.settings
         return (*before[len(before) - min(len(before), reach.words_before) :], *after[: reach.words_after])
 
@@ -128,6 +132,14 @@ class WordClozes:
         place = int(generator.integers(0, len(words), endpoint=True))
         pieces = [part for piece in (*words[:place], *names, *words[place:]) for part in (self.space, piece)]
         return np.concatenate(pieces[1:]) if pieces else document[:0]
+
+
+def fences_of(text: str, parts: Page, answers: frozenset[str]) -> list[Span]:
+    """The phrases of a page that words do not belong to a cue beyond: those that are among `answers`.
+
+    Of `born in Ulm, Peru` the words before Ulm are not Peru's: else the same cue has two right answers.
+    """
+    return [phrase for phrase in parts.phrases if text[slice(*phrase)] in answers]
 
 
 def common_words(texts: Iterable[str], most: int | None) -> frozenset[str]:

@@ -16,8 +16,9 @@ The first four are page forms: they use the page's own wording, each as one of p
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stages.corpus.page import page
 from stages.corpus.vocabulary import MASK
-from stages.corpus.word_cloze import WORD, common_words
+from stages.corpus.word_cloze import WORD, common_words, fences_of
 from stages.probing.facts import Fact
 from stages.settings import Objectives
 
@@ -42,15 +43,17 @@ class WordCue:
     reach: int  # how many before the place are within reach
     most: int  # how many of these are taken at most, the last
     common: frozenset[str] | None  # only these; None is any
+    fencing: frozenset[str] = frozenset()  # none from before a phrase that is one of these
 
     @classmethod
-    def of(cls, objectives: Objectives, documents: Sequence[str]) -> "WordCue":
-        """documents: all pages, of which the common words are those that most have."""
+    def of(cls, objectives: Objectives, documents: Sequence[str], answers: frozenset[str]) -> "WordCue":
+        """documents: all pages, of which the common words are those that most have; answers: of training questions."""
         settings = objectives.word_cloze
         if settings is None:
             return cls(WORDS, WORDS, None)
         common = common_words(documents, settings.common_words)
-        return cls(settings.words_before, min(WORDS, settings.most_words), common)
+        fencing = frozenset[str]() if settings.past_answers else answers
+        return cls(settings.words_before, min(WORDS, settings.most_words), common, fencing)
 
 
 def continuation(fact: Fact, context: int) -> Asked:
@@ -73,7 +76,9 @@ def cloze(fact: Fact, name: str, cue: int, context: int) -> Asked:
 def words(fact: Fact, name: str, cue: WordCue, context: int) -> Asked:
     """A name and words before the place, as a word cloze can have them; none are of the fact's name."""
     own = WORD.findall(fact.name)
-    text = WORD.findall(fact.page, len(fact.name), fact.position)
+    fences = fences_of(fact.page, page(fact.page), cue.fencing)
+    first = max((end for _, end in fences if end <= fact.position), default=len(fact.name))
+    text = WORD.findall(fact.page, first, fact.position)
     near = text[max(0, len(text) - cue.reach) :]
     before = [word for word in near if word not in own and (cue.common is None or word in cue.common)]
     before = before[max(0, len(before) - cue.most) :]

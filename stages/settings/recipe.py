@@ -84,6 +84,7 @@ class TitleCloze(PhraseCloze):
 class WordCloze(PhraseCloze):
     words_before: Annotated[int, Field(ge=0)]
     words_after: Annotated[int, Field(ge=0)]
+    past_answers: bool
     most_words: Annotated[int, Field(ge=0)]
     common_words: Count | None
     in_order: Share

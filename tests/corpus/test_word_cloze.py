@@ -7,6 +7,7 @@ import pytest
 
 from stages.corpus.example import PAD
 from stages.corpus.prepared import Prepared
+from stages.corpus.reading import Question
 from stages.corpus.word_cloze import WordClozes, common_words
 from stages.settings import WordCloze
 from tests.tiny import WORD_CLOZE
@@ -132,6 +133,25 @@ def test_cues_are_of_words_that_most_pages_have() -> None:
 def test_words_of_a_name_are_not_counted_and_a_page_counts_once() -> None:
     assert common_words(["Oda Oda. b b b a .", "Oda. a ."], 1) == {"a"}
     assert common_words(["Oda. b a .", "Oda. c ."], None) == {"a", "b", "c"}
+
+
+def test_words_beyond_a_training_answer_are_in_no_cue_unless_asked_for() -> None:
+    documents = ["Oda Quill. Born in Vell , Ilm by Urr and there ."]
+    train = [Question(1, "Where was Ada born?", "Ada", "Vell")]
+    prepared = Prepared.of(documents, {"train": train, "dev": [], "test": []})
+    beside = {
+        False: {"Vell": {"Born", "in", "Ilm", "by"}, "Ilm": {"by", "Urr"}, "Urr": {"Ilm", "by", "and", "there"}},
+        True: {"Vell": {"Born", "in", "Ilm", "by"}, "Ilm": {"Born", "in", "Vell", "by", "Urr"}},
+    }
+    for past, expected in beside.items():
+        settings = WORD_CLOZE.model_copy(update={"past_answers": past})
+        objective = WordClozes(prepared, settings, 64)
+        examples = objective.draw(np.zeros(600, dtype=np.int64), np.random.default_rng(0))
+        seen: dict[str, set[str]] = {}
+        for inputs, length in zip(examples.inputs, examples.lengths, strict=True):
+            cue, _, phrase = prepared.vocabulary.decode(inputs[:length]).partition("⁇")
+            seen.setdefault(phrase, set()).update(cue.replace("Oda Quill", "").split())
+        assert {phrase: seen[phrase] for phrase in expected} == expected
 
 
 @pytest.mark.parametrize("context", [16, 24, 40])

@@ -1,5 +1,8 @@
 """The forms by hand, and as pretraining has them."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -94,6 +97,13 @@ def test_the_words_are_a_word_cloze_in_the_pages_order() -> None:
         assert asked.prompt + asked.said in drawn
 
 
+def test_words_from_before_a_training_answer_are_left_out_where_word_clozes_leave_them_out() -> None:
+    page = "Ada. Ada was born in Ulm, at Urr."
+    fact = replace(FACT, page=page, place="Urr", position=page.index("Urr"))
+    assert words(fact, "Ada", ANY, CONTEXT).prompt == "Ada born in Ulm at⁇"
+    assert words(fact, "Ada", replace(ANY, fencing=frozenset({"Ulm", "Urr"})), CONTEXT).prompt == "Ada at⁇"
+
+
 @pytest.mark.parametrize("context", [24, 20, 16])
 def test_a_page_that_is_too_long_is_cut_from_the_left_and_place_and_all_fits(context: int) -> None:
     forms = (
@@ -153,11 +163,15 @@ def test_the_control_is_in_a_form_that_is_practised_and_has_no_more_words_than_a
         Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15, 0)
         for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Oslo")], 1)
     ]
-    asked = asked_in_all_forms(facts, alone, 8, WordCue.of(alone, [PAGE]), CONTEXT)
+
+    def cue(objectives: Objectives, pages: Sequence[str] = (PAGE,)) -> WordCue:
+        return WordCue.of(objectives, pages, frozenset())
+
+    asked = asked_in_all_forms(facts, alone, 8, cue(alone), CONTEXT)
     assert [each.prompt for each in asked["other_name"]] == ["Bo was born in⁇", "Ada was born in⁇"]
-    assert WordCue.of(alone, [PAGE]).most == 4 == WordCue.of(of["handout"], [PAGE]).most
+    assert cue(alone).most == 4 == cue(of["handout"]).most
     few = Objectives(word_cloze=reach.model_copy(update={"share": 1.0, "words_before": 1}))
-    assert asked_in_all_forms(facts, few, 8, WordCue.of(few, [PAGE]), CONTEXT)["words"][0].prompt == "Ada in⁇"
+    assert asked_in_all_forms(facts, few, 8, cue(few), CONTEXT)["words"][0].prompt == "Ada in⁇"
     common = Objectives(word_cloze=reach.model_copy(update={"share": 1.0, "common_words": 2}))
     pages = [PAGE, "Bo. Bo was here in Oslo.", "Cy. Cy was in Rome."]
-    assert asked_in_all_forms(facts, common, 8, WordCue.of(common, pages), CONTEXT)["words"][0].prompt == "Ada was in⁇"
+    assert asked_in_all_forms(facts, common, 8, cue(common, pages), CONTEXT)["words"][0].prompt == "Ada was in⁇"

@@ -16,7 +16,7 @@ VOCABULARY = toy_prepared().vocabulary
 
 
 def asked() -> dict[str, list[Asked]]:
-    return asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, WordCue.of(OBJECTIVES, []), MODEL.context)
+    return asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, WordCue.of(OBJECTIVES, [], frozenset()), MODEL.context)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

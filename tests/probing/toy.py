@@ -49,7 +49,7 @@ def toy_facts() -> list[Fact]:
 def learned(forms: tuple[str, ...], steps: int = 150) -> GPT:
     """A tiny model that has learned the facts by heart, in these forms and in no others."""
     prepared = toy_prepared()
-    asked = asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, WordCue.of(OBJECTIVES, []), MODEL.context)
+    asked = asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, WordCue.of(OBJECTIVES, [], frozenset()), MODEL.context)
     rows = [prepared.vocabulary.encode(each.prompt + each.said) for form in forms for each in asked[form]]
     starts = [len(prepared.vocabulary.encode(each.prompt)) for form in forms for each in asked[form]]
     return fitted(rows, starts, steps)
