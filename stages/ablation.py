@@ -50,7 +50,7 @@ def asked(
         weights: experiment.trained_model(prepared, folder / f"{weights}.safetensors")
         for weights in ("pretrained", "finetuned")
     }
-    answers = predictions(models["finetuned"], prepared, "dev", recipe.generation.max_characters)
+    answers = predictions(models["finetuned"], prepared, "dev", recipe.generation)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     word_cue = WordCue.of(objectives, documents, prepared.training_answers)
     forms = asked_in_all_forms(facts, objectives, settings.probe.cue, word_cue, context)

@@ -7,19 +7,20 @@ from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import prompt
 from stages.errors import command
 from stages.files import new_folder, read_json, write_json, write_text
-from stages.inference.generation import generate
+from stages.inference.generation import answer
 from stages.inference.scoring import is_correct
 from stages.model.gpt import GPT
+from stages.settings import Generation
 from stages.training.experiment import Experiment
 from stages.training.run import results
 
 
-def predictions(model: GPT, prepared: Prepared, split: str, max_characters: int) -> pd.DataFrame:
+def predictions(model: GPT, prepared: Prepared, split: str, decoding: Generation) -> pd.DataFrame:
     """A row a question of the split: row, question, gold, predicted, correct, probability."""
     prompts = [prompt(prepared.questions[split][row]) for row in range(len(prepared.questions[split]))]
-    answers = generate(model, prompts, max_characters)
+    answers = answer(model, prompts, decoding)
     asked = prepared.of_split(split)
-    predicted = [prepared.vocabulary.decode(answer.tokens) for answer in answers]
+    predicted = [prepared.vocabulary.decode(each.tokens) for each in answers]
     scored = split != "test"
     return pd.DataFrame(
         {
@@ -28,7 +29,7 @@ def predictions(model: GPT, prepared: Prepared, split: str, max_characters: int)
             "gold": asked.place,
             "predicted": predicted,
             "correct": [int(is_correct(*pair)) if scored else "" for pair in zip(predicted, asked.place, strict=True)],
-            "probability": [round(answer.probability, 4) for answer in answers],
+            "probability": [round(each.probability, 4) for each in answers],
         }
     )
 
@@ -37,14 +38,14 @@ def predictions(model: GPT, prepared: Prepared, split: str, max_characters: int)
 def main() -> None:
     """Evaluate a variant of a recipe."""
     experiment = Experiment.from_command_line(main.__doc__)
-    max_characters = experiment.question_recipe.generation.max_characters
+    decoding = experiment.question_recipe.generation
     prepared = Prepared.load(experiment.prepared_folder)
     finetuned, pretrained = experiment.weights_folder / "finetuned", experiment.weights_folder / "pretrained"
     tables = []
     for name, facts in tqdm(results(finetuned).items(), desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
         model = experiment.trained_model(prepared, finetuned / f"{name}.safetensors")
         for split in ("dev", "test"):
-            table = predictions(model, prepared, split, max_characters)
+            table = predictions(model, prepared, split, decoding)
             place = {"variant": experiment.variant, "split": split, "seed": facts["seed"]}
             tables.append(table.assign(**place, init=facts["phase"].removeprefix("finetune_")))
     columns = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]

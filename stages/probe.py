@@ -57,13 +57,11 @@ def main() -> None:
                 )
             )
         if len(people):
-            replies = answers(
-                models["finetuned"], prepared.vocabulary, list(people["name"]), recipe.generation.max_characters
-            )
+            replies = answers(models["finetuned"], prepared.vocabulary, list(people["name"]), recipe.generation)
             said.append(pd.concat([people, replies], axis=1).assign(variant=experiment.variant, seed=seed))
         if len(people) and looked is None:  # of the first seed alone: it is one question
             name = str(people["name"][0])
-            looked = saliency(models["finetuned"], prepared.vocabulary, name, recipe.generation.max_characters)
+            looked = saliency(models["finetuned"], prepared.vocabulary, name, recipe.generation)
     record: dict[str, Any] = {
         "variant": experiment.variant,
         "seeds": recipe.seeds,

@@ -39,6 +39,7 @@ TITLE_CLOZE = TitleCloze(
     rarity=0.0,
     lone=1.0,
     answers=None,
+    joined=None,
 )
 WORD_CLOZE = WordCloze(
     share=1.0,
@@ -52,6 +53,7 @@ WORD_CLOZE = WordCloze(
     rarity=0.0,
     lone=1.0,
     answers=None,
+    joined=None,
 )
 
 BIRTHPLACES = {

@@ -3,14 +3,19 @@
 A phrase that many pages have tells little of any, and one that no other page has (mostly another person's name) is much
 to memorise for a single page: both can be asked for more seldom, by their document frequency. A phrase that answers a
 training question is of the kind that is asked for: a salient span (Guu et al. 2020, arXiv 2002.08909), found in all
-pages alike by a list instead of a tagger. No answer of dev or test is known here.
+pages alike by a list instead of a tagger. No answer of dev or test is known here. A phrase that a comma joins to the
+one before it mostly says where that lies (Peru in `Ulm, Peru`), and is seldom what a question about the page means.
 """
+
+import re
 
 import numpy as np
 
 from stages.corpus.page import Page, shared_by
 from stages.corpus.prepared import Prepared
 from stages.settings import PhraseCloze
+
+COMMA = re.compile(r"\s*,\s*")
 
 
 def phrase_weights(prepared: Prepared, texts: list[str], pages: list[Page], settings: PhraseCloze) -> list[np.ndarray]:
@@ -22,9 +27,21 @@ def phrase_weights(prepared: Prepared, texts: list[str], pages: list[Page], sett
     phrases = [[text[slice(*phrase)] for phrase in parts.phrases] for text, parts in zip(texts, pages, strict=True)]
     frequency = shared_by(phrases)
 
-    def weight(phrase: str) -> float:
+    def weight(phrase: str, joined: bool) -> float:
+        if settings.joined is not None and joined:
+            return settings.joined
         if settings.answers is not None and phrase in answers:
             return settings.answers
         return settings.lone if frequency[phrase] == 1 else float(frequency[phrase]) ** -settings.rarity
 
-    return [np.array([weight(phrase) for phrase in of_page]) for of_page in phrases]
+    return [
+        np.array([weight(*phrase) for phrase in zip(of_page, joined_by_comma(text, parts), strict=True)])
+        for text, parts, of_page in zip(texts, pages, phrases, strict=True)
+    ]
+
+
+def joined_by_comma(text: str, parts: Page) -> list[bool]:
+    """Of each phrase of a page, whether nothing but a comma stands between it and the phrase before it."""
+    starts = [start for start, _ in parts.phrases]
+    ends = [0, *(end for _, end in parts.phrases)]
+    return [bool(end and COMMA.fullmatch(text, end, start)) for end, start in zip(ends, starts, strict=False)]

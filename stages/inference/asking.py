@@ -37,7 +37,7 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         raise StudyError(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
-    answers = beam_search(model, tokens, max_characters, max(top, WIDTH))[:top]
+    answers = beam_search(model, [tokens], max_characters, max(top, WIDTH))[0][:top]
     places = [(vocabulary.decode(answer.tokens), answer.probability) for answer in answers]
     return Reply(question, places, _notes(prepared, question))
 

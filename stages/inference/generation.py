@@ -13,6 +13,7 @@ from stages.corpus.example import MASK
 from stages.inference.decoding import Pick, greedy, likeliest
 from stages.model.gpt import GPT
 from stages.model.mixer import State
+from stages.settings import Generation
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Continuation:
 
 
 WORTH_KEEPING = 0.7  # rows that have ended are dropped when a smaller share than this goes on: dropping copies states
+MOST_LINES = 256  # that beam search has go on together: each has a state of its own
 
 
 def generate(
@@ -41,15 +43,27 @@ def generate(
     return lines.answers()
 
 
-def beam_search(model: GPT, prompt: np.ndarray, max_characters: int, width: int) -> list[Continuation]:
-    """The likeliest continuations of a prompt, at most `width`, the likeliest first; the same each time.
+def beam_search(model: GPT, prompts: Sequence[np.ndarray], max_characters: int, width: int) -> list[list[Continuation]]:
+    """The likeliest continuations of each prompt, at most `width`, the likeliest first; the same each time.
 
     A continuation ends as in `generate`. At each character the `width` likeliest lines go on; their length counts
     for nothing beside its probability. A width of 1 is greedy; one that holds every line finds the very best.
     """
-    beam = _Beam(width)
-    Batch(model, [prompt], max_characters).go_on(beam)
-    return beam.answers()
+    at_once = max(1, MOST_LINES // width)
+    found = []
+    for start in range(0, len(prompts), at_once):
+        batch = Batch(model, prompts[start : start + at_once], max_characters)
+        beams = _Beams(batch.rows, width)
+        batch.go_on(beams)
+        found += beams.answers()
+    return found
+
+
+def answer(model: GPT, prompts: Sequence[np.ndarray], decoding: Generation) -> list[Continuation]:
+    """What a recipe takes for the answer to each prompt: the best line of a beam, or the greedy one."""
+    if decoding.beams == 1:
+        return generate(model, prompts, decoding.max_characters)
+    return [lines[0] for lines in beam_search(model, prompts, decoding.max_characters, decoding.beams)]
 
 
 def passage(model: GPT, prompt: np.ndarray, characters: int, pick: Pick) -> np.ndarray:
@@ -145,17 +159,49 @@ class _Lines(Search):
         ]
 
 
-class _Beam(Search):
-    """The likeliest lines of one prompt; `answers` is what they say."""
+class _Beams(Search):
+    """The likeliest lines of each prompt; `answers` is what they say."""
+
+    def __init__(self, rows: np.ndarray, width: int) -> None:
+        self.beams = [_Beam(width) for _ in rows]  # in the order of the prompts
+        self.rows = rows.tolist()  # prompts that go on, in the order in which the batch has their lines
+
+    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
+        log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
+        start, kept, read, rows = 0, [], [], []
+        for row in self.rows:
+            beam = self.beams[row]
+            own = slice(start, start + len(beam.lines))
+            lines, characters = beam.go_on(log_probabilities[own], bool(full[own].any()))  # they are of one length
+            if len(lines):
+                kept.append(start + lines)
+                read.append(characters)
+                rows.append(row)
+            start = own.stop
+        self.rows = rows
+        if not rows:
+            return None
+        on, said = (torch.from_numpy(np.concatenate(parts)).to(logits.device) for parts in (kept, read))
+        return on, said
+
+    def answers(self) -> list[list[Continuation]]:
+        return [beam.answers() for beam in self.beams]
+
+
+class _Beam:
+    """The likeliest lines of one prompt."""
 
     def __init__(self, width: int) -> None:
         self.width = width
         self.lines: list[tuple[list[int], float]] = [([], 0.0)]  # that go on: characters, log-probability
         self.ended: list[tuple[list[int], float]] = []  # the best so far
 
-    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
+    def go_on(self, log_probabilities: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The lines that go on, as indices of the ones before, and the character each reads; none once it has ended.
+
+        log_probabilities (lines, V) of the next character; full: whether there is no room for it in the context.
+        """
         totals = np.array([total for _, total in self.lines])
-        log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
         # of every line one way at most ends: among twice the width, enough go on
         lines, characters, totals = likeliest(totals, log_probabilities, 2 * self.width)
         ends = characters == MASK
@@ -163,13 +209,11 @@ class _Beam(Search):
         self.ended = _best(self.ended + ended, self.width)
         on = np.flatnonzero(~ends)[: self.width]
         self.lines = [([*self.lines[lines[way]][0], int(characters[way])], float(totals[way])) for way in on]
-        if full.any():  # all are of one length
-            return None
+        if full:
+            return lines[:0], characters[:0]
         if len(self.ended) == self.width and self.ended[-1][1] >= self.lines[0][1]:
             self.lines = []  # going on, they only lose
-            return None
-        kept, read = (torch.from_numpy(chosen[on]).to(logits.device) for chosen in (lines, characters))
-        return kept, read
+        return lines[on][: len(self.lines)], characters[on][: len(self.lines)]
 
     def answers(self) -> list[Continuation]:
         best = _best(self.ended + self.lines, self.width)

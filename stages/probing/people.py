@@ -8,8 +8,9 @@ import pandas as pd
 from stages.corpus.questions import prompt
 from stages.corpus.vocabulary import Vocabulary
 from stages.corpus.world_names import CULTURES
-from stages.inference.generation import generate
+from stages.inference.generation import answer
 from stages.model.gpt import GPT
+from stages.settings import Generation
 
 
 def question_about(name: str) -> str:
@@ -36,9 +37,9 @@ def invented_names(vocabulary: Vocabulary, known: str, count: int, seed: int, co
     return pd.DataFrame(rows, columns=["culture", "name"])
 
 
-def answers(model: GPT, vocabulary: Vocabulary, names: Sequence[str], max_characters: int) -> pd.DataFrame:
+def answers(model: GPT, vocabulary: Vocabulary, names: Sequence[str], decoding: Generation) -> pd.DataFrame:
     """What a finetuned model answers about each name: columns answer, probability."""
-    said = generate(model, [prompt(vocabulary.encode(question_about(name))) for name in names], max_characters)
+    said = answer(model, [prompt(vocabulary.encode(question_about(name))) for name in names], decoding)
     return pd.DataFrame(
         {
             "answer": [vocabulary.decode(each.tokens) for each in said],

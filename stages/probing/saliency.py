@@ -7,15 +7,16 @@ from torch import Tensor
 
 from stages.corpus.questions import prompt
 from stages.corpus.vocabulary import Vocabulary
-from stages.inference.generation import generate
+from stages.inference.generation import answer
 from stages.model.attention import CausalSelfAttention, weigh
 from stages.model.fused import split_heads
 from stages.model.gpt import GPT
 from stages.model.trunk import Trunk
 from stages.probing.people import question_about
+from stages.settings import Generation
 
 
-def saliency(model: GPT, vocabulary: Vocabulary, name: str, max_characters: int) -> dict[str, Any]:
+def saliency(model: GPT, vocabulary: Vocabulary, name: str, decoding: Generation) -> dict[str, Any]:
     """How much each character of `question ⁇` about a name matters to the model's own answer.
 
     read: those characters, without the ones that the vocabulary lacks; name: where the name starts and ends in them.
@@ -30,7 +31,7 @@ def saliency(model: GPT, vocabulary: Vocabulary, name: str, max_characters: int)
     question = question_about(name)
     asked = prompt(vocabulary.encode(question))
     start = len(vocabulary.encode(question[: question.index(name)]))
-    said = generate(model, [asked], max_characters)[0]
+    said = answer(model, [asked], decoding)[0]
     device = model.head.weight.device
     sequence = torch.cat([torch.from_numpy(asked), torch.from_numpy(said.tokens), torch.tensor(asked[-1:])])
     sequence = sequence[: model.context + 1].to(device)

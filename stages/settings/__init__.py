@@ -8,6 +8,7 @@ from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import (
     CausalLM,
     Finetune,
+    Generation,
     Model,
     Objectives,
     Optimizer,
@@ -40,6 +41,7 @@ __all__ = [
     "Count",
     "Explore",
     "Finetune",
+    "Generation",
     "Model",
     "Objectives",
     "Optimizer",

@@ -72,6 +72,7 @@ class PhraseCloze(Section):
     rarity: Annotated[float, Field(ge=0)]
     lone: Annotated[float, Field(gt=0, le=1)]
     answers: Rate | None
+    joined: Rate | None
 
 
 class TitleCloze(PhraseCloze):
@@ -134,6 +135,7 @@ class Finetune(Section):
 
 class Generation(Section):
     max_characters: Count
+    beams: Count
 
 
 class Report(Section):

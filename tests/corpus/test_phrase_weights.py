@@ -7,6 +7,8 @@ import pytest
 
 from stages.corpus.example import PAD
 from stages.corpus.objectives import Mixture
+from stages.corpus.page import page
+from stages.corpus.phrase_weights import joined_by_comma
 from stages.corpus.prepared import Prepared
 from stages.corpus.reading import Question
 from stages.settings import Objectives
@@ -50,3 +52,20 @@ def test_answers_of_training_questions_have_their_own_weight_and_those_of_dev_do
 ) -> None:
     weights = {"Urr": 0.1, "Ilm": 4**-1.0, "Vell": answers}
     assert_drawn_by(weights, asked(objective, rarity=1.0, lone=0.1, answers=answers))
+
+
+@pytest.mark.parametrize("objective", CLOZES)
+def test_a_phrase_that_a_comma_joins_to_the_one_before_it_has_its_own_weight(objective: str) -> None:
+    """Ilm follows Vell and a comma: in how many pages it is counts for nothing then."""
+    weights = {"Urr": 0.1, "Ilm": 0.05, "Vell": 2.0}
+    assert_drawn_by(weights, asked(objective, rarity=1.0, lone=0.1, answers=2.0, joined=0.05))
+
+
+def test_only_a_comma_joins_two_phrases() -> None:
+    text = "Oda. In Ulm , Peru, Chile,Rome, then Bern,\n Paris. Lima; Oslo"
+    parts = page(text)
+    joined = [
+        text[slice(*phrase)] for phrase, each in zip(parts.phrases, joined_by_comma(text, parts), strict=True) if each
+    ]
+    assert joined == ["Peru", "Chile", "Rome", "Paris"]
+    assert joined_by_comma("Oda. Ulm, Peru", page("Oda. Ulm, Peru")) == [False, True]

@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from stages.corpus.example import MASK
+from stages.inference import generation
 from stages.inference.decoding import Sampler, Sampling, greedy
-from stages.inference.generation import Continuation, beam_search, generate, passage
+from stages.inference.generation import Continuation, answer, beam_search, generate, passage
 from stages.model.gpt import GPT
+from stages.settings import Generation
 from tests.reference.model import PlainGPT
 from tests.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
@@ -46,7 +48,7 @@ def test_a_beam_that_holds_every_line_finds_all_of_them_in_order(variant: str) -
     model, prompt = loud(tiny_model(variant, FEW)), np.array([3, 2, 4])
     expected = sorted(everything(model, prompt.tolist(), 3), key=lambda each: -each[1])
     assert len(expected) == 1 + 4 + 16 + 64
-    answers = beam_search(model, prompt, 3, width=100)
+    answers = beam_search(model, [prompt], 3, width=100)[0]
     assert_same(answers, expected)
     assert sum(each.probability for each in answers) == pytest.approx(1)
 
@@ -56,7 +58,7 @@ def test_a_narrower_beam_finds_the_very_best_of_a_small_model_too(seed: int) -> 
     """Not in general; but 16 lines of at most 64 hold them here, and what they are held to be is exact."""
     model, prompt = loud(tiny_model(VARIANTS[0], FEW), seed), np.array([3, 2])
     expected = sorted(everything(model, prompt.tolist(), 4), key=lambda each: -each[1])
-    assert_same(beam_search(model, prompt, 4, width=16)[:3], expected[:3])
+    assert_same(beam_search(model, [prompt], 4, width=16)[0][:3], expected[:3])
 
 
 def test_a_beam_ends_where_the_context_is_full() -> None:
@@ -64,7 +66,7 @@ def test_a_beam_ends_where_the_context_is_full() -> None:
     prompt = np.random.default_rng(0).integers(2, FEW, size=MODEL.context - 1)
     expected = sorted(everything(model, prompt.tolist(), 30), key=lambda each: -each[1])
     assert max(len(line) for line, _ in expected) == 2
-    assert_same(beam_search(model, prompt, 30, width=100), expected)
+    assert_same(beam_search(model, [prompt], 30, width=100)[0], expected)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -73,7 +75,7 @@ def test_a_beam_of_one_line_is_greedy(variant: str, seed: int) -> None:
     model = loud(tiny_model(variant, 8), seed)
     for length in (1, 4, 30, MODEL.context):
         prompt = np.random.default_rng(length).integers(2, 8, size=length)
-        (best,), (expected,) = beam_search(model, prompt, 12, width=1), generate(model, [prompt], 12)
+        ((best,),), (expected,) = beam_search(model, [prompt], 12, width=1), generate(model, [prompt], 12)
         assert best.tokens.tolist() == expected.tokens.tolist()
         assert best.probability == pytest.approx(expected.probability, rel=1e-5)
 
@@ -81,18 +83,43 @@ def test_a_beam_of_one_line_is_greedy(variant: str, seed: int) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_beams_answers_are_what_the_model_holds_of_them_and_the_same_each_time(variant: str) -> None:
     model, prompt = loud(tiny_model(variant, 12)), np.array([5, 9, 2, 7])
-    answers = beam_search(model, prompt, 10, width=6)
+    answers = beam_search(model, [prompt], 10, width=6)[0]
     assert len(answers) == len({*told(answers)}) == 6
     assert [each.probability for each in answers] == sorted((each.probability for each in answers), reverse=True)
     plain = plain_twin(variant, model)
-    for answer in answers:
-        said = answer.tokens.tolist()
+    for each in answers:
+        said = each.tokens.tolist()
         closing = [] if len(said) == 10 else [MASK]
-        assert answer.probability == pytest.approx(probability_of(plain, prompt.tolist(), said + closing), rel=1e-4)
-    again = beam_search(model, prompt, 10, width=6)
+        assert each.probability == pytest.approx(probability_of(plain, prompt.tolist(), said + closing), rel=1e-4)
+    again = beam_search(model, [prompt], 10, width=6)[0]
     assert [(line, each.probability) for line, each in zip(told(again), again, strict=True)] == [
         (line, each.probability) for line, each in zip(told(answers), answers, strict=True)
     ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of 8 characters end early or late, and prompts of five lengths in batches of three."""
+    model = loud(tiny_model(variant, 8))
+    lengths = (9, 4, 9, 30, 2, MODEL.context - 3, MODEL.context)
+    prompts = [np.random.default_rng(length).integers(2, 8, size=length) for length in lengths]
+    alone = [beam_search(model, [prompt], 6, width=4)[0] for prompt in prompts]
+    assert {len(line) for lines in alone for line in told(lines)} >= {0, 6}
+    monkeypatch.setattr(generation, "MOST_LINES", 12)
+    for together, expected in zip(beam_search(model, prompts, 6, width=4), alone, strict=True):
+        assert_same(together, [(line, each.probability) for line, each in zip(told(expected), expected, strict=True)])
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_a_recipes_answer_is_the_best_line_of_its_beam(beams: int) -> None:
+    model, prompts = loud(tiny_model(VARIANTS[0], FEW)), [np.array([3, 2, 4]), np.array([2]), np.array([4, 4])]
+    best = [lines[0] for lines in beam_search(model, prompts, 4, beams)]
+    answers = answer(model, prompts, Generation(max_characters=4, beams=beams))
+    assert_same(answers, [(line, each.probability) for line, each in zip(told(best), best, strict=True)])
+
+
+def test_no_prompts_have_no_beams() -> None:
+    assert beam_search(tiny_model(VARIANTS[0]), [], max_characters=5, width=3) == []
 
 
 @torch.no_grad()

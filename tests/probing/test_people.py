@@ -5,6 +5,7 @@ import pytest
 from stages.corpus.vocabulary import Vocabulary
 from stages.corpus.world_names import CULTURES
 from stages.probing.people import answers, invented_names, question_about
+from stages.settings import Generation
 from tests.probing.toy import learned, toy_prepared
 from tests.tiny import BIRTHPLACES
 
@@ -42,6 +43,8 @@ def test_the_question_leaves_room_for_an_answer(context: int) -> None:
 
 def test_a_model_that_knows_the_questions_answers_with_places_it_has_learned() -> None:
     vocabulary = toy_prepared().vocabulary
-    said = answers(learned(("question",)), vocabulary, [*BIRTHPLACES, "Ada Cole"], 10)
+    said = answers(
+        learned(("question",)), vocabulary, [*BIRTHPLACES, "Ada Cole"], Generation(max_characters=10, beams=1)
+    )
     assert list(said.answer[:8]) == list(BIRTHPLACES.values())
     assert (said.probability[:8] > 0.5).all() and 0 < said.probability[8] <= 1

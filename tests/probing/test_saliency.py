@@ -7,12 +7,14 @@ from stages.inference.generation import generate
 from stages.model.attention import CausalSelfAttention
 from stages.model.gpt import GPT
 from stages.probing.saliency import attention_of_last, saliency
+from stages.settings import Generation
 from tests.probing.toy import toy_prepared
 from tests.tiny import MODEL, SECTIONS, VARIANTS, loud, random_tokens, tiny_model
 
 VOCABULARY = toy_prepared().vocabulary
 NAME = "Ada Cole"
 READ = "Where was Ada Cole born?⁇"
+FOUR = Generation(max_characters=4, beams=1)
 PLAIN = ("vanilla", "rope", "nope", "window", "perceiver_ar")
 
 
@@ -31,7 +33,7 @@ def answer_log_probability(model: GPT, embedded: torch.Tensor, tokens: torch.Ten
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_are_shares_over_the_characters_read(variant: str) -> None:
-    found = saliency(model_of(variant), VOCABULARY, NAME, 4)
+    found = saliency(model_of(variant), VOCABULARY, NAME, FOUR)
     assert (found["question"], found["read"]) == (READ[:-1], READ)
     start, end = found["name"]
     assert found["read"][start:end] == NAME
@@ -66,14 +68,14 @@ def test_the_first_row_is_the_gradient_by_finite_differences(variant: str) -> No
                 slopes.append((ends[0] - ends[1]) / 2e-4)
             norms.append(torch.stack(slopes).norm())
     expected = (torch.stack(norms) / sum(norms)).tolist()
-    assert saliency(model, VOCABULARY, NAME, 4)["gradients"][0] == pytest.approx(expected, abs=5e-4)
+    assert saliency(model, VOCABULARY, NAME, FOUR)["gradients"][0] == pytest.approx(expected, abs=5e-4)
 
 
 def test_characters_that_a_window_cannot_reach_do_not_matter() -> None:
     """Each of two layers sees five positions back from its own: ten from where the answer's first character is said."""
     sections = SECTIONS | {"window": {"width": 6, "theta": 10_000.0}}
     model = loud(tiny_model("window", len(VOCABULARY), sections=sections))
-    row = saliency(model, VOCABULARY, NAME, 4)["gradients"][0]
+    row = saliency(model, VOCABULARY, NAME, FOUR)["gradients"][0]
     assert set(row[: len(READ) - 11]) == {0.0}
     assert min(row[len(READ) - 5 :]) > 0
 
@@ -95,7 +97,7 @@ def test_the_weights_are_those_that_the_mixer_used(variant: str) -> None:
 
 def test_letters_that_the_corpus_lacks_are_not_read() -> None:
     model = model_of("vanilla")
-    found = saliency(model, VOCABULARY, "Ada Çole漢", 4)
+    found = saliency(model, VOCABULARY, "Ada Çole漢", FOUR)
     assert found["read"] == READ
     start, end = found["name"]
     assert found["read"][start:end] == "Ada Cole"
@@ -104,7 +106,7 @@ def test_letters_that_the_corpus_lacks_are_not_read() -> None:
 def test_nothing_of_it_stays_with_the_model() -> None:
     model = model_of("rope")
     before = model(random_tokens(2, 9))
-    saliency(model, VOCABULARY, NAME, 4)
+    saliency(model, VOCABULARY, NAME, FOUR)
     assert all(parameter.grad is None for parameter in model.parameters())
     assert torch.equal(model(random_tokens(2, 9)), before)
     assert not model.embedding._forward_hooks
