@@ -9,7 +9,7 @@ from stages.files import new_folder, write_json, write_text
 from stages.reporting.curves import thin
 from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
-from stages.reporting.html.index import render_index
+from stages.reporting.html.index import Predictions, render_index
 from stages.reporting.metrics import ranked, study_metrics, summarise
 from stages.reporting.page import render
 from stages.reporting.sections.confidence import confidence_part
@@ -57,7 +57,7 @@ def write_report(
     }
     beside = {name: content for part in (*statistics, *parts) for name, content in part.files.items()}
     order = [result.variant for result in best_first]
-    index = render_index(report, pictures | beside, predictions, order, settings.show_questions)
+    index = render_index(report, pictures | beside, Predictions(predictions, order, settings.show_questions))
     with new_folder(target) as folder:
         write_text(folder / "report.md", report)
         write_text(folder / "index.html", index)

@@ -10,6 +10,7 @@ import pandas as pd
 from stages.files import new_folder, write_text
 from stages.reporting.ablation.figure import ablation_svg
 from stages.reporting.answers import Marks
+from stages.reporting.html.index import render_index
 from stages.reporting.markdown import Markdown, escape, listed, table
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.statistics.significance import (
@@ -55,7 +56,7 @@ class Ablated:
 
 
 def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
-    """Write report.md, ablation.svg and ablation.csv to the folder `target`; `found` holds the change `full`."""
+    """Write report.md, index.html and what they show to the folder `target`; `found` holds the change `full`."""
     full = next(each for each in found if each.change == FULL)
     others = sorted((each for each in found if each is not full), key=lambda each: (each.accuracy, each.change))
     pairs = [(Sample(each.change, each.correct), Sample(FULL, full.correct)) for each in others]
@@ -77,9 +78,11 @@ def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> No
         made=sorted({(each.provenance["commit"][:9], each.provenance["device"]) for each in ordered}),
     )
     rows = pd.DataFrame([figures(each) for each in ordered])
+    picture = ablation_svg(rows)
     with new_folder(target) as folder:
         write_text(folder / "report.md", text)
-        write_text(folder / "ablation.svg", ablation_svg(rows))
+        write_text(folder / "index.html", render_index(text, {"ablation.svg": picture}))
+        write_text(folder / "ablation.svg", picture)
         write_text(folder / "ablation.csv", rows.round(4).to_csv(index=False, lineterminator="\n"))
 
 

@@ -95,6 +95,13 @@ class Renderer(RendererHTML):
         caption = Markup("<figcaption>{}</figcaption>").format(title) if title else ""
         return Markup('<figure><div class="scroll">{}</div>{}</figure>\n').format(figure.element, caption)
 
+    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """A link; to another report's page of this kind instead of to its Markdown, which browsers show as it is."""
+        target = str(tokens[idx].attrGet("href"))
+        if target.startswith("../") and target.endswith("/report.md"):
+            tokens[idx].attrSet("href", target.removesuffix("report.md") + "index.html")
+        return self.renderToken(tokens, idx, options, env)
+
     def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """Plain text, its numbers not parted from their percent signs at a line's end."""
         return escapeHtml(re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", tokens[idx].content))

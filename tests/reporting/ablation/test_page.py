@@ -85,5 +85,11 @@ def test_the_page_tells_what_was_changed_and_escapes_what_it_is_given(page: Path
     assert "commit 012345678 on a &lt;machine&gt;." in text
 
 
+def test_the_page_opens_in_a_browser_as_one_file(page: Path) -> None:
+    html = (page / "index.html").read_text(encoding="utf-8")
+    assert "<svg" in html and "no_words" in html and "a &lt;machine&gt;" in html
+    assert 'id="answers--' not in html
+
+
 def test_nested_settings_become_keys_with_dots() -> None:
     assert flat({"a": {"b": 1, "c": None}, "d": 2}) == [("a.b", 1), ("a.c", "none"), ("d", 2)]

@@ -17,6 +17,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from stages.reporting.folder import write_report
+from stages.reporting.html.index import render_index
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.html.test_index import predictions, render
 
@@ -274,6 +275,14 @@ def test_without_javascript_a_note_names_the_file(driver: Chrome, page: Path) ->
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert "predictions.tsv" in note.text
     assert not explorer.is_displayed()
+
+
+def test_a_page_without_predictions_opens_without_errors(driver: Chrome, tmp_path: Path) -> None:
+    path = tmp_path / "index.html"
+    path.write_text(render_index("# A\n\n## B\n\ntext\n", {}), encoding="utf-8")
+    visit(driver, path)
+    assert driver.get_log("browser") == []
+    assert driver.find_element(By.ID, "contents--list").get_attribute("open") is not None
 
 
 def test_on_paper_it_is_light_and_without_controls(driver: Chrome, page: Path) -> None:

@@ -67,3 +67,10 @@ def test_columns_of_numbers_are_flush_right_and_long_cells_wide() -> None:
     assert '<th scope="col">a</th>\n<th scope="col" class="number">b</th>' in html
     assert '<td class="long">a text' in html
     assert '<td class="number">1</td>' in html
+
+
+def test_links_to_another_report_open_its_page() -> None:
+    page = converted("# A\n\n[b](../ablation/report.md) [c](https://example.org/report.md) [d](notes.md)\n").opening
+    assert 'href="../ablation/index.html"' in page
+    assert 'href="https://example.org/report.md"' in page
+    assert 'href="notes.md"' in page

@@ -17,7 +17,7 @@ import pytest
 from stages.errors import StudyError
 from stages.reporting.folder import write_report
 from stages.reporting.html.answers_table import HIDDEN
-from stages.reporting.html.index import LARGEST, render_index
+from stages.reporting.html.index import LARGEST, Predictions, render_index
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.template import Part
 from tests.reporting.example import SHOWN, write_baseline, write_variant
@@ -30,6 +30,7 @@ PICTURE = (
     ' viewBox="0 0 60 40"><defs><path id="glyph" d="M 0 0"/></defs>'
     '<use xlink:href="#glyph" style="fill: #222222"/></svg>'
 )
+PICTURES = {"one.svg": PICTURE, "two.svg": PICTURE}
 
 
 def predictions(
@@ -56,7 +57,7 @@ def predictions(
 def render(report: str = REPORT, given: pd.DataFrame | None = None, show_questions: bool = True) -> str:
     given = predictions() if given is None else given
     ranking = list(dict.fromkeys(given["variant"]))
-    return render_index(report, {"one.svg": PICTURE, "two.svg": PICTURE}, given, ranking, show_questions)
+    return render_index(report, PICTURES, Predictions(given, ranking, show_questions))
 
 
 def parsed(page: str) -> Element:
@@ -98,7 +99,7 @@ def folder_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_hostile_names_are_text_and_nothing_else(folder: Path) -> None:
     page = (folder / "index.html").read_text(encoding="utf-8")
     tree = parsed(page)
-    assert [each.get("type") for each in tree.iter("script")] == ["application/json", None]
+    assert [each.get("type") for each in tree.iter("script")] == ["application/json", None, None]
     assert not list(tree.iter("img"))
     assert not list(tree.iter("b"))
     assert not [name for each in tree.iter() for name in each.keys() if str(name).startswith("on")]  # noqa: SIM118
@@ -248,3 +249,12 @@ def test_an_answer_of_nothing_is_no_right_answer_that_is_hidden() -> None:
     data = content(render(given=given.assign(predicted="", correct="0"), show_questions=False))
     assert data["places"] == [""]
     assert data["runs"][0]["predicted"] == [0] * 4
+
+
+def test_a_page_without_predictions_has_no_table_of_them() -> None:
+    page = render_index(REPORT, PICTURES)
+    tree = parsed(page)
+    assert len(list(tree.iter("script"))) == 1
+    assert not [each for each in tree.iter() if str(each.get("id", "")).startswith("answers--")]
+    assert "predictions.tsv" not in page
+    assert [each.get("href") for each in tree.iter("a")] == ["#main--content", "#first", "#last"]
