@@ -54,6 +54,7 @@ def main() -> None:
         variants,
         recipe.report,
         [part for part in parts if part],
+        recipe.generation.beams,
     )
 
 

@@ -28,12 +28,13 @@ def write_report(
     variants: Sequence[str],
     settings: Report,
     parts: Sequence[Part] = (),
+    beams: int = 1,
 ) -> None:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`.
 
-    variants: those that the selection names; parts: sections beside the evaluations'. Without
-    `settings.show_questions` no question and no gold answer of the data is in any file of the folder.
-    Raises StudyError where an input is missing or broken; `target` is then left as it was.
+    variants: those that the selection names; parts: sections beside the evaluations'; beams: lines of the search for
+    an answer. Without `settings.show_questions` no question and no gold answer of the data is in any file of the
+    folder. Raises StudyError where an input is missing or broken; `target` is then left as it was.
     """
     baseline = read_baseline(evaluations)
     read = [read_evaluation(evaluations / name) for name in sorted(variants)]
@@ -50,7 +51,7 @@ def write_report(
         pretraining_part(best_first, settings.show_questions),
         confidence_part(best_first, names),
     )
-    report = render(metrics, results, baseline, settings, statistics, parts)
+    report = render(metrics, results, baseline, settings, statistics, parts, beams)
     pictures = {
         "accuracy.svg": accuracy_svg(results, baseline, recipe),
         "loss.svg": loss_svg(curves, names),

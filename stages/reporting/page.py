@@ -25,6 +25,7 @@ def render(
     settings: Report,
     statistics: Sequence[Part],
     parts: Sequence[Part],
+    beams: int,
 ) -> str:
     """Return report.md for `metrics` (metrics.json) of the variants in `results`.
 
@@ -46,6 +47,7 @@ def render(
         seed=_first_seed(predictions),
         limit=EXAMPLES,
         settings=settings,
+        beams=beams,
         right=examples(predictions, correct=True, show_questions=settings.show_questions),
         wrong=examples(predictions, correct=False, show_questions=settings.show_questions),
         seeds=metrics["selected"]["seeds"],

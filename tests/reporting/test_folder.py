@@ -103,6 +103,12 @@ def test_the_page_says_how_often_dev_was_asked_before(
     assert ("was not counted" in page) == (before is None)
 
 
+@pytest.mark.parametrize(("beams", "said"), [(1, "greedy"), (4, "the likeliest of a beam of 4 lines")])
+def test_the_page_says_how_answers_are_decoded(beams: int, said: str, evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN, beams=beams)
+    assert f"Answers are {said}." in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
 def test_a_single_seed_is_said_to_be_one(evaluations: Path, tmp_path: Path) -> None:
     write_variant(evaluations, "rope", (NONE,), (MOST,))
     write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
