@@ -1,6 +1,6 @@
 """Stage `ablation`: what each change of section `ablation` does, as a page: reports/<recipe>/ablation/."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -11,11 +11,11 @@ from stages.errors import command
 from stages.evaluate import predictions
 from stages.files import read_json
 from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import PAGE_FORMS, WordCue, asked_in_all_forms
+from stages.probing.forms import PAGE_FORMS, Asked, WordCue, asked_in_all_forms
 from stages.probing.knowledge import knowledge
 from stages.reporting.ablation.page import Ablated, write_page
 from stages.reporting.sections.probes import ASKED, spelled
-from stages.settings import Settings, load
+from stages.settings import FULL, Settings, load
 
 
 @command
@@ -27,19 +27,21 @@ def main() -> None:
     prepared, audit = Prepared.load(folder), read_table(folder / "audit.tsv")
     documents = texts(prepared)
     facts = dev_facts(prepared, audit, documents)
+    full = ablated(settings, FULL).recipe
+    word_cue = WordCue.of(full.pretrain.objectives, documents, prepared.training_answers)
+    forms = asked_in_all_forms(facts, full.pretrain.objectives, settings.probe.cue, word_cue, full.model.context)
     found = [
-        asked(settings, change, prepared, facts, documents)
-        for change in tqdm(settings.ablation.changes, desc="ablation")
+        asked(settings, change, prepared, facts, forms) for change in tqdm(settings.ablation.changes, desc="ablation")
     ]
     write_page(Path("reports") / name / "ablation", settings.ablation, found)
 
 
 def asked(
-    settings: Settings, change: str, prepared: Prepared, facts: Sequence[Fact], documents: Sequence[str]
+    settings: Settings, change: str, prepared: Prepared, facts: Sequence[Fact], forms: Mapping[str, Sequence[Asked]]
 ) -> Ablated:
     """What a change's weights answer and know; dev are the held-out questions, facts those that a page tells.
 
-    documents: all pages.
+    forms: the facts in each form, the same for all changes.
 
     Raises:
         StudyError: they are missing, or were trained with other settings.
@@ -51,9 +53,6 @@ def asked(
         for weights in ("pretrained", "finetuned")
     }
     answers = predictions(models["finetuned"], prepared, "dev", recipe.generation)
-    objectives, context = recipe.pretrain.objectives, recipe.model.context
-    word_cue = WordCue.of(objectives, documents, prepared.training_answers)
-    forms = asked_in_all_forms(facts, objectives, settings.probe.cue, word_cue, context)
     right = answers.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     known = knowledge(models, prepared.vocabulary, facts, forms, right)
     training = read_json(folder / "pretrained.json")

@@ -25,7 +25,7 @@ class Continuation:
 
 
 WORTH_KEEPING = 0.7  # rows that have ended are dropped when a smaller share than this goes on: dropping copies states
-MOST_LINES = 256  # that beam search has go on together: each has a state of its own
+MOST_LINES = 256  # of one batch of a beam search: each has a state of its own
 
 
 def generate(
@@ -209,11 +209,10 @@ class _Beam:
         self.ended = _best(self.ended + ended, self.width)
         on = np.flatnonzero(~ends)[: self.width]
         self.lines = [([*self.lines[lines[way]][0], int(characters[way])], float(totals[way])) for way in on]
-        if full:
+        lost = len(self.ended) == self.width and self.ended[-1][1] >= self.lines[0][1]  # whatever comes
+        if full or lost:
             return lines[:0], characters[:0]
-        if len(self.ended) == self.width and self.ended[-1][1] >= self.lines[0][1]:
-            self.lines = []  # going on, they only lose
-        return lines[on][: len(self.lines)], characters[on][: len(self.lines)]
+        return lines[on], characters[on]
 
     def answers(self) -> list[Continuation]:
         best = _best(self.ended + self.lines, self.width)

@@ -46,7 +46,7 @@ class Ablation(Section):
 
 
 def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with the change's values in place of its own, section by section; null takes an objective out."""
+    """The content with the change's values in place of its own, section by section."""
     result = dict(content)
     for key, value in change.items():
         there = result.get(key)

@@ -99,7 +99,7 @@ def test_a_beams_answers_are_what_the_model_holds_of_them_and_the_same_each_time
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines of 8 characters end early or late, and prompts of five lengths in batches of three."""
+    """Lines end at once or after six characters, and prompts of six lengths are read in batches of three."""
     model = loud(tiny_model(variant, 8))
     lengths = (9, 4, 9, 30, 2, MODEL.context - 3, MODEL.context)
     prompts = [np.random.default_rng(length).integers(2, 8, size=length) for length in lengths]
@@ -112,10 +112,12 @@ def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch
 
 @pytest.mark.parametrize("beams", [1, 3])
 def test_a_recipes_answer_is_the_best_line_of_its_beam(beams: int) -> None:
-    model, prompts = loud(tiny_model(VARIANTS[0], FEW)), [np.array([3, 2, 4]), np.array([2]), np.array([4, 4])]
+    model = loud(tiny_model(VARIANTS[0], FEW))
+    prompts = [np.random.default_rng(seed).integers(2, FEW, size=1 + seed % 5) for seed in range(20)]
     best = [lines[0] for lines in beam_search(model, prompts, 4, beams)]
     answers = answer(model, prompts, Generation(max_characters=4, beams=beams))
     assert_same(answers, [(line, each.probability) for line, each in zip(told(best), best, strict=True)])
+    assert (told(answers) == told(generate(model, prompts, 4))) == (beams == 1)
 
 
 def test_no_prompts_have_no_beams() -> None:

@@ -88,7 +88,8 @@ def test_the_sections_are_in_the_order_of_the_argument(evaluations: Path, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("before", "held_out", "said"), [(None, 0, ""), (0, 0, "0 times"), (1, 0, "once"), (7, 0, "7 times"), (1, 5, "")]
+    ("before", "held_out", "said"),
+    [(None, 0, ""), (0, 0, "never"), (1, 0, "once"), (2, 0, "twice"), (7, 0, "7 times"), (1, 5, "")],
 )
 def test_the_page_says_how_often_dev_was_asked_before(
     before: int | None, held_out: int, said: str, evaluations: Path, tmp_path: Path

@@ -32,7 +32,7 @@ class Ablated:
     """What the weights of one change answer and know.
 
     correct: (N, 1), a row a held-out question; memorised, asked: a row a fact, that is a question whose answer
-    stands in the person's page: whether the pretrained weights spell it in a page form that they practised, and whether
+    stands in the person's page: whether the pretrained weights spell it in any page form, practised or not, and whether
     the finetuned ones answer the question.
     """
 
