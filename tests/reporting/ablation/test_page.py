@@ -60,7 +60,7 @@ def page_fixture(tmp_path: Path) -> Path:
         variant="rope",
         seed=3,
         held_out=QUESTIONS,
-        shortened={"pretrain": {"epochs": 7}},
+        shortened={"pretrain": {"epochs": 7, "batch_size": 3}},
         changes={
             "full": {},
             "no_words": {"pretrain": {"objectives": {"word_cloze": None}}},
@@ -80,7 +80,7 @@ def test_the_page_has_the_full_recipe_first_then_the_worst(page: Path) -> None:
 
 def test_the_page_tells_what_was_changed_and_escapes_what_it_is_given(page: Path) -> None:
     text = (page / "report.md").read_text(encoding="utf-8")
-    assert "`pretrain.epochs: 7`." in text
+    assert "`pretrain.epochs: 7`, `pretrain.batch_size: 3`.\n\n## The changes" in text
     assert "- **no_words**: `pretrain.objectives.word_cloze: none`" in text
     assert "commit 012345678 on a &lt;machine&gt;." in text
 
