@@ -99,12 +99,12 @@ def test_a_beams_answers_are_what_the_model_holds_of_them_and_the_same_each_time
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines end at once or after six characters, and prompts of six lengths are read in batches of three."""
+    """Lines end at different lengths, and prompts of six lengths are read in batches of three."""
     model = loud(tiny_model(variant, 8))
     lengths = (9, 4, 9, 30, 2, MODEL.context - 3, MODEL.context)
     prompts = [np.random.default_rng(length).integers(2, 8, size=length) for length in lengths]
     alone = [beam_search(model, [prompt], 6, width=4)[0] for prompt in prompts]
-    assert {len(line) for lines in alone for line in told(lines)} >= {0, 6}
+    assert len({len(line) for lines in alone for line in told(lines)}) > 2
     monkeypatch.setattr(generation, "MOST_LINES", 12)
     for together, expected in zip(beam_search(model, prompts, 6, width=4), alone, strict=True):
         assert_same(together, [(line, each.probability) for line, each in zip(told(expected), expected, strict=True)])
