@@ -29,7 +29,7 @@ TRAININGS = {
 WEIGHTS = Path("data") / "weights" / RECIPE / VARIANT
 OUTPUTS = {"pretrain": WEIGHTS / "pretrained", "finetune": WEIGHTS / "finetuned"}
 KILLS = 20  # of each stage
-PATIENCE = 240  # seconds, on a busy machine
+PATIENCE = 60  # seconds
 
 
 def tiny(content: dict[str, Any]) -> None:
