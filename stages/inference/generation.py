@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ class Continuation:
 
 
 WORTH_KEEPING = 0.7  # rows that have ended are dropped when a smaller share than this goes on: dropping copies states
-MOST_LINES = 256  # of one batch of a beam search: each has a state of its own
+MOST_LINES = 256  # of one batch: each has a state of its own, and more of them do not fit the processor's cache
 
 
 def generate(
@@ -35,12 +36,7 @@ def generate(
 
     prompts: each (length,) int64, 1 ≤ length ≤ context; pick: chooses each next character, greedily by default.
     """
-    if not prompts:
-        return []
-    batch = Batch(model, prompts, max_characters)
-    lines = _Lines(batch.rows, pick, end)
-    batch.go_on(lines)
-    return lines.answers()
+    return in_batches(model, prompts, max_characters, MOST_LINES, lambda _, rows: _Lines(rows, pick, end))
 
 
 def beam_search(model: GPT, prompts: Sequence[np.ndarray], max_characters: int, width: int) -> list[list[Continuation]]:
@@ -49,14 +45,8 @@ def beam_search(model: GPT, prompts: Sequence[np.ndarray], max_characters: int, 
     A continuation ends as in `generate`. At each character the `width` likeliest lines go on; their length counts
     for nothing beside its probability. A width of 1 is greedy; one that holds every line finds the very best.
     """
-    at_once = max(1, MOST_LINES // width)
-    found = []
-    for start in range(0, len(prompts), at_once):
-        batch = Batch(model, prompts[start : start + at_once], max_characters)
-        beams = _Beams(batch.rows, width)
-        batch.go_on(beams)
-        found += beams.answers()
-    return found
+    most = max(1, MOST_LINES // width)
+    return in_batches(model, prompts, max_characters, most, lambda _, rows: _Beams(rows, width))
 
 
 def answer(model: GPT, prompts: Sequence[np.ndarray], decoding: Generation) -> list[Continuation]:
@@ -78,7 +68,10 @@ def passage(model: GPT, prompt: np.ndarray, characters: int, pick: Pick) -> np.n
     return text[len(prompt) :]
 
 
-class Search(ABC):
+Said = TypeVar("Said")
+
+
+class Search(ABC, Generic[Said]):
     """Chooses the characters that the rows of a batch say, and which rows go on."""
 
     @abstractmethod
@@ -88,13 +81,17 @@ class Search(ABC):
         logits (R, V) of the next character; full (R,): whether the context has no room for it. None ends the search.
         """
 
+    @abstractmethod
+    def answers(self) -> list[Said]:
+        """What was said after each of the batch's prompts."""
+
 
 class Batch:
     """Rows that go on from the ends of prompts, each from its own position, out of the mixers' states."""
 
     @torch.inference_mode()
     def __init__(self, model: GPT, prompts: Sequence[np.ndarray], max_characters: int) -> None:
-        """Read the prompts, those of one length together."""
+        """Read the prompts: what all begin with once, the rest of those of one length together."""
         self.model = model.eval()
         self.max_characters = max_characters
         device = model.head.weight.device
@@ -102,10 +99,15 @@ class Batch:
         for row, text in enumerate(prompts):
             groups[len(text)].append(row)
         self.room = min(model.context, max(groups) + max_characters)
+        beginnings = np.stack([text[: min(groups) - 1] for text in prompts])
+        shared = int((beginnings == beginnings[0]).all(axis=0).cumprod().sum())  # characters
+        beginning = model.empty_states(1, self.room)
+        if shared:
+            _last_logits(model, torch.from_numpy(prompts[0][None, :shared]).to(device), beginning)
         states_of_groups, logits_of_groups = [], []
         for group in groups.values():
-            states = model.empty_states(len(group), self.room)
-            tokens = torch.from_numpy(np.stack([prompts[row] for row in group])).to(device)
+            states = [state.keep(torch.zeros(len(group), dtype=torch.long, device=device)) for state in beginning]
+            tokens = torch.from_numpy(np.stack([prompts[row][shared:] for row in group])).to(device)
             logits_of_groups.append(_last_logits(model, tokens, states))
             states_of_groups.append(states)
         self.rows = np.concatenate([np.array(group) for group in groups.values()])  # the prompt of each row
@@ -113,7 +115,7 @@ class Batch:
         self.states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
 
     @torch.inference_mode()
-    def go_on(self, search: Search) -> None:
+    def go_on(self, search: Search[Said]) -> None:
         """Say what the search chooses, character by character."""
         for left in reversed(range(self.max_characters)):
             full = (self.states[0].lengths >= self.room).cpu().numpy()
@@ -126,7 +128,28 @@ class Batch:
             self.logits = _last_logits(self.model, characters[:, None], self.states)
 
 
-class _Lines(Search):
+def in_batches(
+    model: GPT,
+    prompts: Sequence[np.ndarray],
+    max_characters: int,
+    most: int,
+    search_of: Callable[[np.ndarray, np.ndarray], Search[Said]],
+) -> list[Said]:
+    """What searches say after each prompt, in batches of at most `most` prompts of similar lengths.
+
+    search_of: the search of a batch, from its prompts' indices among all, and which of these each row continues.
+    """
+    by_length = np.argsort([len(text) for text in prompts], kind="stable")
+    said: dict[int, Said] = {}
+    for own in (by_length[start : start + most] for start in range(0, len(prompts), most)):
+        batch = Batch(model, [prompts[index] for index in own], max_characters)
+        search = search_of(own, batch.rows)
+        batch.go_on(search)
+        said |= zip(own.tolist(), search.answers(), strict=True)
+    return [said[index] for index in range(len(prompts))]
+
+
+class _Lines(Search[Continuation]):
     """One line a prompt; `answers` is what was said."""
 
     def __init__(self, rows: np.ndarray, pick: Pick, end: int | None) -> None:
@@ -159,7 +182,7 @@ class _Lines(Search):
         ]
 
 
-class _Beams(Search):
+class _Beams(Search[list[Continuation]]):
     """The likeliest lines of each prompt; `answers` is what they say."""
 
     def __init__(self, rows: np.ndarray, width: int) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from stages.corpus.vocabulary import MASK, Vocabulary
-from stages.inference.generation import Batch, Search
+from stages.inference.generation import Search, in_batches
 from stages.model.gpt import GPT
 from stages.probing.forms import Asked
 from stages.probing.spelling import log_probabilities
@@ -34,15 +34,13 @@ def ranks(model: GPT, vocabulary: Vocabulary, asked: Sequence[Asked], places: Co
     closing = MASK if asked and asked[0].said.endswith(MASK) else ""
     trie = Trie.of([vocabulary.encode(text) for text in {place + closing for place in places}])
     longest = max(len(place) for place in places) + len(closing)
-    found = np.zeros(len(asked), dtype=np.int64)
-    order = np.argsort([len(each.prompt) for each in asked], kind="stable")
-    for rows in (order[start : start + ROWS] for start in range(0, len(order), ROWS)):
-        batch = Batch(model, [vocabulary.encode(asked[row].prompt) for row in rows], longest)
-        own = np.array([trie.find(vocabulary.encode(asked[row].said)) for row in rows])
-        search = _Likelier(trie, batch.rows, gold[rows], own)
-        batch.go_on(search)
-        found[rows] = np.where(search.beyond, BEYOND, np.minimum(1 + search.count, BEYOND))
-    return found
+    own = np.array([trie.find(vocabulary.encode(each.said)) for each in asked])
+
+    def search_of(prompts: np.ndarray, rows: np.ndarray) -> _Likelier:
+        return _Likelier(trie, rows, gold[prompts], own[prompts])
+
+    prompts = [vocabulary.encode(each.prompt) for each in asked]
+    return np.array(in_batches(model, prompts, longest, ROWS, search_of), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Trie:
         return node if self.ends[node] else -1
 
 
-class _Likelier(Search):
+class _Likelier(Search[int]):
     """Counts a trie's texts that are likelier than each prompt's gold.
 
     A beginning that is no likelier than the gold cannot be that of a likelier text, and is left.
@@ -120,3 +118,7 @@ class _Likelier(Search):
             return None
         device = logits.device
         return torch.from_numpy(line[on]).to(device), torch.from_numpy(self.trie.character[edge[on]]).to(device)
+
+    def answers(self) -> list[int]:
+        ranks: list[int] = np.where(self.beyond, BEYOND, np.minimum(1 + self.count, BEYOND)).tolist()
+        return ranks
