@@ -1,10 +1,34 @@
-"""In which order the tests run."""
+"""In which order the tests run, and what the last lines tell beside their number."""
+
+from collections.abc import Iterator
 
 import pytest
+import torch
 
 # A file's tests run in one process: the long ones first, so that none is left to the end beside an idle process
 LONGEST = ("test_pipeline", "test_readme", "test_interruption", "test_seeds", "test_variants")
+TOLD = ("killed",)  # properties that tests record for whoever reads the log
+
+
+@pytest.fixture
+def fixed_sums() -> Iterator[None]:
+    """A GPU adds in a fixed order; a CPU always does."""
+    if not torch.cuda.is_available():
+        yield
+        return
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests recorded to be told: what they print themselves is swallowed where they pass."""
+    reports = (report for reports in terminalreporter.stats.values() for report in reports)
+    # a test has a report of each of its phases; a warning has no properties
+    called = (report for report in reports if getattr(report, "when", "") == "call")
+    for line in [text for report in called for name, text in report.user_properties if name in TOLD]:
+        terminalreporter.write_line(str(line))

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -29,6 +30,13 @@ HANDOUT: Recipe = SETTINGS.recipes["handout"]
 MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
 FLOAT32 = Backend(torch.device("cpu"), torch.float32)
 BFLOAT16 = Backend(torch.device("cpu"), torch.bfloat16)
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+ON_A_GPU = [Backend(torch.device("cuda"), dtype) for dtype in (torch.float32, torch.bfloat16)]
+BACKENDS = [
+    pytest.param(backend, id=f"{backend.device.type} {backend.precision}", marks=marks)
+    for backends, marks in (([FLOAT32, BFLOAT16], ()), (ON_A_GPU, needs_gpu))
+    for backend in backends
+]
 
 TITLE_CLOZE = TitleCloze(
     share=1.0,

@@ -157,8 +157,8 @@ def _timed(work: Callable[[], object], backend: Backend, limits: CostLimits) -> 
 
 def _seconds(work: Callable[[], object], backend: Backend) -> float:
     """How long the work takes until its result is there."""
+    backend.wait()
     started = time.perf_counter()
     work()
-    if backend.device.type == "cuda":
-        torch.cuda.synchronize(backend.device)
+    backend.wait()
     return time.perf_counter() - started

@@ -82,8 +82,8 @@ def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     if cosine.dim() == 2 and serve(x):
         y: Tensor = _Rotate.apply(x, cosine, sine)
         return y
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([first * cosine - second * sine, first * sine + second * cosine], dim=-1)
+    both_cosines, both_sines = torch.cat([cosine, cosine], dim=-1), torch.cat([-sine, sine], dim=-1)  # (…, T, hs)
+    return x * both_cosines + x.roll(x.shape[-1] // 2, dims=-1) * both_sines
 
 
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

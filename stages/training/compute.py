@@ -29,6 +29,17 @@ class Backend:
         """What computes between the matrix products: the compiled kernels, by their identity, or torch."""
         return kernels.identity() if self.device.type == "cpu" else "torch"
 
+    def wait(self) -> None:
+        """Until the device has done all that it was given."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    @property
+    def rules(self) -> list[str]:
+        """What else decides the bits of a result: whether CUDA's sums have a fixed order; a CPU's always have."""
+        fixed = self.device.type == "cuda" and torch.are_deterministic_algorithms_enabled()
+        return ["deterministic"] if fixed else []
+
     @property
     def precision(self) -> str:
         """The format's name, as in params.yaml."""
@@ -47,13 +58,28 @@ def choose_backend(compute: Compute) -> Backend:
         )
     if compute.deterministic != torch.are_deterministic_algorithms_enabled():  # a second of imports, if it is set
         torch.use_deterministic_algorithms(compute.deterministic)
+    # nothing here reads what it has not written
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     kernels.use_kernels(compute.kernels == "auto")
     wants_cuda = compute.device in ("auto", "cuda") and torch.cuda.is_available()
+    if wants_cuda:
+        _choose_cuda_kernels()
     device = torch.device("cuda" if wants_cuda else "cpu")
     if compute.precision == "auto":
-        fast = torch.cuda.is_bf16_supported() if wants_cuda else _multiplies_bfloat16_fast()
+        fast = torch.cuda.is_bf16_supported(including_emulation=False) if wants_cuda else _multiplies_bfloat16_fast()
         return Backend(device, torch.bfloat16 if fast else torch.float32)
     return Backend(device, getattr(torch, compute.precision))
+
+
+def _choose_cuda_kernels() -> None:
+    """The same arithmetic whatever torch would choose here.
+
+    cuDNN's attention, torch's first choice on some devices, rounds the share of dropout (PyTorch pull request 174245)
+    and prepares itself anew for each length, hence each character generated; its float32 convolutions would round to
+    TF32.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cudnn.allow_tf32 = False
 
 
 def _multiplies_bfloat16_fast() -> bool:

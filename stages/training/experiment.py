@@ -93,7 +93,7 @@ class Experiment:
             "variant": {self.variant: self.mixer.model_dump()},
             "recipe": {name: part.model_dump() for name, part in chosen.items()},
             "seeds": self.recipe.seeds,
-            "compute": [self.backend.device.type, self.backend.precision, self.backend.kernels],
+            "compute": [self.backend.device.type, self.backend.precision, self.backend.kernels, *self.backend.rules],
         }
 
     def new_model(self, prepared: Prepared, seed: int) -> GPT:

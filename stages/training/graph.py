@@ -1,8 +1,8 @@
 """Training on a GPU: forward, backward and clipping as one CUDA graph, no waiting for results.
 
 The device would spend most of a step waiting for Python to start its hundreds of kernels. A graph starts them at
-once; it needs the same shapes each time, so batches are padded to a few of them instead of being cut by length. PAD
-carries no loss, so the mathematics is that of the CPU's path.
+once; it needs the same shapes each time, so each half of a batch is padded to one of a few of them instead of being
+cut by length. PAD carries no loss, so the mathematics is that of the CPU's path.
 """
 
 from collections.abc import Sequence
@@ -23,23 +23,28 @@ WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspa
 
 
 class GraphLearner(Learner):
-    """A learner whose steps are replays of CUDA graphs, one a shape of batches."""
+    """A learner whose steps are replays of CUDA graphs, one for each combination of shapes."""
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
         super().__init__(model, settings, backend)
-        self.graphs: dict[tuple[int, int], _Graph] = {}
+        self.graphs: dict[tuple[tuple[int, ...], ...], _Graph] = {}
+        self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
+        for master, buffer in zip(self.masters, self.buffers, strict=True):
+            master.grad = buffer
 
     def cut(self, examples: Examples) -> list[Examples]:
-        """The batch, padded to one of few shapes."""
-        return [fixed_shape(examples, self.model.context)]
+        """The batch's halves, padded to one of few shapes."""
+        return fixed_shapes(examples, self.model.context)
+
+    def take(self, gradients: Sequence[Tensor]) -> None:
+        torch._foreach_copy_(tuple(self.buffers), tuple(gradients))
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
-        (batch,) = parts
-        inputs, targets = (torch.from_numpy(each).pin_memory() for each in (batch.inputs, batch.targets))
-        rows, width = inputs.shape
-        if (rows, width) not in self.graphs:
-            self.graphs[rows, width] = _Graph(self, inputs, targets)
-        return self.graphs[rows, width].replay(inputs, targets)
+        shapes = tuple(part.inputs.shape for part in parts)
+        characters = _joined(parts).pin_memory()
+        if shapes not in self.graphs:
+            self.graphs[shapes] = _Graph(self, shapes, characters)
+        return self.graphs[shapes].replay(characters)
 
 
 def learner_for(model: GPT, settings: Optimizer, backend: Backend) -> Learner:
@@ -48,15 +53,15 @@ def learner_for(model: GPT, settings: Optimizer, backend: Backend) -> Learner:
 
 
 class _Graph:
-    """Gradients of a batch of one shape, clipped, captured once and replayed."""
+    """Gradients of a batch of certain shapes, clipped, captured once and replayed."""
 
-    def __init__(self, learner: GraphLearner, inputs: Tensor, targets: Tensor) -> None:
+    def __init__(self, learner: GraphLearner, shapes: Sequence[tuple[int, ...]], characters: Tensor) -> None:
         device = learner.masters[0].device
-        self.inputs, self.targets = inputs.to(device), targets.to(device)
+        self.characters = characters.to(device)
+        pieces = iter(self.characters.split([rows * width for rows, width in shapes for _ in range(2)]))
+        self.parts = [(next(pieces).view(shape), next(pieces).view(shape)) for shape in shapes]
         learner.model.train()
-        for parameter in [*learner.masters, *learner.model.parameters()]:
-            if parameter.grad is None:  # one buffer for all graphs: the optimizer reads it
-                parameter.grad = torch.zeros_like(parameter)
+        drawn = torch.cuda.get_rng_state(device)
         stream = torch.cuda.Stream(device)
         stream.wait_stream(torch.cuda.current_stream(device))
         with torch.cuda.stream(stream):
@@ -66,42 +71,57 @@ class _Graph:
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
             self.loss = self._run(learner)
+        torch.cuda.set_rng_state(drawn, device)  # the first replay drops what any other would
 
     def _run(self, learner: GraphLearner) -> Tensor:
-        for parameter in learner.model.parameters():
-            assert parameter.grad is not None
-            parameter.grad.zero_()
-        loss = padded_loss(learner.model, self.inputs, self.targets)
-        loss.backward()
-        for master, copy in zip(learner.masters, learner.copies, strict=False):
-            assert master.grad is not None and copy.grad is not None
-            master.grad.copy_(copy.grad)
+        loss = padded_loss(learner.model, self.parts)
+        learner.take(torch.autograd.grad(loss, list(learner.model.parameters())))
         nn.utils.clip_grad_norm_(learner.masters, learner.clip)
         return loss.detach()
 
-    def replay(self, inputs: Tensor, targets: Tensor) -> Tensor:
+    def replay(self, characters: Tensor) -> Tensor:
         """The batch's loss; its gradients are the masters'."""
-        self.inputs.copy_(inputs, non_blocking=True)
-        self.targets.copy_(targets, non_blocking=True)
+        self.characters.copy_(characters, non_blocking=True)
         self.graph.replay()
         return self.loss.clone()
 
 
-def fixed_shape(examples: Examples, context: int) -> Examples:
-    """Pad a batch with PAD to a multiple of SHAPE_STEP in both directions, but to no more columns than `context`."""
-    rows, width = examples.inputs.shape
-    longest = min(int(examples.lengths.max()), width)
-    width = min(-(-longest // SHAPE_STEP) * SHAPE_STEP, context)
-    missing = -rows % SHAPE_STEP
+def fixed_shapes(examples: Examples, context: int) -> list[Examples]:
+    """The shorter and the longer half of a batch, each padded with PAD.
+
+    Rows and columns are multiples of SHAPE_STEP, but no more columns than `context`.
+    """
+    order = np.argsort(examples.lengths, kind="stable")
+    return [_padded(examples, rows, context) for rows in np.array_split(order, 2) if len(rows)]
+
+
+def _padded(examples: Examples, rows: np.ndarray, context: int) -> Examples:
+    """Some rows of a batch in a fixed shape."""
+    width = min(_multiple(examples.lengths[rows].max()), context)
+    missing = _multiple(len(rows)) - len(rows)
 
     def padded(matrix: np.ndarray) -> np.ndarray:
-        return np.pad(columns(matrix, width), ((0, missing), (0, 0)), constant_values=PAD)
+        return np.concatenate([columns(matrix[rows], width), np.full((missing, width), PAD)])
 
-    lengths = np.pad(examples.lengths, (0, missing))
+    lengths = np.concatenate([examples.lengths[rows], np.zeros(missing, dtype=np.int64)])
     return Examples(padded(examples.inputs), padded(examples.targets), lengths)
 
 
-def padded_loss(model: GPT, inputs: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross-entropy over all targets, in nats, without shapes that depend on the data. inputs, targets: (B, T)."""
-    logits = model.head(model.hidden([inputs]))  # (B·T, vocabulary)
-    return F.cross_entropy(logits.float(), targets.flatten(), ignore_index=PAD)
+def _multiple(count: int) -> int:
+    """The smallest multiple of SHAPE_STEP that is no less."""
+    return -(-int(count) // SHAPE_STEP) * SHAPE_STEP
+
+
+def _joined(parts: Sequence[Examples]) -> Tensor:
+    """Inputs and targets of all parts, one after another: they reach the device in one piece."""
+    return torch.from_numpy(np.concatenate([each.ravel() for part in parts for each in (part.inputs, part.targets)]))
+
+
+def padded_loss(model: GPT, parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+    """Mean cross-entropy over all targets, in nats, without shapes that depend on the data.
+
+    parts: inputs and targets, each (B, T).
+    """
+    logits = model.head(model.hidden([inputs for inputs, _ in parts]))  # (N, vocabulary), N = Σ B·T
+    targets = torch.cat([targets.flatten() for _, targets in parts])  # (N,)
+    return F.cross_entropy(logits.float(), targets, ignore_index=PAD)

@@ -58,14 +58,14 @@ class Learner:
         The loss is the mean over all targets of the batch, in nats a character, however it is cut.
         """
         self.model.train()
-        for parameter in self.model.parameters():
-            parameter.grad = None
         loss = batch_loss(self.model, parts)
-        loss.backward()
-        for master, copy in zip(self.masters, self.copies, strict=False):
-            assert copy.grad is not None
-            master.grad = copy.grad.float()
+        self.take(torch.autograd.grad(loss, list(self.model.parameters())))
         return loss.detach()
+
+    def take(self, gradients: Sequence[Tensor]) -> None:
+        """Make gradients of the model's parameters, in their order, those of the masters."""
+        for master, gradient in zip(self.masters, gradients, strict=True):
+            master.grad = gradient.float()
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         """As `gradients`, which are then scaled down where their norm exceeds the largest allowed."""
@@ -102,8 +102,8 @@ class Learner:
 
     @torch.no_grad()
     def _copy_masters(self) -> None:
-        for copy, master in zip(self.copies, self.masters, strict=False):
-            copy.copy_(master)
+        if self.copies:
+            torch._foreach_copy_(tuple(self.copies), tuple(self.masters))
 
 
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:

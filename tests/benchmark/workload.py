@@ -16,7 +16,7 @@ from stages.pretrain import pretraining
 from stages.settings import Recipe
 from stages.training import loop
 from stages.training.experiment import Experiment
-from stages.training.learner import Learner
+from stages.training.graph import learner_for
 from tests.invented import prepared_like_the_handout
 from tests.reference.generation import answer
 from tests.reference.model import PlainGPT
@@ -69,6 +69,7 @@ class PlainTraining:
         self.spans = experiment.recipe.pretrain.objectives.span_corruption
         self.vocabulary = prepared.vocabulary
         self.documents = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(self.task.rows)]
+        self.backend = experiment.backend
         self.device = experiment.backend.device
         model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(self.device)
         self.trainer = Trainer(model, experiment.recipe.optimizer)
@@ -83,6 +84,7 @@ class PlainTraining:
         texts = [span_corruption(self.documents[row], draws, shortest, longest) for row in rows]
         inputs, targets = padded(texts, self.vocabulary, self.task.context)
         self.trainer.step(inputs.to(self.device), targets.to(self.device), self.task.rate(number))
+        self.backend.wait()
         self.tokens.append(sum(len(text) - 1 for text in texts))
 
 
@@ -92,8 +94,10 @@ class FastTraining:
     def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
         task = pretraining(experiment, prepared)
         self.draw = task.draw
+        self.backend = experiment.backend
         self.task = replace(task, draw=self.counted)
-        self.learner = Learner(experiment.new_model(prepared, SEED), experiment.recipe.optimizer, experiment.backend)
+        model = experiment.new_model(prepared, SEED)
+        self.learner = learner_for(model, experiment.recipe.optimizer, experiment.backend)
         self.tokens: list[int] = []  # characters with an input, of each step
 
     def counted(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
@@ -106,7 +110,8 @@ class FastTraining:
         """One step; an epoch's last batch is left out, for it may be short."""
         epoch, batch = divmod(len(self.tokens), max(1, self.task.rows // self.task.batch_size))
         number = epoch * (self.task.steps // self.task.epochs) + batch
-        float(loop.step(self.learner, self.task, SEED, number))
+        loop.step(self.learner, self.task, SEED, number)
+        self.backend.wait()
 
 
 def untrained(experiment: Experiment, prepared: Prepared) -> GPT:

@@ -9,13 +9,12 @@ from stages.corpus.span_corruption import span_corruption
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
 from stages.training.compute import Backend
-from stages.training.graph import SHAPE_STEP, GraphLearner, fixed_shape, learner_for, padded_loss
+from stages.training.graph import SHAPE_STEP, GraphLearner, fixed_shapes, learner_for, padded_loss
 from stages.training.learner import Learner, batch_loss
-from tests.tiny import FLOAT32, HANDOUT, MODEL, VARIANTS, loud, spans, tiny_model, tiny_prepared
+from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, MODEL, VARIANTS, loud, needs_gpu, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
 
 
 def batch(rows: int, seed: int = 0) -> Examples:
@@ -23,35 +22,66 @@ def batch(rows: int, seed: int = 0) -> Examples:
     return span_corruption(PREPARED.documents, chosen, spans(4, 30), np.random.default_rng(seed))
 
 
-def tensors(examples: Examples) -> list[torch.Tensor]:
-    return [torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)]
+def tensors(examples: Examples) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)
 
 
-@pytest.mark.parametrize("rows", [1, 16, 33, 64])
-def test_a_batch_of_fixed_shape_holds_the_same_examples_and_only_pad_beside_them(rows: int) -> None:
+def of_rows(parts: list[Examples]) -> list[tuple[list[int], list[int]]]:
+    """Inputs and targets of each row that has any, without PAD at their ends."""
+    rows = [pair for part in parts for pair in zip(part.inputs, part.targets, part.lengths, strict=True)]
+    return sorted((i[:length].tolist(), t[:length].tolist()) for i, t, length in rows if length)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 16, 33, 64, 121])
+def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_them(rows: int) -> None:
     examples = batch(rows)
-    fixed = fixed_shape(examples, MODEL.context)
-    height, width = fixed.inputs.shape
-    assert height % SHAPE_STEP == 0 and width % SHAPE_STEP == 0 and width <= MODEL.context
-    longest = examples.lengths.max()
-    for ours, given in ((fixed.inputs, examples.inputs), (fixed.targets, examples.targets)):
-        assert (ours[:rows, :longest] == given[:, :longest]).all()
-        assert (ours[rows:] == PAD).all() and (ours[:, longest + 1 :] == PAD).all()
-    assert fixed.targets[:rows].astype(bool).sum() == examples.targets.astype(bool).sum()
+    parts = fixed_shapes(examples, MODEL.context)
+    assert of_rows(parts) == of_rows([examples])
+    for part in parts:
+        height, width = part.inputs.shape
+        assert height % SHAPE_STEP == 0 and width % SHAPE_STEP == 0 and width <= MODEL.context
+        beside = np.arange(width) > part.lengths[:, None]
+        assert (part.inputs[beside] == PAD).all() and (part.targets[beside] == PAD).all()
+        assert (part.targets[part.lengths == 0] == PAD).all()
+
+
+def test_the_shorter_half_of_a_batch_is_padded_to_its_own_longest() -> None:
+    short, long = np.full((40, 65), 5), np.full((40, 65), 6)
+    examples = Examples.of(np.concatenate([long, short]), np.array([60] * 40 + [20] * 40))
+    assert [part.inputs.shape for part in fixed_shapes(examples, 64)] == [(64, 32), (64, 64)]
 
 
 def test_no_more_columns_than_the_context_are_made() -> None:
-    assert fixed_shape(batch(8), context=24).inputs.shape == (32, 24)
+    assert {part.inputs.shape for part in fixed_shapes(batch(8), context=24)} == {(32, 24)}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str) -> None:
     examples, model = batch(24), loud(tiny_model(variant, VOCABULARY))
-    losses = [batch_loss(model, split_by_length(examples)), padded_loss(model, *tensors(fixed_shape(examples, 64)))]
+    losses = [
+        batch_loss(model, split_by_length(examples)),
+        padded_loss(model, [tensors(part) for part in fixed_shapes(examples, 64)]),
+    ]
     cut, padded = (torch.autograd.grad(loss, list(model.parameters())) for loss in losses)
     torch.testing.assert_close(losses[1], losses[0], rtol=1e-6, atol=0)
     for ours, theirs in zip(padded, cut, strict=True):
         assert ((ours - theirs).norm() / theirs.norm()).item() < 1e-5
+
+
+@pytest.mark.parametrize("precision", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gradients_stay_in_the_memory_that_graphs_write_to(variant: str, precision: Backend) -> None:
+    examples, models = batch(24), [loud(tiny_model(variant, VOCABULARY)) for _ in range(2)]
+    plain, kept = (
+        Learner(models[0], HANDOUT.optimizer, precision),
+        GraphLearner(models[1], HANDOUT.optimizer, precision),
+    )
+    places = [master.grad for master in kept.masters]
+    for each in (plain, kept):
+        each.gradients(split_by_length(examples))
+    for ours, place, theirs in zip(kept.masters, places, plain.masters, strict=True):
+        assert ours.grad is place and theirs.grad is not None
+        assert torch.equal(place, theirs.grad)
 
 
 def test_a_cpu_gets_no_graphs() -> None:
@@ -76,14 +106,34 @@ def test_graphs_train_as_the_cpu_does(variant: str, matrices: str) -> None:
 @needs_gpu
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_seed_of_a_step_decides_a_graphs_dropout(variant: str) -> None:
-    model = MODEL.model_copy(update={"dropout": 0.3})
-    learner = learner_for(
-        loud(tiny_model(variant, VOCABULARY, model=model)),
-        HANDOUT.optimizer,
-        Backend(torch.device("cuda"), torch.float32),
-    )
+    learner = dropping(variant)
     parts, losses = learner.cut(batch(16)), []
-    for seed in (1, 2, 1):
+    for seed in (1, 2, 1):  # the first makes the graph
         torch.manual_seed(seed)
-        losses.append(learner.gradients(parts).item())
+        losses.append(learner.clipped_gradients(parts).item())
     assert losses[0] == losses[2] != losses[1]
+
+
+@needs_gpu
+@pytest.mark.usefixtures("fixed_sums")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_restored_learner_goes_on_bit_for_bit(variant: str) -> None:
+    straight, resumed = dropping(variant), dropping(variant)
+
+    def go_on(learner: Learner, steps: range) -> None:
+        for number in steps:
+            torch.manual_seed(number)
+            learner.step(learner.cut(batch(16 + 32 * (number % 2), number)), 1e-3)
+
+    go_on(straight, range(4))
+    resumed.restore({name: tensor.clone() for name, tensor in straight.state().items()})
+    for each in (straight, resumed):
+        go_on(each, range(4, 8))
+    for name, tensor in straight.state().items():
+        assert torch.equal(tensor, resumed.state()[name]), name
+
+
+def dropping(variant: str) -> Learner:
+    """A learner on the GPU whose model drops values."""
+    model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
+    return learner_for(loud(model), HANDOUT.optimizer, Backend(torch.device("cuda"), torch.float32))

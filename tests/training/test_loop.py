@@ -21,10 +21,11 @@ from stages.settings import Schedule
 from stages.training.batches import split_by_length
 from stages.training.checkpoint import load_tensors
 from stages.training.compute import Backend
+from stages.training.graph import learner_for
 from stages.training.learner import Learner
 from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
-from tests.tiny import BFLOAT16, BIRTHPLACES, FLOAT32, HANDOUT, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
+from tests.tiny import BACKENDS, BIRTHPLACES, FLOAT32, HANDOUT, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)
@@ -57,7 +58,7 @@ def trained(
     starter: Starter | None = None,
 ) -> tuple[dict[str, Tensor], History]:
     """Train a model with dropout from its first weights, or from the checkpoint."""
-    learner = Learner(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
+    learner = learner_for(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
     history = train(learner, task, seed, checkpoint, interval, "test", starter or Starter())
     return {name: tensor.clone() for name, tensor in learner.weights().items()}, history
 
@@ -89,7 +90,8 @@ def test_eight_facts_are_learned_by_heart_and_said_when_asked(variant: str) -> N
     assert min(answer.probability for answer in answers) > 0.5
 
 
-@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.usefixtures("fixed_sums")
 def test_the_seed_decides_the_weights_to_the_bit(tmp_path: Path, backend: Backend) -> None:
     (first, curve), (again, curve_again), (other, _) = (
         trained(tmp_path / name, seed, backend=backend) for name, seed in (("a", 1), ("b", 1), ("c", 2))
@@ -116,8 +118,9 @@ def failing_at(step: int) -> Callable[[np.ndarray, np.random.Generator], Example
     return draw
 
 
-@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("stops", [[1], [4, 2, 5]])
+@pytest.mark.usefixtures("fixed_sums")
 def test_a_training_that_stopped_goes_on_to_the_same_weights(
     tmp_path: Path, stops: list[int], backend: Backend
 ) -> None:
