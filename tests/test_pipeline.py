@@ -215,6 +215,20 @@ def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
     assert max(len(line) for table in (shown, changed, experiments) for line in table.splitlines()) <= COLUMNS
 
 
+def test_the_plots_of_dvc_have_the_curves_and_a_bar_for_each_model(warm: Project) -> None:
+    shown = warm.run("dvc", "plots", "show", "--json")
+    plots = json.loads(shown[shown.index("{") :])
+    assert not plots.get("errors")
+    curves, bars = (plots["data"][name][0]["content"]["data"]["values"] for name in ("Loss", "Accuracy"))
+    assert {(row["variant"], row["phase"]) for row in curves} == {
+        (variant, phase) for variant in TWO for phase in ("pretrain", "finetune_scratch", "finetune_pretrained")
+    }
+    assert all(float(row["loss"]) > 0 for row in curves)
+    models = [f"{variant}, {init}" for variant in TWO for init in ("scratch", "pretrained")]
+    assert sorted(row["model"] for row in bars) == sorted(models)
+    assert all(0 <= float(row["accuracy"]) <= 100 for row in bars)
+
+
 def test_the_ablation_trains_each_change_once_and_never_asks_dev(warm: Project) -> None:
     page = "stages/dvc.yaml:ablation"
     *changes, last = [each for each in stages_run(warm.run("dvc", "repro", page)) if each.startswith("ablat")]
