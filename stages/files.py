@@ -77,10 +77,12 @@ def folder_hash(folder: Path) -> str:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Fill a temporary folder that replaces `path` only when the block ends without an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    os.chmod(temporary, 0o755)  # mkdtemp makes private folders
+    """Fill a temporary folder that replaces `path` only when the block ends without an error.
+
+    Raises:
+        OSError: it cannot be written; the error's filename is `path`, or what would be a file in it.
+    """
+    temporary = _new_temporary(path)
     try:
         yield temporary
         if path.is_symlink() or path.is_file():
@@ -90,6 +92,19 @@ def new_folder(path: Path) -> Iterator[Path]:
             os.replace(path, old)
         os.replace(temporary, path)
         shutil.rmtree(old, ignore_errors=True)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError) and Path(str(error.filename)).is_relative_to(temporary):
+            error.filename = str(path / Path(error.filename).relative_to(temporary))
         raise
+
+
+def _new_temporary(path: Path) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    os.chmod(temporary, 0o755)  # mkdtemp makes private folders
+    return temporary

@@ -10,7 +10,8 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from stages.errors import StudyError
 from stages.files import write_bytes, write_text
 
 SPLITS = ("train", "dev", "test")
+COLUMNS = ["split", "row", "question", "place"]  # of questions.tsv
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Prepared:
             Ragged.of([vocabulary.encode(document) for document in documents]),
             {split: Ragged.of([vocabulary.encode(q.question) for q in asked]) for split, asked in questions.items()},
             {split: Ragged.of([vocabulary.encode(q.place or "") for q in asked]) for split, asked in questions.items()},
-            pd.DataFrame(rows, columns=["split", "row", "question", "place"]),
+            pd.DataFrame(rows, columns=COLUMNS),
         )
 
     def save(self, folder: Path) -> None:
@@ -73,22 +75,25 @@ class Prepared:
         Raises:
             StudyError: the folder was not prepared yet, or is damaged.
         """
-        path = folder / "encoded.safetensors"
-        if not path.is_file():
-            raise StudyError(f"{path} is missing; `dvc repro` makes it")
-        try:
-            arrays = load(path.read_bytes())
-        except SafetensorError as error:
-            raise StudyError(f"{path} is damaged ({error}); delete it and run `dvc repro`") from error
-        names = {name.rpartition(".")[0] for name in arrays}
-        tables = {name: Ragged(arrays[f"{name}.tokens"].astype(np.int64), arrays[f"{name}.offsets"]) for name in names}
-        return cls(
-            Vocabulary.load(folder / "vocabulary.json"),
-            tables["documents"],
-            {split: tables[f"{split}.questions"] for split in SPLITS},
-            {split: tables[f"{split}.answers"] for split in SPLITS},
-            read_table(folder / "questions.tsv"),
-        )
+        encoded, known, asked = (folder / name for name in ("encoded.safetensors", "vocabulary.json", "questions.tsv"))
+        with _reading(encoded):
+            arrays = load(encoded.read_bytes())
+            names = {name.rpartition(".")[0] for name in arrays}
+            tables = {
+                name: Ragged(arrays[f"{name}.tokens"].astype(np.int64), arrays[f"{name}.offsets"]) for name in names
+            }
+            documents = tables["documents"]
+            questions = {split: tables[f"{split}.questions"] for split in SPLITS}
+            answers = {split: tables[f"{split}.answers"] for split in SPLITS}
+        with _reading(known):
+            vocabulary = Vocabulary.load(known)
+            if documents.tokens.max(initial=0) >= len(vocabulary):
+                raise ValueError(f"it has fewer characters than {encoded.name}")
+        with _reading(asked):
+            table = read_table(asked)[COLUMNS]
+            if [(table["split"] == split).sum() for split in SPLITS] != [len(questions[split]) for split in SPLITS]:
+                raise ValueError(f"it has other questions than {encoded.name}")
+        return cls(vocabulary, documents, questions, answers, table)
 
     def of_split(self, split: str) -> pd.DataFrame:
         """The rows of `table` of one split, in order."""
@@ -108,5 +113,22 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read what `write_table` wrote; text stays as it was written ("NA" is no missing value)."""
-    return pd.read_csv(path, sep="\t", keep_default_na=False, encoding="utf-8")
+    """Read what `write_table` wrote; text stays as it was written ("NA" is no missing value).
+
+    Raises:
+        StudyError: the file is missing or damaged.
+    """
+    with _reading(path):
+        return pd.read_csv(path, sep="\t", keep_default_na=False, encoding="utf-8")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Tell what is wrong with a file in one line, with what mends it."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise StudyError(f"{path} is missing; `dvc repro` makes it") from error
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:  # cut, or other content
+        fault = " ".join(str(error).split())
+        raise StudyError(f"{path} is damaged ({fault}); delete it and run `dvc repro`") from error

@@ -1,6 +1,5 @@
 """The trainings of a stage: done, resumed or skipped, then published together."""
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from stages.errors import StudyError
-from stages.files import new_folder, read_json, write_json, write_text
+from stages.files import new_folder, read_json, write_bytes, write_json, write_text
 from stages.model.gpt import GPT
 from stages.training.batches import steps_per_epoch
 from stages.training.checkpoint import save_tensors
@@ -95,7 +94,7 @@ def run(
         with new_folder(output) as folder:
             for suffix in ("safetensors", "csv", "json"):
                 for path in work.glob(f"[!.]*.{suffix}"):  # a kill may have left half-written files with a dot
-                    shutil.copy(path, folder)
+                    write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
             write_json(folder / "provenance.json", provenance(settings, experiment.backend, seconds))
 
 

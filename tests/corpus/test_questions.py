@@ -1,5 +1,6 @@
 """Questions as sequences, the audit of what can be known, and the prepared folder. Invented names."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -166,4 +167,55 @@ def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Pat
 
 def test_data_that_were_not_prepared_are_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"encoded\.safetensors is missing; `dvc repro` makes it\Z"):
+        Prepared.load(tmp_path)
+
+
+def lose(key: bytes) -> Callable[[bytes], bytes]:
+    """Call a key of the file something else."""
+    return lambda content: content.replace(key, key.swapcase())
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("encoded.safetensors", cut),
+        ("encoded.safetensors", lose(b"documents.tokens")),
+        ("encoded.safetensors", lose(b"dev.answers")),
+        ("vocabulary.json", cut),
+        ("vocabulary.json", lambda content: b""),
+        ("vocabulary.json", lambda content: b"12"),
+        ("vocabulary.json", lambda content: b'["a", "b"]'),
+        ("vocabulary.json", lambda content: content.replace("é".encode(), b"\xe9")),
+        ("questions.tsv", cut),
+        ("questions.tsv", lambda content: b""),
+        ("questions.tsv", lambda content: content.replace(b"dev\t1\t", b"dev\t1\t\t\t")),
+        ("questions.tsv", lambda content: content + b'test\t9\t"'),
+        ("questions.tsv", lose(b"split")),
+        ("questions.tsv", lose(b"place")),
+        ("questions.tsv", lambda content: content.replace(b"dev", b"train", 1)),
+    ],
+)
+def test_damaged_prepared_data_are_told_in_one_line(
+    tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
+) -> None:
+    tiny_prepared().save(tmp_path)
+    path = tmp_path / name
+    assert damage(path.read_bytes()) != path.read_bytes()
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(StudyError) as told:
+        Prepared.load(tmp_path)
+    assert str(told.value).startswith(f"{path} is damaged (")
+    assert str(told.value).endswith("); delete it and run `dvc repro`")
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["vocabulary.json", "questions.tsv"])
+def test_a_part_of_the_prepared_data_that_is_missing_is_told_in_one_line(tmp_path: Path, name: str) -> None:
+    tiny_prepared().save(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(StudyError, match=rf"{name} is missing; `dvc repro` makes it\Z"):
         Prepared.load(tmp_path)

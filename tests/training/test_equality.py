@@ -45,13 +45,13 @@ FULL_SIZE = HANDOUT.model.model_copy(update={"dropout": 0.0})
 # bounds are three times the larger.
 BOUNDS = {"float32": (1e-5, 1e-5, 1e-5), "bfloat16": (5e-3, 4.2e-2, 9e-2)}
 # The slope of ReLU and of minGRU's g jumps: what rounding carries across zero gains or loses most of its gradient. Of
-# the parameters before the synthesizer's ReLU bfloat16 was measured at 1.2e-1 at most, before g at 1.0e-1, and four
-# times the usual is allowed.
+# the parameters before the synthesizer's ReLU bfloat16 was measured at 1.2e-1 at most, before g at 1.0e-1, and it is
+# allowed four times the usual.
 BEFORE_A_JUMP, JUMP = ("mixer.hidden.", "mixer.candidate."), 4
 # Gated DeltaNet normalises what it reads, at times next to nothing, and so multiplies the rounding of all before. With
 # weights of std 0.2 the reference itself is 5.8e-6 off when computed in float32 (against float64) and 1.5e-1 when its
 # linear layers are in bfloat16. With 0.05 were measured, at most, 3.4e-6 and 8.4e-6 in float32, 3.6e-2 and 8.8e-2 in
-# bfloat16, and 1.0e-1 of a parameter at the handout's shape; three times the usual is allowed.
+# bfloat16, and 1.0e-1 of a parameter at the handout's shape; bfloat16 is allowed three times the usual.
 SENSITIVE, MULTIPLIED, QUIET = "gated_deltanet", 3, 0.05
 
 BACKENDS = pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
@@ -103,19 +103,22 @@ def compare(
     return abs(loss - expected_loss) / expected_loss, float(whole), each
 
 
-def bounds(variant: str, backend: Backend) -> tuple[float, float, float]:
+def bounds(variant: str, backend: Backend, name: str = "") -> tuple[float, float, float]:
+    """Of a step's loss, of its whole gradient and of that of the parameter `name`. In float32 alike for all."""
     loss, whole, each = BOUNDS[backend.precision]
+    if backend.precision == "float32":
+        return loss, whole, each
     multiplied = MULTIPLIED if variant == SENSITIVE else 1
-    return loss, multiplied * whole, multiplied * each
+    jump = JUMP if any(part in name for part in BEFORE_A_JUMP) else 1
+    return loss, multiplied * whole, multiplied * jump * each
 
 
-def assert_within(bounds: tuple[float, float, float], measured: tuple[float, float, dict[str, float]]) -> None:
+def assert_within(variant: str, backend: Backend, measured: tuple[float, float, dict[str, float]]) -> None:
     loss, whole, each = measured
-    each = {name: error / (JUMP if any(each in name for each in BEFORE_A_JUMP) else 1) for name, error in each.items()}
-    worst = max(each, key=lambda name: each[name])
-    assert loss <= bounds[0]
-    assert whole <= bounds[1]
-    assert each[worst] <= bounds[2], worst
+    most_loss, most_whole, _ = bounds(variant, backend)
+    assert loss <= most_loss
+    assert whole <= most_whole
+    assert {name: error for name, error in each.items() if not error <= bounds(variant, backend, name)[2]} == {}
 
 
 @BACKENDS
@@ -129,7 +132,7 @@ def test_a_steps_loss_and_gradients_are_the_plain_ones(
         for row_step in (1, 3, len(examples.inputs)):
             parts = split_by_length(examples, part_cost=0, row_step=row_step)
             model = loud(tiny_model(variant, VOCABULARY), seed, QUIET if variant == SENSITIVE else 0.2)
-            assert_within(bounds(variant, backend), errors(variant, MODEL, model, backend, examples, parts))
+            assert_within(variant, backend, errors(variant, MODEL, model, backend, examples, parts))
 
 
 @BACKENDS
@@ -138,7 +141,13 @@ def test_the_same_holds_at_the_handouts_shape_and_first_weights(variant: str, ba
     examples = span_batch(0)
     model = tiny_model(variant, VOCABULARY, model=FULL_SIZE)
     parts = split_by_length(examples)
-    assert_within(bounds(variant, backend), errors(variant, FULL_SIZE, model, backend, examples, parts))
+    assert_within(variant, backend, errors(variant, FULL_SIZE, model, backend, examples, parts))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_float32_is_allowed_no_more_in_any_variant_or_parameter(variant: str) -> None:
+    for name, _ in tiny_model(variant, VOCABULARY).named_parameters():
+        assert max(bounds(variant, FLOAT32, name)) <= 1e-5
 
 
 @BACKENDS

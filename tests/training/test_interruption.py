@@ -30,6 +30,7 @@ WEIGHTS = Path("data") / "weights" / RECIPE / VARIANT
 OUTPUTS = {"pretrain": WEIGHTS / "pretrained", "finetune": WEIGHTS / "finetuned"}
 KILLS = 20  # of each stage
 PATIENCE = 60  # seconds
+SMALL = (10_000, 10_000)  # bytes a file, soft and hard: less than a checkpoint, or than weights
 
 
 def tiny(content: dict[str, Any]) -> None:
@@ -76,19 +77,23 @@ def undisturbed_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def assert_ends_as(undisturbed: Path, project: Path) -> None:
-    """Let the pretraining go on where its checkpoint says; it leaves the undisturbed bytes and no work folder."""
-    before = seed_1(project)
-    ended = run(project)
+def assert_ends_as(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
+    """Let the stage go on where its checkpoint says; it leaves the undisturbed bytes and no work folder."""
+    before = first_steps(project, stage)
+    ended = run(project, stage)
     assert ended.returncode == 0, ended.stderr
     assert f" {before}/{STEPS} " in ended.stderr  # where the progress bar began
-    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(undisturbed / OUTPUTS["pretrain"])
+    assert_published_as(undisturbed, project, stage)
+
+
+def assert_published_as(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
+    assert fingerprint(project / OUTPUTS[stage]) == fingerprint(undisturbed / OUTPUTS[stage])
     assert list((project / "work").iterdir()) == []
 
 
-def seed_1(folder: Path) -> int:
-    """The steps done of the first pretraining."""
-    return steps_done(folder, "pretrain", "seed-1", STEPS)
+def first_steps(folder: Path, stage: str = "pretrain") -> int:
+    """The steps done of a stage's first training."""
+    return steps_done(folder, stage, TRAININGS[stage][0], STEPS)
 
 
 def hidden(folder: Path) -> list[Path]:
@@ -149,7 +154,7 @@ def test_a_running_training_refuses_a_second_one_and_a_stopped_one_tells_how_to_
     project: Path, undisturbed: Path
 ) -> None:
     process = start(project, *COMMAND)
-    wait_until(lambda: seed_1(project) >= 3, process)
+    wait_until(lambda: first_steps(project) >= 3, process)
     process.send_signal(signal.SIGSTOP)  # for as long as the second one takes to start
     try:
         second = run(project)
@@ -172,7 +177,7 @@ def test_a_running_training_refuses_a_second_one_and_a_stopped_one_tells_how_to_
         rf"stopped after step (\d+) of {STEPS}; the same command goes on from there", stderr.splitlines()[-1]
     )
     assert told
-    assert seed_1(project) == int(told[1])
+    assert first_steps(project) == int(told[1])
     assert_ends_as(undisturbed, project)
 
 
@@ -191,7 +196,7 @@ def test_a_training_stops_when_what_started_it_is_killed(
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_until(lambda: seed_1(project) >= 3, process)
+    wait_until(lambda: first_steps(project) >= 3, process)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=PATIENCE)  # until the training closes it, too
     told = re.fullmatch(
@@ -200,21 +205,44 @@ def test_a_training_stops_when_what_started_it_is_killed(
         stderr.splitlines()[-1],
     )
     assert told, stderr
-    assert seed_1(project) == int(told[1])
+    assert first_steps(project) == int(told[1])
     assert_ends_as(undisturbed, project)
 
 
-def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(project: Path, undisturbed: Path) -> None:
-    process = start(project, *COMMAND)
-    wait_until(lambda: seed_1(project) >= 3, process)
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (10_000, 10_000))  # bytes a file: less than a checkpoint
+@pytest.mark.parametrize("stage", TRAININGS)
+def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(stage: str, project: Path, undisturbed: Path) -> None:
+    if stage == "finetune":
+        shutil.copytree(undisturbed / OUTPUTS["pretrain"], project / OUTPUTS["pretrain"])
+    process = start(project, f"stages.{stage}", *ARGUMENTS)
+    wait_until(lambda: first_steps(project, stage) >= 3, process)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, SMALL)
     _, stderr = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "Traceback" not in stderr
-    assert re.fullmatch(r"error: work/\S+/seed-1\.checkpoint: File too large", stderr.splitlines()[-1])
-    assert seed_1(project) >= 3
+    name = TRAININGS[stage][0]
+    assert re.fullmatch(rf"error: work/\S+/{name}\.checkpoint: File too large", stderr.splitlines()[-1])
+    assert first_steps(project, stage) >= 3
     assert hidden(project) == []
-    assert_ends_as(undisturbed, project)
+    assert_ends_as(undisturbed, project, stage)
+
+
+def test_a_disk_too_full_for_the_results_is_told_in_one_line_and_costs_no_training(
+    project: Path, undisturbed: Path
+) -> None:
+    for seed in ("1", "2"):  # alone, they are trained and not published
+        process = start(project, *COMMAND, "--seed", seed)
+        assert process.communicate(timeout=PATIENCE) and process.returncode == 0
+    process = start(project, *COMMAND)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, SMALL)
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    (line,) = stderr.splitlines()
+    assert re.fullmatch(rf"error: {OUTPUTS['pretrain']}/seed-\d\.safetensors: File too large", line)
+    assert list((project / WEIGHTS).iterdir()) == []
+    assert sum_of_steps(project, "pretrain", dict.fromkeys(TRAININGS["pretrain"], STEPS)) == 2 * STEPS
+    ended = run(project)
+    assert ended.returncode == 0 and "seed" not in ended.stderr  # nothing is trained anew
+    assert_published_as(undisturbed, project)
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(project: Path) -> None:

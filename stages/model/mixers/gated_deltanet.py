@@ -1,4 +1,8 @@
-"""`gated_deltanet`: a memory that fades and is corrected (Yang, Kautz, Hatamizadeh 2024, arXiv 2412.06464)."""
+"""`gated_deltanet`: a memory that fades and is corrected.
+
+Yang, Kautz, Hatamizadeh 2024, "Gated Delta Networks: Improving Mamba2 with Delta Rule",
+https://arxiv.org/abs/2412.06464
+"""
 
 import math
 from dataclasses import dataclass

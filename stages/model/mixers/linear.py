@@ -1,4 +1,8 @@
-"""`linear`: linear attention (Katharopoulos et al. 2020, arXiv 2006.16236)."""
+"""`linear`: linear attention.
+
+Katharopoulos et al. 2020, "Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
+https://arxiv.org/abs/2006.16236
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

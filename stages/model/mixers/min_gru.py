@@ -1,4 +1,7 @@
-"""`min_gru`: the minimal gated recurrent unit (Feng et al. 2024, arXiv 2410.01201)."""
+"""`min_gru`: the minimal gated recurrent unit.
+
+Feng et al. 2024, "Were RNNs All We Needed?", https://arxiv.org/abs/2410.01201
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

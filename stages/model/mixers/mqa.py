@@ -1,4 +1,7 @@
-"""`mqa`: multi-query attention (Shazeer 2019, arXiv 1911.02150)."""
+"""`mqa`: multi-query attention.
+
+Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", https://arxiv.org/abs/1911.02150
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,4 +1,8 @@
-"""`nope`: causal softmax attention without positions (Kazemnejad et al. 2023, arXiv 2305.19466)."""
+"""`nope`: causal softmax attention without positions.
+
+Kazemnejad et al. 2023, "The Impact of Positional Encoding on Length Generalization in Transformers",
+https://arxiv.org/abs/2305.19466
+"""
 
 from typing import ClassVar
 

@@ -1,6 +1,6 @@
 """`perceiver`: blocks over a few latents instead of all characters, in the course's causal version.
 
-Jaegle et al. 2021, "Perceiver: General Perception with Iterative Attention", arXiv 2103.03206.
+Jaegle et al. 2021, "Perceiver: General Perception with Iterative Attention", https://arxiv.org/abs/2103.03206
 """
 
 from collections.abc import Sequence
@@ -89,6 +89,9 @@ class Trunk(BaseTrunk):
         first block: latent i reads inputs ≤ i ── blocks ── last block: output t reads latents ≤ t
             │ queries, + C                     over latents
         C (m learned vectors)
+
+        first block: z = C + softmax(Q(C)K(x)ᵀ/√hs)V(x)
+        last block:  y = x + softmax(Q(x)K(z)ᵀ/√hs)V(z), with z as the blocks between leave it
 
     Both masks are the lower triangle, so information is lost: output t < m knows the inputs up to its own, output
     t ≥ m the first m and its own only, whatever stands between. Without the residual (+ x) the latter reaches its

@@ -1,4 +1,8 @@
-"""`perceiver_ar`: only the last positions think on (Hawthorne et al. 2022, Perceiver AR, arXiv 2202.07765)."""
+"""`perceiver_ar`: only the last positions think on.
+
+Hawthorne et al. 2022, "General-purpose, long-context autoregressive modeling with Perceiver AR",
+https://arxiv.org/abs/2202.07765
+"""
 
 from typing import ClassVar
 
@@ -13,7 +17,7 @@ class Settings(Section):
 
 
 class Mixer(CausalSelfAttention):
-    """The first block attends to all positions before, each later block to the last m: the latents.
+    """softmax(QKᵀ/√hs)V over the positions s ≤ t in the first block, over t-m < s ≤ t in each later one: the latents.
 
     In the paper a sequence has one set of latents, its last m positions, and only they have an output. Here every
     position has one: for output t the latents are the positions t-m < s ≤ t. It is the paper's model slid along the

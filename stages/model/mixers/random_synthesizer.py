@@ -1,5 +1,8 @@
-"""`random_synthesizer`: attention whose weights are learned and free of the input (Tay et al. 2020, "Synthesizer:
-Rethinking Self-Attention in Transformer Models", arXiv 2005.00743: the random synthesizer, trained)."""
+"""`random_synthesizer`: attention whose weights are learned and free of the input.
+
+Tay et al. 2020, "Synthesizer: Rethinking Self-Attention in Transformer Models": the random synthesizer, trained,
+https://arxiv.org/abs/2005.00743
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar

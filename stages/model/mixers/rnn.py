@@ -1,4 +1,7 @@
-"""`rnn`: the simple recurrent network (Elman 1990, doi.org/10.1207/s15516709cog1402_1)."""
+"""`rnn`: the simple recurrent network.
+
+Elman 1990, "Finding Structure in Time", https://doi.org/10.1207/s15516709cog1402_1
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar

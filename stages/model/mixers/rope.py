@@ -1,4 +1,7 @@
-"""`rope`: causal softmax attention with rotary positions (Su et al. 2021, arXiv 2104.09864)."""
+"""`rope`: causal softmax attention with rotary positions.
+
+Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", https://arxiv.org/abs/2104.09864
+"""
 
 from typing import Annotated
 
@@ -15,7 +18,7 @@ class Settings(Section):
 
 
 class Mixer(RotaryAttention):
-    """softmax(QKᵀ/√hs)V with queries and keys rotated by their position.
+    """softmax(QKᵀ/√hs)V with queries and keys rotated by their position: their pair i at t by t·theta^(-2i/hs).
 
     State: keys and values, 2·C numbers a position.
     """

@@ -1,5 +1,8 @@
-"""`synthesizer`: attention whose scores are computed from the query's position alone (Tay et al. 2020, "Synthesizer:
-Rethinking Self-Attention in Transformer Models", arXiv 2005.00743: the dense synthesizer)."""
+"""`synthesizer`: attention whose scores are computed from the query's position alone.
+
+Tay et al. 2020, "Synthesizer: Rethinking Self-Attention in Transformer Models": the dense synthesizer,
+https://arxiv.org/abs/2005.00743
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar

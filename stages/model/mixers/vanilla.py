@@ -1,4 +1,7 @@
-"""`vanilla`: causal softmax attention with learned positions (Vaswani et al. 2017, arXiv 1706.03762)."""
+"""`vanilla`: causal softmax attention with learned positions.
+
+Vaswani et al. 2017, "Attention Is All You Need", https://arxiv.org/abs/1706.03762
+"""
 
 from typing import ClassVar
 

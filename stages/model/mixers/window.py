@@ -1,4 +1,7 @@
-"""`window`: softmax attention over the last few positions (Beltagy et al. 2020, Longformer, arXiv 2004.05150)."""
+"""`window`: softmax attention over the last few positions.
+
+Beltagy et al. 2020, "Longformer: The Long-Document Transformer", https://arxiv.org/abs/2004.05150
+"""
 
 from typing import Annotated
 

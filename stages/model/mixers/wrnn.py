@@ -1,6 +1,7 @@
 """`wrnn`: a recurrent network of two coupled layers, the second fed by the first at two times.
 
-From a report of CS224N's students: its softmax output with Q and s₃ is the model's own head here.
+From a report of CS224N's students, beyond which no published source is known to us. Its softmax output with Q and s₃
+is the model's own head here.
 """
 
 from dataclasses import dataclass

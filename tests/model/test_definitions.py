@@ -1,0 +1,29 @@
+"""Every variant's file says what the variant computes, and where that was published."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+from tests.tiny import VARIANTS
+
+FORMULA = re.compile(r"\S = \S|softmax\(.+\)V")
+LINK = re.compile(r"https://(arxiv\.org/abs/\d{4}\.\d{4,5}|doi\.org/10\.\S+[^.])$", re.MULTILINE)
+UNPUBLISHED = {"wrnn": "no published source is known"}
+
+
+def definition(variant: str) -> str:
+    """The docstrings of a variant's file and of what it registers."""
+    module = import_module(f"stages.model.mixers.{variant}")
+    registered = (getattr(module, name) for name in ("Mixer", "Trunk") if hasattr(module, name))
+    return "\n".join(each.__doc__ or "" for each in (module, *registered))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_variants_docstrings_give_its_formula_and_link_its_paper(variant: str) -> None:
+    told = definition(variant)
+    assert FORMULA.search(told)
+    if variant in UNPUBLISHED:
+        assert UNPUBLISHED[variant] in told
+    else:
+        assert LINK.search(told)
