@@ -33,7 +33,7 @@ def main() -> None:
     settings = load()
     recipe = given.recipe or settings.recipe
     max_characters = settings.question_recipe(recipe).generation.max_characters
-    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe))
+    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe, "finetune"))
     seed = chosen_seed(experiment, given.seed)
     prepared, model = load_trained(experiment, "finetune", f"pretrained-seed-{seed}")
     origin = {"recipe": recipe, "variant": experiment.variant, "seed": seed}

@@ -177,7 +177,7 @@ def test_no_input_is_no_error(run: Run) -> None:
     [
         (["--variant", "rope"], ["rope/finetuned", "dvc repro stages/dvc.yaml:finetune@quick-rope"]),
         (["--recipe", "handout", "--variant", "rope"], ["dvc repro stages/dvc.yaml:finetune@handout-rope"]),
-        (["--recipe", "handout"], ["reports/handout/all/metrics.json is missing", f"--variant: {', '.join(VARIANTS)}"]),
+        (["--recipe", "handout"], ["dvc repro stages/dvc.yaml:finetune@handout-vanilla"]),
         (["--recipe", "text"], ["'text' has no questions", "stages.sample --recipe text"]),
         (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "quick"]),
         (["--variant", "nonsense"], ["unknown variant 'nonsense'", *VARIANTS]),
@@ -188,13 +188,6 @@ def test_no_input_is_no_error(run: Run) -> None:
 def test_what_cannot_be_asked_is_told_in_one_line(run: Run, arguments: list[str], told: list[str]) -> None:
     line = error(run(ask, ZOE, *arguments))
     assert [part for part in told if part not in line] == []
-
-
-def test_a_broken_report_is_told_in_one_line(run: Run, project: Path) -> None:
-    report = project / "reports" / "handout" / "all"
-    report.mkdir(parents=True)
-    (report / "metrics.json").write_text('{"variants": {}}')
-    assert "metrics.json is broken; name one with --variant" in error(run(ask, ZOE, "--recipe", "handout"))
 
 
 def test_one_selected_variant_needs_no_report(run: Run, project: Path) -> None:
@@ -234,6 +227,12 @@ def test_a_narrow_restriction_cools_the_hottest_draws(run: Run, restriction: tup
     assert said == (RHYME * 10)[:64]
 
 
+@pytest.mark.parametrize("beams", ["1", "3"])
+def test_a_beam_goes_on_with_a_text_known_by_heart(run: Run, beams: str) -> None:
+    said = sampled(run, "--prompt", "The ", "--characters", "60", "--beams", beams)
+    assert said == (RHYME * 10)[:64]
+
+
 def test_any_recipes_pretrained_model_goes_on(run: Run) -> None:
     outcome = run(sample, "--prompt", "Zoé Ark.", "--characters", "23", "--temperature", "0")
     assert outcome.out == "Zoé Ark. Painter, born in Brod.\n"
@@ -256,6 +255,9 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
         (["--top-k", "0"], ["top-k: was 0"]),
         (["--top-p", "2"], ["top-p: was 2"]),
         (["--seed", "-1"], ["--seed: was -1"]),
+        (["--beams", "0"], ["--beams: was 0; allowed: 1 or more"]),
+        (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
+        (["--beams", "2", "--top-p", "1", "--temperature", "1"], ["it or --temperature, --top-p"]),
         (["--model-seed", "7"], ["seed 7", "allowed: 1"]),
         (["--variant", "rope"], ["rope/pretrained", "dvc repro stages/dvc.yaml:pretrain@text-rope"]),
         (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "text"]),

@@ -1,4 +1,4 @@
-"""How the next character is chosen from a model's logits: the likeliest, by chance, or the best of several lines."""
+"""How the next character of a line is chosen from a model's logits: the likeliest, or by chance."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,17 +77,3 @@ class Sampler:
         characters = draw(probabilities, self.generator)
         chosen = np.log(probabilities[np.arange(len(characters)), characters])
         return torch.from_numpy(chosen).to(logits.device), torch.from_numpy(characters).to(logits.device)
-
-
-def likeliest(
-    totals: np.ndarray, log_probabilities: np.ndarray, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The `count` best ways to go on from several lines, or all where there are fewer, the best first.
-
-    totals (R,): log-probability of each line; log_probabilities (R, V): of each character after it. Out: line,
-    character and new total of each way; equals in the order of lines, then characters.
-    """
-    sums = (totals[:, None] + log_probabilities).ravel()
-    best = np.argsort(-sums, kind="stable")[:count]
-    lines, characters = np.divmod(best, log_probabilities.shape[1])
-    return lines, characters, sums[best]

@@ -1,6 +1,7 @@
 """A trained model, for whoever wants to talk to it."""
 
 from pathlib import Path
+from typing import Any
 
 from stages.corpus.prepared import Prepared
 from stages.errors import StudyError
@@ -10,26 +11,46 @@ from stages.reporting.metrics import best_variant
 from stages.settings import ALL, EVERY, Settings
 from stages.training.experiment import Experiment
 
+WEIGHTS = Path("data/weights")  # by recipe, variant and stage
 FOLDERS = {"pretrain": "pretrained", "finetune": "finetuned"}  # of the weights that a stage makes
 
 
-def chosen_variant(settings: Settings, recipe: str) -> str:
-    """The selected variant; where several are, the one with the best dev accuracy by the recipe's report.
+def chosen_variant(settings: Settings, recipe: str, stage: str) -> str:
+    """The selected variant; where several are, the one with the best dev accuracy by the recipe's report of them.
+
+    Without that report it is the best one by its own report among those that the stage (`pretrain` or `finetune`) has
+    left weights of; without any weights, among all: `load_trained` then names the command that trains it.
 
     Raises:
-        StudyError: several are selected and the recipe has no report yet.
+        StudyError: a report is broken, or no report says which of several is best.
     """
-    if settings.model.variant not in (ALL, EVERY):
-        return settings.model.variant
-    path = Path("reports") / recipe / settings.model.variant / "metrics.json"
-    variants = ", ".join(settings.study.variants)
+    selection, study = settings.model.variant, settings.study
+    if selection not in (ALL, EVERY):
+        return selection
+    reported = _figures(recipe, selection)
+    if not reported:
+        folders = {variant: WEIGHTS / recipe / variant / FOLDERS[stage] for variant in study.variants}
+        trained = [variant for variant, folder in folders.items() if any(folder.glob("*.safetensors"))]
+        if len(trained) == 1:
+            return trained[0]
+        for variant in trained or study.variants:
+            reported |= _figures(recipe, variant)
+        if trained and not reported:
+            raise StudyError(f"no report says which is best; name one with --variant: {', '.join(trained)}")
+    return best_variant(reported) if reported else study.compared[0]
+
+
+def _figures(recipe: str, selection: str) -> dict[str, dict[str, Any]]:
+    """The figures of each variant in a report; none where there is no such report."""
+    path = Path("reports") / recipe / selection / "metrics.json"
     try:
-        return best_variant(read_json(path)["variants"])
+        variants: dict[str, dict[str, Any]] = read_json(path)["variants"]
+        best_variant(variants)
     except FileNotFoundError:
-        fault = "is missing, so which variant is best is unknown"
-    except (ValueError, KeyError, TypeError, IndexError):  # no JSON, or other JSON
-        fault = "is broken"
-    raise StudyError(f"{path} {fault}; name one with --variant: {variants}")
+        return {}
+    except (ValueError, KeyError, TypeError, IndexError) as error:  # no JSON, or other JSON
+        raise StudyError(f"{path} is broken; name a variant with --variant") from error
+    return variants
 
 
 def chosen_seed(experiment: Experiment, seed: int | None) -> int:

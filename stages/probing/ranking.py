@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from stages.corpus.vocabulary import MASK, Vocabulary
-from stages.inference.generation import Search, in_batches
+from stages.inference.generation import in_batches
+from stages.inference.searches import Search
 from stages.model.gpt import GPT
 from stages.probing.forms import Asked
 from stages.probing.spelling import log_probabilities

@@ -8,7 +8,7 @@ import torch
 from scipy import stats
 
 from stages.errors import StudyError
-from stages.inference.decoding import Sampler, Sampling, distribution, draw, greedy, likeliest
+from stages.inference.decoding import Sampler, Sampling, distribution, draw, greedy
 from stages.inference.generation import generate
 from tests.tiny import VARIANTS, loud, tiny_model
 
@@ -119,15 +119,6 @@ def test_greedy_takes_the_first_of_equals_with_its_log_probability() -> None:
     log_probability, character = greedy(torch.tensor([[0.0, 1.0, 1.0], [2.0, 0.0, 0.0]]))
     assert character.tolist() == [1, 0]
     assert log_probability.exp().tolist() == pytest.approx([np.e / (1 + 2 * np.e), np.e**2 / (np.e**2 + 2)])
-
-
-def test_the_likeliest_ways_on_are_the_best_sums_in_order() -> None:
-    totals, steps = np.array([-1.0, -0.5]), np.array([[-1.0, -3.0, -0.5], [-2.0, -1.0, -4.0]])
-    lines, characters, sums = likeliest(totals, steps, 4)
-    # -1.5 twice: the earlier line first; then -2.0 and -2.5
-    assert (lines.tolist(), characters.tolist()) == ([0, 1, 0, 1], [2, 1, 0, 0])
-    assert sums.tolist() == [-1.5, -1.5, -2.0, -2.5]
-    assert len(likeliest(totals, steps, 100)[0]) == 6
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.inference.generation import Continuation, generate
+from stages.inference.generation import generate
+from stages.inference.searches import Continuation
 from stages.model.mixer import State
 from tests.reference.generation import answer
 from tests.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model

@@ -1,6 +1,7 @@
 """Beam search against all that a model could say, and passages longer than the context against plain re-reading."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ import torch
 from stages.corpus.example import MASK
 from stages.inference import generation
 from stages.inference.decoding import Sampler, Sampling, greedy
-from stages.inference.generation import Continuation, answer, beam_search, generate, passage
+from stages.inference.generation import answer, beam_search, generate, likeliest_passage, passage
+from stages.inference.searches import Continuation, likeliest
 from stages.model.gpt import GPT
 from stages.settings import Generation
 from tests.reference.model import PlainGPT
@@ -120,6 +122,15 @@ def test_a_recipes_answer_is_the_best_line_of_its_beam(beams: int) -> None:
     assert (told(answers) == told(generate(model, prompts, 4))) == (beams == 1)
 
 
+def test_the_likeliest_ways_on_are_the_best_sums_in_order() -> None:
+    totals, steps = np.array([-1.0, -0.5]), np.array([[-1.0, -3.0, -0.5], [-2.0, -1.0, -4.0]])
+    lines, characters, sums = likeliest(totals, steps, 4)
+    # -1.5 twice: the earlier line first; then -2.0 and -2.5
+    assert (lines.tolist(), characters.tolist()) == ([0, 1, 0, 1], [2, 1, 0, 0])
+    assert sums.tolist() == [-1.5, -1.5, -2.0, -2.5]
+    assert len(likeliest(totals, steps, 100)[0]) == 6
+
+
 def test_no_prompts_have_no_beams() -> None:
     assert beam_search(tiny_model(VARIANTS[0]), [], max_characters=5, width=3) == []
 
@@ -156,3 +167,27 @@ def test_a_passage_has_as_many_characters_as_are_asked_for(characters: int) -> N
     said = passage(model, np.array([3]), characters, Sampler(Sampling(temperature=3.0), seed=0))
     assert len(said) == characters
     assert characters < 60 or MASK in said  # which ends an answer and no passage
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_likeliest_passage_of_a_beam_that_holds_every_line_is_the_likeliest_of_all(variant: str) -> None:
+    model, prompt = loud(tiny_model(variant, FEW)), np.array([3, 2, 4])
+    plain = plain_twin(variant, model)
+    lines = [list(line) for line in product(range(FEW), repeat=3)]  # MASK ends none of them
+    best = max(lines, key=lambda line: probability_of(plain, prompt.tolist(), line))
+    assert likeliest_passage(model, prompt, 3, width=FEW**2).tolist() == best
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_a_mask_ends_no_line_of_a_passage(width: int) -> None:
+    models = [loud(tiny_model(VARIANTS[0], FEW), seed) for seed in range(5)]
+    said = [likeliest_passage(model, np.array([3, 2]), 90, width) for model in models]
+    assert [len(each) for each in said] == [90] * 5
+    assert any(MASK in each[:-1] for each in said)
+
+
+@pytest.mark.parametrize("length", [1, MODEL.context, 3 * MODEL.context])
+def test_a_passage_of_one_line_is_greedy_past_the_context_too(length: int) -> None:
+    model = loud(tiny_model(VARIANTS[0], 8))
+    prompt = np.random.default_rng(length).integers(2, 8, size=length)
+    assert likeliest_passage(model, prompt, 150, width=1).tolist() == passage(model, prompt, 150, greedy).tolist()
