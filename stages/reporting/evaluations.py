@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +24,16 @@ REMAKE = "make it with: dvc repro"
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a result comes from; `seconds` is the time its pretraining took."""
+    """Where a result comes from; `seconds` are those of its pretraining, all seeds added.
+
+    `kernels` names what computed between the matrix products: torch, or compiled kernels by their identity.
+    """
 
     commit: str
     params_sha256: str
     device: str
     precision: str
+    kernels: str
     libraries: dict[str, str]
     seconds: float
 
@@ -36,7 +42,8 @@ class Provenance:
 class Evaluation:
     """One variant's evaluation: its tables (every cell a string, as written) and its run's figures.
 
-    `pretrain_loss` is in nats a character, the mean over seeds of the last epoch's mean.
+    `pretrain_loss` is in nats a character, the mean over seeds of the last epoch's mean; `documents_per_second` is the
+    rate of one pretraining, which may have shared the machine with those of other seeds.
     """
 
     variant: str
@@ -112,14 +119,20 @@ def read_evaluation(folder: Path) -> Evaluation:
             provenance=Provenance(
                 commit=str(made["commit"]),
                 params_sha256=str(made["params_sha256"]),
-                device=str(made["device"]),
+                device=device_of(made),
                 precision=str(made["precision"]),
+                kernels=str(made["kernels"]),
                 libraries={str(name): str(version) for name, version in made["libraries"].items()},
                 seconds=_finite(made["seconds"]),
             ),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None
+
+
+def device_of(provenance: Mapping[str, Any]) -> str:
+    """The device that a result's `provenance` names, with one thread in the singular."""
+    return re.sub(r"\b1 threads\b", "1 thread", str(provenance["device"]))
 
 
 def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -1,62 +1,77 @@
 """The result in sentences, made from the figures so that they cannot say anything else."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from stages.reporting.markdown import Markdown, escape, listed
 from stages.reporting.metrics import best_variant, ranking
+from stages.reporting.statistics.significance import CLEAR, Difference, told_apart
 
 
-def findings(metrics: dict[str, Any], questions: int, place: str) -> Markdown:
+def findings(
+    metrics: dict[str, Any],
+    questions: int,
+    place: str,
+    gains: Mapping[str, Difference],
+    leads: Mapping[str, Difference],
+) -> Markdown:
     """Return two or three sentences on `metrics` (metrics.json), measured on `questions` dev questions.
 
-    `place` is the baseline's constant answer. They tell what pretraining changed for the selected variant,
-    how that compares with the baseline, and for several variants whose intervals reach either of the two.
+    `place` is the baseline's constant answer; `gains` are the variants' differences to their trainings from scratch,
+    `leads` those to the constant answer. More, fewer, above and below are said where these tests show it, never because
+    of two means.
     """
     variants = metrics["variants"]
     name = best_variant(variants)
     sentences = [
-        _pretraining(name, metrics["selected"], questions, len(variants)),
-        _london(metrics["selected"], metrics["london"]["dev_accuracy"], place),
+        _pretraining(name, metrics["selected"], questions, len(variants), gains[name]),
+        _london(metrics["selected"], metrics["london"]["dev_accuracy"], place, leads[name]),
     ]
     if len(variants) > 1:
-        sentences.append(_others(variants, metrics["london"]["dev_accuracy"], place))
+        order = ranking(variants)
+        sentences.append(_others({each: gains[each] for each in order}, {each: leads[each] for each in order}, place))
+        sentences.append(f"The last is {escape(order[-1])} with {variants[order[-1]]['dev_accuracy']:.1f} %.")
     return Markdown(" ".join(sentences))
 
 
-def _pretraining(name: str, figures: dict[str, Any], questions: int, variants: int) -> str:
-    scratch, pretrained = figures["scratch_dev_accuracy"], figures["dev_accuracy"]
+def _pretraining(name: str, figures: dict[str, Any], questions: int, variants: int, gain: Difference) -> str:
     who = f"**{escape(name)}**" if variants == 1 else f"**{escape(name)}**, the best of {variants} variants,"
     seeds = "one seed" if figures["seeds"] == 1 else f"mean over {figures['seeds']} seeds"
     low, high = figures["dev_accuracy_low"], figures["dev_accuracy_high"]
     interval = f"95 % interval {low:.1f} to {high:.1f} %, {seeds}"
-    after = f"{pretrained:.1f} % of the {questions:,} dev questions ({interval})"
-    if pretrained > scratch:
-        reserve = "" if low > scratch else ", a gain that lies within the interval"
-        return f"With pretraining {who} answers {after}; without it {scratch:.1f} %{reserve}."
-    change = "it answers just as many without it" if pretrained == scratch else f"without it {scratch:.1f} %"
-    return f"Pretraining did not help: after it {who} answers {after}; {change}."
+    after = f"{figures['dev_accuracy']:.1f} % of the {questions:,} dev questions ({interval})"
+    before = f"without it {figures['scratch_dev_accuracy']:.1f} %"
+    if gain.verdict != CLEAR:
+        before += ": no change is shown"
+    elif gain.points < 0:
+        before += ": it takes right answers away"
+    return f"With pretraining {who} answers {after}; {before}."
 
 
-def _london(figures: dict[str, Any], london: float, place: str) -> str:
-    lift = figures["lift_over_london"]
+def _london(figures: dict[str, Any], london: float, place: str, lead: Difference) -> str:
     always = f"answering {escape(place)} every time ({london:.1f} %)"
-    if lift == 0:
-        return f"That is exactly as good as {always}."
-    if lift < 0:
-        return f"That is {-lift:.1f} points below {always}: no knowledge is shown."
-    if figures["dev_accuracy_low"] <= london:
-        return f"That is {lift:.1f} points above {always}, but the interval reaches down to it."
-    return f"That is {lift:.1f} points above {always}."
+    if lead.verdict != CLEAR:
+        return f"Pretrained, it is not told apart from {always}."
+    points = f"{abs(figures['lift_over_london']):.1f} points"
+    if lead.points < 0:
+        return f"Pretrained, it is {points} below {always}: no knowledge is shown."
+    return f"Pretrained, it is {points} above {always}."
 
 
-def _others(variants: dict[str, dict[str, Any]], london: float, place: str) -> str:
-    order = ranking(variants)
-    idle = [n for n in order if variants[n]["dev_accuracy_low"] <= variants[n]["scratch_dev_accuracy"]]
-    low = [n for n in order if variants[n]["dev_accuracy_low"] <= london]
-    last = f"the last is {escape(order[-1])} with {variants[order[-1]]['dev_accuracy']:.1f} %"
-    always = f"always answering {escape(place)}"
-    if not idle and not low:
-        return f"The interval of every variant lies above its accuracy from scratch and above {always}; {last}."
-    what = {always: low, "the accuracy from scratch": idle}
-    reached = [f"{name} for {listed(names)}" for name, names in what.items() if names]
-    return f"The interval reaches down to {', and to '.join(reached)}; {last}."
+def _others(gains: Mapping[str, Difference], leads: Mapping[str, Difference], place: str) -> str:
+    gained, led = told_apart(gains), told_apart(leads)
+    always = f"answering {escape(place)} every time"
+    if len(gained.better) == len(gains) and len(led.better) == len(leads):
+        return f"Every variant gains by pretraining and does better than {always}."
+    said = [
+        f"{what} {listed(names)}"
+        for what, names in (
+            ("pretraining takes right answers away for", gained.worse),
+            ("pretraining shows no change for", gained.alike),
+            (f"worse than {always}:", led.worse),
+            (f"not told apart from {always}:", led.alike),
+        )
+        if names
+    ]
+    joined = "; ".join(said)
+    return f"{joined[0].upper()}{joined[1:]}."

@@ -9,12 +9,13 @@ from stages.files import new_folder, write_json, write_text
 from stages.reporting.curves import thin
 from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
+from stages.reporting.findings import findings
 from stages.reporting.html.index import Predictions, render_index
 from stages.reporting.metrics import ranked, study_metrics, summarise
 from stages.reporting.page import render
 from stages.reporting.sections.confidence import confidence_part
-from stages.reporting.sections.differences import differences_part
-from stages.reporting.sections.pretraining import pretraining_part
+from stages.reporting.sections.differences import comparisons, differences_part, leads
+from stages.reporting.sections.pretraining import changes, pretraining_part
 from stages.reporting.tables import accuracy_rows
 from stages.reporting.template import Part
 from stages.settings import Report
@@ -46,12 +47,16 @@ def write_report(
     metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
     best_first = ranked(results)
     names = [result.variant for result in results]
+    place, seeds = baseline.place, max(len(result.pretrained.by_seed) for result in results)
+    compared, changed = comparisons(best_first, place), changes(best_first)
     statistics = (
-        differences_part(best_first, baseline.place),
-        pretraining_part(best_first, settings.show_questions),
+        differences_part(compared, place, seeds),
+        pretraining_part(changed, settings.show_questions),
         confidence_part(best_first, names),
     )
-    report = render(metrics, results, baseline, settings, statistics, parts, beams)
+    gains = {each.variant: each.found for each in changed}
+    opening = findings(metrics, baseline.dev_questions, place, gains, leads(compared, place))
+    report = render(metrics, opening, results, baseline, settings, statistics, parts, beams)
     pictures = {
         "accuracy.svg": accuracy_svg(results, baseline, recipe),
         "loss.svg": loss_svg(curves, names),

@@ -25,6 +25,14 @@ def escape(text: object) -> Markdown:
     return Markdown(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", entities))
 
 
+def code(text: object) -> Markdown:
+    """Return `text` as a code span on one line, which needs no escaping; not for a table if it may hold a `|`."""
+    line = " ".join(str(text).split())
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    gap = " " if "`" in line else ""
+    return Markdown(f"{fence}{gap}{line}{gap}{fence}")
+
+
 def listed(names: Sequence[object]) -> Markdown:
     """Return the names, escaped, as a list in a sentence: `a, b and c`."""
     *rest, last = (str(escape(name)) for name in names)

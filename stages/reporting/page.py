@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 
 from stages.reporting.evaluations import Baseline
-from stages.reporting.findings import findings
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result, best_variant
 from stages.reporting.published import published
+from stages.reporting.scratch import scratch_sentence
 from stages.reporting.tables import provenance_table, results_table
 from stages.reporting.template import Part, fill
-from stages.settings import ALL, EVERY, Report
+from stages.settings import Report
 
 TEMPLATE = "report.md.jinja"
 EXAMPLES = 5  # of each kind, right and wrong
@@ -20,6 +20,7 @@ EXAMPLES = 5  # of each kind, right and wrong
 
 def render(
     metrics: dict[str, Any],
+    opening: Markdown,
     results: Sequence[Result],
     baseline: Baseline,
     settings: Report,
@@ -29,19 +30,24 @@ def render(
 ) -> str:
     """Return report.md for `metrics` (metrics.json) of the variants in `results`.
 
-    The sections `statistics` stand after the accuracies, `parts` after everything that comes from the evaluations.
-    With `settings.show_questions` false the page names neither a question nor an answer of the dev set, only rows.
+    `opening` are the findings, in sentences; the sections `statistics` stand after the accuracies, `parts` after
+    everything that comes from the evaluations. With `settings.show_questions` false the page names neither a question
+    nor an answer of the dev set, only rows.
     """
     shown = best_variant(metrics["variants"])
     evaluations = [result.evaluation for result in results]
     predictions = next(e.predictions for e in evaluations if e.variant == shown)
+    recipe, selection, seeds = metrics["recipe"], metrics["variant"], results[0].answers["pretrained"].seeds
+    folder = shown if len(results) == 1 else "<variant>"
     return fill(
         TEMPLATE,
         metrics=metrics,
-        stage=making_stage(metrics["recipe"], metrics["variant"]),
-        findings=findings(metrics, baseline.dev_questions, baseline.place),
+        command=making_command(recipe, selection, seeds, baseline.held_out),
+        run=f"data/evaluations/{recipe}/{folder}/run.json",
+        findings=opening,
+        scratch=scratch_sentence(pd.concat([evaluation.curves for evaluation in evaluations])),
         results_table=results_table(metrics),
-        provenance_table=provenance_table(evaluations),
+        provenance_table=provenance_table(evaluations, len(seeds)),
         baseline=baseline,
         shown=shown,
         seed=_first_seed(predictions),
@@ -50,18 +56,23 @@ def render(
         beams=beams,
         right=examples(predictions, correct=True, show_questions=settings.show_questions),
         wrong=examples(predictions, correct=False, show_questions=settings.show_questions),
-        seeds=metrics["selected"]["seeds"],
-        any_published=any(published(metrics["recipe"], result.variant, "pretrained") for result in results),
+        seeds=len(seeds),
+        any_published=any(published(recipe, result.variant, "pretrained") for result in results),
         statistics=[part.text for part in statistics],
         parts=[part.text for part in parts],
     )
 
 
-def making_stage(recipe: str, selection: str) -> str:
-    """The stage of stages/dvc.yaml that makes the report of a selection."""
-    if selection in (ALL, EVERY):
-        return f"summary_{selection}@{recipe}"
-    return f"summary@{recipe}-{selection}"
+def making_command(recipe: str, selection: str, seeds: Sequence[int], held_out: int) -> str:
+    """What a user types to make a report again: its selection, its seeds and, of a run to choose by, its questions."""
+    knobs = [
+        f"recipe={recipe}",
+        f"model.variant={selection}",
+        f"'recipes.{recipe}.seeds=[{','.join(map(str, seeds))}]'",
+    ]
+    if held_out:
+        knobs.append(f"recipes.{recipe}.data.held_out={held_out}")
+    return " ".join(["dvc exp run", *(f"-S {knob}" for knob in knobs)])
 
 
 def examples(predictions: pd.DataFrame, correct: bool, show_questions: bool) -> Markdown:

@@ -13,11 +13,12 @@ from stages.reporting.metrics import Result, ranking
 def results_table(metrics: dict[str, Any]) -> Markdown:
     """Return the table scratch / pretrained / London of `metrics` (metrics.json), best variant first.
 
-    Accuracies in percent of the dev questions, lift in points, loss in nats a character.
+    Accuracies in percent of the dev questions, lift in points, loss in nats a character, documents a second of one
+    seed's pretraining.
     """
     header = (
         "variant", "parameters", "scratch, %", "pretrained, % (95 % interval)", "London, %", "lift, points",
-        "pretraining loss", "documents/s", "seeds",
+        "pretraining loss", "documents/s of one training", "seeds",
     )  # fmt: skip
     rows = []
     for name in ranking(metrics["variants"]):
@@ -38,9 +39,14 @@ def results_table(metrics: dict[str, Any]) -> Markdown:
     return table(header, rows, right=header[1:])
 
 
-def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
-    """Return the table of commit, params hash, device, precision, libraries and seconds by variant."""
-    header = ("variant", "commit", "params", "device", "precision", "libraries", "pretraining, s")
+def provenance_table(evaluations: Sequence[Evaluation], seeds: int) -> Markdown:
+    """Return the table of commit, params hash, device, precision, kernels, libraries, seeds and seconds by variant.
+
+    The kernels are those between the matrix products, the seeds how many; the seconds are of pretraining, those of all
+    seeds added, also where these were trained side by side.
+    """
+    seconds = f"seconds of pretraining{', all seeds added' if seeds > 1 else ''}"
+    header = ("variant", "commit", "params", "device", "precision", "kernels", "libraries", "seeds", seconds)
     rows = []
     for evaluation in evaluations:
         made = evaluation.provenance
@@ -52,11 +58,13 @@ def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
                 made.params_sha256[:10],
                 made.device,
                 made.precision,
+                "torch's" if made.kernels == "torch" else "compiled",
                 libraries,
+                seeds,
                 f"{made.seconds:,.0f}",
             )
         )
-    return table(header, rows, right=header[-1:])
+    return table(header, rows, right=header[-2:])
 
 
 def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:

@@ -1,11 +1,12 @@
 """Markdown templates: the page's, beside this file, and those of its sections."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from stages.reporting.markdown import Markdown, escape
+from stages.reporting.markdown import Markdown, code, escape
 
 FOLDER = Path(__file__).parent
 
@@ -28,8 +29,18 @@ def fill(template: str, **values: object) -> Markdown:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["power"] = power
+    environment.filters |= {"code": code, "power": power}
+    environment.globals["figure"] = figure
     return Markdown(environment.get_template(template).render(**values))
+
+
+def figure(name: str, label: str, caller: Callable[[], str]) -> Markdown:
+    """Return the picture of the file `name` and below it, in italics, its caption: what a template's `call` holds.
+
+    `label` is for those who do not see the picture. In the page for a browser both become one figure.
+    """
+    caption = " ".join(caller().split())
+    return Markdown(f"![{escape(label)}]({name})\n\n*{caption}*\n")
 
 
 def power(value: float) -> str:

@@ -12,6 +12,15 @@ from stages.settings import Report
 SHOWN = Report(show_questions=True, dev_asked_before=None)
 HIDDEN = Report(show_questions=False, dev_asked_before=None)
 Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
+PROVENANCE: dict[str, Any] = {
+    "commit": "0123456789abcdef",
+    "params_sha256": "fedcba9876543210",
+    "device": "cpu",
+    "precision": "float32",
+    "kernels": "kernels-0123456789abcdef",
+    "libraries": {"python": "3.11.7", "torch": "2.13.0"},
+    "seconds": 75.4,
+}
 PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
 
 
@@ -69,14 +78,7 @@ def write_variant(
         "pretrain_loss": 0.123456,
         "documents_per_second": 1234.56,
         "pretrain_seconds": 60.0,
-        "provenance": {
-            "commit": "0123456789abcdef",
-            "params_sha256": "fedcba9876543210",
-            "device": "cpu",
-            "precision": "float32",
-            "libraries": {"python": "3.11.7", "torch": "2.13.0"},
-            "seconds": 75.4,
-        },
+        "provenance": PROVENANCE,
         **(run or {}),
     }
     _write(folder / variant / "run.json", json.dumps(record))

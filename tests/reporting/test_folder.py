@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ from stages.errors import StudyError
 from stages.reporting.folder import write_report
 from stages.reporting.markdown import Markdown
 from stages.reporting.template import Part
-from tests.reporting.example import HIDDEN, PLACES, SHOWN, write_baseline, write_variant
+from tests.reporting.example import HIDDEN, PLACES, PROVENANCE, SHOWN, write_baseline, write_variant
 
 FILES = {
     "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv",
@@ -70,7 +71,8 @@ def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
     assert "Where was Person 1 born? | Bergen | Bergen | 0.500 |" in page
     assert "Where was Person 9 born? | Nowhere | Genoa | 0.500 |" in page
     assert "95.8 % is the most that reading the pages can give" in page
-    assert "| rope | 0123456789 | fedcba9876 | cpu | float32 | python 3.11.7, torch 2.13.0 | 75 |" in page
+    made = "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 2 | 75 |"
+    assert made in page
     assert page.index("| rope | 3,290,624 |") < page.index("| vanilla | 3,290,624 |")
 
 
@@ -82,9 +84,9 @@ def test_the_sections_are_in_the_order_of_the_argument(evaluations: Path, tmp_pa
         "Answers", "How it was made",
     ]  # fmt: skip
     assert "bootstrap over questions and seeds" in page
-    assert "Bands are the range" not in page
+    assert "bands show the range" not in page
     write_report(evaluations, tmp_path / "report", "handout", "all", BOTH, settings=SHOWN)
-    assert "Bands are the range" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "bands show the range" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_
     write_variant(evaluations, "$x^|<b>", (NONE,), (MOST,), person=hostile)
     write_report(evaluations, tmp_path / "report", "quick", "$x^|<b>", ["$x^|<b>"], settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "<" not in page.replace("reports/<", "")
+    assert "<" not in re.sub("`[^`]*`", "", page)  # in a code span, as of a path, it is no markup
     assert 'A&#124;B &lt;img src=x&gt; &#96;c&#96; # "D" 1 born?' in page
     gained, answer = (line for line in page.splitlines() if '"D" 1 born' in line)
     assert (gained.count("|"), answer.count("|")) == (8, 6)
@@ -226,6 +228,62 @@ def test_further_sections_stand_before_the_provenance_with_their_files(evaluatio
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "\n\n## One\n\ntext *as it is*\n\n## Two\n\nmore\n\n## How it was made\n" in page
     assert {path.name for path in (tmp_path / "report").iterdir()} == FILES | {"one.svg"}
+
+
+def test_the_opening_and_the_sections_tell_the_same_of_each_variant(tmp_path: Path) -> None:
+    """Two right answers fewer than from scratch, or one fewer than the constant has, are no difference."""
+    marks = {name: [1] * right + [0] * (40 - right) for name, right in (("none", 0), ("few", 2), ("many", 36))}
+    write_baseline(tmp_path, 40, 10.0, place=PLACES[3])
+    write_variant(tmp_path, "rope", (marks["none"],), (marks["many"],))
+    write_variant(tmp_path, "wrnn", (marks["few"],), (marks["none"],))
+    write_report(tmp_path, tmp_path / "report", "quick", "all", ["rope", "wrnn"], settings=SHOWN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    opening = page.split("![")[0]
+    assert "Pretraining shows no change for wrnn; not told apart from answering Quito every time: wrnn." in opening
+    assert "wrnn is not told apart from it" in page and "no change is shown for wrnn" in page
+    assert "below" not in opening and "worse" not in opening
+
+
+@pytest.mark.parametrize(("selection", "variants"), [("rope", ["rope"]), ("all", BOTH)])
+@pytest.mark.parametrize("held_out", [0, 10])
+def test_the_page_says_what_makes_it_and_where_its_numbers_are(
+    evaluations: Path, tmp_path: Path, selection: str, variants: list[str], held_out: int
+) -> None:
+    write_baseline(evaluations, 10, 10.0, held_out=held_out)
+    write_report(evaluations, tmp_path / "report", "quick", selection, variants, settings=SHOWN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    chosen = " -S recipes.quick.data.held_out=10" if held_out else ""
+    command = f"dvc exp run -S recipe=quick -S model.variant={selection} -S 'recipes.quick.seeds=[1,2]'{chosen}"
+    assert f"`{command}`" in page
+    folder = "rope" if selection == "rope" else "<variant>"
+    assert f"`data/evaluations/quick/{folder}/run.json`, which is not committed" in page
+    beside = page.partition("## How it was made")[2]
+    for name in re.findall(r"`(\w+\.\w+)`", beside):
+        assert (tmp_path / "report" / name).is_file(), name
+
+
+def test_rates_and_seconds_say_whose_they_are(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| documents/s of one training |" in page and "different numbers of seeds do not compare" in page
+    assert "| seconds of pretraining, all seeds added |" in page and "less time passes on the clock" in page
+    provenance = PROVENANCE | {"device": "cpu (1 threads)", "kernels": "torch"}
+    write_variant(evaluations, "rope", (NONE,), (MOST,), run={"provenance": provenance})
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "all seeds added" not in page and "less time passes on the clock" not in page  # there is one seed
+    assert "| cpu (1 thread) | float32 | torch's | python 3.11.7, torch 2.13.0 | 1 | 75 |" in page
+
+
+def test_the_page_says_how_long_the_training_from_scratch_was(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "From scratch is 20 epochs of finetuning on the training questions" in page.partition("## Loss")[0]
+    path = evaluations / "rope" / "curves.csv"
+    path.write_text(path.read_text().replace("finetune_scratch", "other"))
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "From scratch is" not in page and "questions and seeds.\nAnswers are greedy." in page
 
 
 @pytest.mark.parametrize("held_out", [0, 10])

@@ -1,8 +1,9 @@
 """Text from data cannot become markup."""
 
 import pytest
+from markdown_it import MarkdownIt
 
-from stages.reporting.markdown import Markdown, escape, table
+from stages.reporting.markdown import Markdown, code, escape, table
 
 HOSTILE = "A|B <script>`x`\n| *y* [z](http://e.x) __b__ $m$ \\| &amp; www.e.x \u202e"
 
@@ -33,3 +34,9 @@ def test_hostile_cells_leave_the_tables_shape() -> None:
     assert lines[1] == "| --- | ---: |"
     assert lines[2].count("|") == 3
     assert lines[2].endswith("| *n* |")
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "a_b: [1, 2]", "data/<variant>/run.json", "`", "a``b", "` `", "'x=[1,2]'"])
+def test_a_code_span_shows_its_text_to_the_letter(text: str) -> None:
+    (span,) = MarkdownIt("commonmark").parseInline(f"{code(text)}")[0].children or []
+    assert (span.type, span.content) == ("code_inline", " ".join(text.split()))

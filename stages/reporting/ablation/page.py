@@ -10,21 +10,23 @@ import pandas as pd
 from stages.files import new_folder, write_text
 from stages.reporting.ablation.figure import ablation_svg
 from stages.reporting.answers import Marks
+from stages.reporting.evaluations import device_of
 from stages.reporting.html.index import render_index
-from stages.reporting.markdown import Markdown, escape, listed, table
+from stages.reporting.markdown import Markdown, code, listed, table
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.statistics.significance import (
-    CLEAR,
     Difference,
     Sample,
     compare_pairs,
     shown_p,
     shown_points,
+    told_apart,
 )
 from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
 
 TEMPLATE = "ablation.md.jinja"
+DECIMALS = 2  # of shares in percent and of points: rounded further, they would not add up
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,7 @@ def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> No
         changes=[
             (each.change, [f"{key}: {value}" for key, value in flat(settings.changes[each.change])]) for each in others
         ],
-        made=sorted({(each.provenance["commit"][:9], each.provenance["device"]) for each in ordered}),
+        made=sorted({(each.provenance["commit"][:9], device_of(each.provenance)) for each in ordered}),
     )
     rows = pd.DataFrame([figures(each) for each in ordered])
     picture = ablation_svg(rows)
@@ -88,41 +90,37 @@ def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> No
 
 def findings(full: Ablated, differences: dict[str, Difference]) -> Markdown:
     """What the page says first, made from the figures."""
-    worse = [name for name, each in differences.items() if each.verdict == CLEAR and each.points < 0]
-    better = [name for name, each in differences.items() if each.verdict == CLEAR and each.points > 0]
-    start = f"The full recipe answers {full.accuracy:.1f} % of {len(full.correct):,} held-out questions."
-    parts = [start]
-    if worse:
-        most = min(worse, key=lambda name: differences[name].points)
-        points = f"{-differences[most].points:.1f} points"
-        cost = f"costs {points}" if len(worse) == 1 else f"cost accuracy, {escape(most)} the most ({points})"
-        parts.append(f"Of its changes {listed(worse)} {cost}.")
-    if better:
-        verb = "does better" if len(better) == 1 else "do better"
-        parts.append(f"{listed(better).capitalize()} {verb} than it.")
-    rest = [name for name in differences if name not in (*worse, *better)]
-    if rest:
-        parts.append(f"Not shown to matter: {listed(rest)}.")
+    found = told_apart(differences)
+    parts = [f"The full recipe answers {_rounded(full.accuracy)} % of {len(full.correct):,} held-out questions."]
+    if found.worse:
+        most = min(found.worse, key=lambda name: differences[name].points)
+        points = f"{_rounded(-differences[most].points)} points"
+        cost = f"costs {points}" if len(found.worse) == 1 else f"cost accuracy, {code(most)} the most ({points})"
+        parts.append(f"Of its changes {_names(found.worse)} {cost}.")
+    if found.better:
+        parts.append(f"Better than the full recipe: {_names(found.better)}.")
+    if found.alike:
+        parts.append(f"Not shown to matter: {_names(found.alike)}.")
     return Markdown(" ".join(parts))
 
 
 def changes_table(ordered: Sequence[Ablated], differences: dict[str, Difference]) -> Markdown:
     """A row a change: accuracy, lead over the full recipe, what is memorised, what of it can be asked."""
     header = (
-        "change", "answered, %", "points to full (95 % interval)", "p", "memorised, %", "asked of memorised, %",
-        "pretraining loss", "seconds",
+        "change", "answered, %", "points to full (95 % interval)", "corrected p", "memorised, %",
+        "asked of memorised, %", "pretraining loss", "seconds of pretraining",
     )  # fmt: skip
     rows = []
     for each in ordered:
         difference, share = differences.get(each.change), each.asked_of_memorised
         rows.append(
             (
-                each.change,
-                f"{each.accuracy:.1f}",
-                shown_points(difference) if difference else "–",
+                code(each.change),
+                _rounded(each.accuracy),
+                shown_points(difference, DECIMALS) if difference else "–",
                 shown_p(difference.corrected) if difference else "–",
-                f"{100 * each.memorised.mean():.1f}",
-                "–" if share is None else f"{100 * share:.1f}",
+                _rounded(100 * each.memorised.mean()),
+                "–" if share is None else _rounded(100 * share),
                 f"{each.pretrain_loss:.3f}",
                 f"{each.seconds:,.0f}",
             )
@@ -145,9 +143,23 @@ def figures(ablated: Ablated) -> dict[str, object]:
     }
 
 
-def flat(changes: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Nested settings as keys with dots, and their values."""
+def flat(changes: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested settings as keys with dots, and their values as params.yaml writes them."""
     pairs = []
     for key, value in changes.items():
-        pairs += flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
-    return [(key, "none" if value is None else value) for key, value in pairs]
+        pairs += flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", _in_yaml(value))]
+    return pairs
+
+
+def _in_yaml(value: Any) -> str:
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _names(changes: Sequence[str]) -> Markdown:
+    return listed([code(change) for change in changes])
+
+
+def _rounded(share: float) -> str:
+    return f"{share:.{DECIMALS}f}"

@@ -47,6 +47,7 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     tokens = markdown.parse(report)
     title, opening, sections = "", list[Token](), list[tuple[Section, list[Token]]]()
     taken: set[str] = set()
+    captions: set[int] = set()  # places of tokens that stand in a figure already
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
             text = renderer.renderInlineAsText(tokens[place + 1].children, markdown.options, {})
@@ -60,7 +61,9 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
                 sections[-1][0].below.append((identifier, text))
         elif token.type == "paragraph_open" and _only_images(tokens[place + 1]):
             token.hidden = tokens[place + 2].hidden = True  # a figure may not stand in a paragraph
-        (sections[-1][1] if sections else opening).append(token)
+            captions |= _captioned(tokens, place)
+        if place not in captions:
+            (sections[-1][1] if sections else opening).append(token)
     start = Markup(renderer.render(opening, markdown.options, {}))
     for section, inside in sections:
         section.html = Markup(renderer.render(inside, markdown.options, {}))
@@ -80,7 +83,7 @@ class Renderer(RendererHTML):
         self.colours: set[str] = set()  # that the figures take from the page
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A figure: the image's alternative text is its label, the image's title its caption."""
+        """A figure: the image's alternative text is its label, the paragraph in italics below it its caption."""
         token = tokens[idx]
         name = str(token.attrGet("src"))
         if name not in self._pictures:
@@ -91,8 +94,8 @@ class Renderer(RendererHTML):
         self.colours |= figure.colours
         if not token.meta.get("alone"):
             return Markup('<span class="scroll">{}</span>').format(figure.element)
-        title = token.attrGet("title")
-        caption = Markup("<figcaption>{}</figcaption>").format(title) if title else ""
+        said = Markup(self.renderInline(token.meta.get("caption", []), options, env))
+        caption = Markup("<figcaption>{}</figcaption>").format(said) if said else ""
         return Markup('<figure><div class="scroll">{}</div>{}</figure>\n').format(figure.element, caption)
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
@@ -136,6 +139,22 @@ def _only_images(paragraph: Token) -> bool:
     for each in children if alone else ():
         each.meta["alone"] = True
     return alone
+
+
+def _captioned(tokens: Sequence[Token], place: int) -> set[int]:
+    """Make the paragraph below that which opens at `place`, of images, their caption if all of it is in italics.
+
+    Returns the places of the caption's tokens, or none.
+    """
+    below = range(place + 3, place + 6)
+    if below.stop > len(tokens) or tokens[below[0]].type != "paragraph_open":
+        return set()
+    inside = tokens[below[1]].children or []
+    marks = [number for number, each in enumerate(inside) if each.type in ("em_open", "em_close") and not each.level]
+    if marks != [0, len(inside) - 1]:
+        return set()
+    (tokens[place + 1].children or [])[-1].meta["caption"] = inside[1:-1]
+    return set(below)
 
 
 def _identifier(text: str, taken: set[str]) -> str:

@@ -1,5 +1,6 @@
 """The report's section on what a recipe owes to its parts: a reference to the page that tells it."""
 
+from stages.reporting.markdown import Markdown, code
 from stages.reporting.template import Part, fill
 from stages.settings import FULL, Ablation
 
@@ -13,5 +14,5 @@ def changes_part(settings: Ablation, recipe: str) -> Part | None:
     """
     if settings.recipe != recipe:
         return None
-    changes = [name for name in settings.changes if name != FULL]
+    changes = Markdown(", ".join(code(name) for name in settings.changes if name != FULL))
     return Part(fill(TEMPLATE, changes=changes, held_out=settings.held_out))

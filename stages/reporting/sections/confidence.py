@@ -144,4 +144,4 @@ def _selective(each: Confidence) -> str:
         return "All have the same probability, which cannot tell right from wrong."
     half, every = round(each.at(0.5), 1), round(each.accuracy.mean, 1)
     than = "more than" if half > every else "fewer than" if half < every else "just as many as"
-    return f"Of the half it is surest of {half:.1f} % are right, {than} of all."
+    return f"Of the half it is surest of, {half:.1f} % are right: {than} of all."

@@ -1,6 +1,6 @@
 """The report's section on which differences are more than chance: variants among each other and against London."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -21,6 +21,7 @@ from stages.reporting.statistics.significance import (
     compare_pairs,
     shown_p,
     shown_points,
+    told_apart,
 )
 from stages.reporting.template import Part, fill
 
@@ -37,26 +38,41 @@ class Comparison:
     found: Difference
 
 
-def differences_part(results: Sequence[Result], place: str) -> Part:
-    """The section made from the pretrained answers of `results` and the constant answer `place`.
+def comparisons(results: Sequence[Result], place: str) -> list[Comparison]:
+    """Compare the pretrained answers of `results`, and the constant answer `place`, pair by pair, best first.
 
     Raises StudyError where variants answered different questions.
     """
-    ranks = entrants(results, place)
-    pairs = list(combinations(ranks, 2))
-    compared = [
+    pairs = list(combinations(entrants(results, place), 2))
+    return [
         Comparison(first.name, second.name, found)
         for (first, second), found in zip(pairs, compare_pairs(pairs), strict=True)
     ]
-    names = [sample.name for sample in ranks]
+
+
+def leads(compared: Sequence[Comparison], place: str) -> dict[str, Difference]:
+    """Return each variant's difference to the constant answer `place`, above 0 where the variant is the higher."""
+    constant = always(place)
+    found = {}
+    for each in compared:
+        if each.second == constant:
+            found[each.first] = each.found
+        elif each.first == constant:
+            found[each.second] = each.found.turned()
+    return found
+
+
+def differences_part(compared: Sequence[Comparison], place: str, seeds: int) -> Part:
+    """The section made from the `comparisons` of variants of so many seeds and the constant answer `place`."""
+    names = list(dict.fromkeys([*(each.first for each in compared), compared[-1].second]))
     shown = in_the_table(compared, names, always(place))
-    seeds = max(sample.correct.shape[1] for sample in ranks)
     text = fill(
         TEMPLATE,
         sentences=sentences(compared, names, place),
         comparisons_table=comparisons_table(shown),
         all_shown=len(shown) == len(compared),
         tests=len(compared),
+        differing=sum(each.found.verdict == CLEAR for each in compared),
         seeds=seeds,
         resamples=RESAMPLES,
         level=LEVEL,
@@ -118,30 +134,26 @@ def comparisons_table(compared: Sequence[Comparison]) -> Markdown:
 def sentences(compared: Sequence[Comparison], names: Sequence[str], place: str) -> Markdown:
     """Return what the comparisons show; `names` are all entrants, best first, the one of answering `place` too."""
     constant = always(place)
-    against = [each for each in compared if constant in (each.first, each.second)]
-    said = [_against(against, place)]
-    between = [each for each in compared if each not in against]
+    said = [_against(leads(compared, place), place)]
+    between = [each for each in compared if constant not in (each.first, each.second)]
     if between:
         said += _between(between, [name for name in names if name != constant])
     return Markdown(" ".join(said))
 
 
-def _against(against: Sequence[Comparison], place: str) -> str:
-    constant = always(place)
-    higher = [each.first for each in against if each.found.verdict == CLEAR and each.second == constant]
-    lower = [each.second for each in against if each.found.verdict == CLEAR and each.first == constant]
-    unsure = [each.first if each.second == constant else each.second for each in against if each.found.verdict != CLEAR]
+def _against(against: Mapping[str, Difference], place: str) -> str:
+    found = told_apart(against)
     london = f"answering {listed([place])} every time"
-    if len(unsure) == len(against) > 1:
+    if len(found.alike) == len(against) > 1:
         return f"No variant is told apart from {london}."
-    if len(against) > 1 and len(against) in (len(higher), len(lower)):
-        return f"Every variant does {'better' if higher else 'worse'} than {london}."
+    if len(against) > 1 and len(against) in (len(found.better), len(found.worse)):
+        return f"Every variant does {'better' if found.better else 'worse'} than {london}."
     parts = [
         f"{listed(names)} {one if len(names) == 1 else several} "
         for names, one, several in (
-            (higher, "does better than", "do better than"),
-            (lower, "does worse than", "do worse than"),
-            (unsure, "is not told apart from", "are not told apart from"),
+            (found.better, "does better than", "do better than"),
+            (found.worse, "does worse than", "do worse than"),
+            (found.alike, "is not told apart from", "are not told apart from"),
         )
         if names
     ]
@@ -167,7 +179,7 @@ def _between(between: Sequence[Comparison], names: Sequence[str]) -> list[str]:
     seeds = sum(each.found.verdict == THESE_SEEDS for each in between)
     if seeds:
         reach = f"{seeds} {'pair differs' if seeds == 1 else 'pairs differ'}"
-        said.append(f"{reach} with these weights, but the spread between seeds reaches to no difference.")
+        said.append(f"{reach} with these weights, but not beyond the spread between seeds.")
     return said
 
 

@@ -17,6 +17,7 @@ ORIGINS = ("train", "corpus", "nowhere", "nothing")
 WAYS = {"scratch": "from scratch", "pretrained": "pretrained"}
 SPLITS = {"dev": "wrong dev", "test": "all test"}
 SURE = 0.05  # a p-value below it counts as a difference
+TIED = 3  # answers that are the most frequent ones together, at most
 
 
 def inventions_part(folder: Path, variants: Sequence[str]) -> Part | None:
@@ -43,6 +44,7 @@ def inventions_part(folder: Path, variants: Sequence[str]) -> Part | None:
                 people_table=people_table(asked),
                 answers_table=answers_table(about) if about else "",
                 cultures_table=cultures_table(about) if about else "",
+                tied=TIED,
             )
         )
     except (IndexError, KeyError, TypeError) as error:
@@ -82,10 +84,11 @@ def origins_findings(probe: Probe) -> Markdown:
         f"Of the {wrong['answers']:,} wrong dev answers of **{escape(probe.variant)}**, pretrained, "
         f"{shares['train']} % are places of the training questions, {shares['corpus']} % other strings of the "
         f"corpus, and {shares['nowhere']} % stand nowhere in it{empty}.",
-        f"From scratch {_percent(alone['nowhere'], alone['answers'])} % of {alone['answers']:,} stand nowhere.",
+        f"From scratch {_percent(alone['nowhere'], alone['answers'])} % of {alone['answers']:,} stand nowhere in it.",
     ]
     if probe.made_up:
-        sentences.append(f"Made up are, for instance: {', '.join(map(escape, probe.made_up))}.")
+        examples = ", ".join(map(escape, probe.made_up))
+        sentences.append(f"Made up by the pretrained model, on dev and test, are for instance: {examples}.")
     return Markdown(" ".join(sentences))
 
 
@@ -126,16 +129,30 @@ def answers_table(probe: Probe) -> Markdown:
 
 
 def cultures_table(probe: Probe) -> Markdown:
-    """The most frequent answer for each naming culture, all seeds together."""
-    header = ("culture of the name", "names", "most frequent answer", "its share, %", "mean probability, %")
+    """The most frequent answer for each naming culture, all seeds together, if there is one."""
+    header = ("culture of the name", "names", "most frequent answer", "given", "mean probability, %")
     rows = []
     for culture, said in probe.said.groupby("culture", sort=True):
-        counts = said.answer.value_counts()
-        answer = min(counts[counts == counts.max()].index)
-        chance = 100 * said.probability.mean()
-        share = _percent(int(counts[answer]), len(said))
-        rows.append((culture, said["name"].nunique(), answer or Markdown("*nothing*"), share, f"{chance:.1f}"))
+        chance = f"{100 * said.probability.mean():.1f}"
+        rows.append((culture, said["name"].nunique(), *_most_frequent(said), chance))
     return table(header, rows, right=("names", *header[3:]))
+
+
+def _most_frequent(said: pd.DataFrame) -> tuple[str, str]:
+    """The most frequent answer in rows of invented.tsv, or up to TIED that are level, and how often it was given.
+
+    Dashes where more are level, or one was given for a single name: that is typical of no group of names, also where
+    all seeds agree on it.
+    """
+    answers = said.answer
+    counts = answers.value_counts()
+    most = int(counts.max())
+    first = sorted(counts[counts == most].index)
+    if len(first) > TIED or any(said["name"][answers == answer].nunique() == 1 for answer in first):
+        return "–", "–"
+    each = " each" if len(first) > 1 else ""
+    names = ", ".join(escape(answer) if answer else "*nothing*" for answer in first)
+    return Markdown(names), f"{most:,} of {len(answers):,}{each}"
 
 
 def people_findings(probe: Probe) -> Markdown:

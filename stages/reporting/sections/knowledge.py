@@ -1,16 +1,19 @@
 """The report's section on what a model knows in the page's words, and what of it can be asked."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from stages.reporting.answers import Marks
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.sections.knowledge_figure import FEW, knowledge_svg
 from stages.reporting.sections.probes import ASKED, ASKED_BEFORE, FORMS, RANKS, Probe, best_asked, read_probes
 from stages.reporting.sections.ranks import ranks_finding, ranks_table
-from stages.reporting.statistics.intervals import accuracy_interval
+from stages.reporting.statistics.intervals import accuracy_interval, wilson
+from stages.reporting.statistics.significance import Sample, compare_pairs, told_apart
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "knowledge.md.jinja"
@@ -120,7 +123,6 @@ def findings(probes: Sequence[Probe]) -> Markdown:
     """The section's result in sentences made from the shares: a paragraph, and a list of what stands behind it."""
     shown = best_asked(probes)
     known = shown.known
-    memorised, asked = known.memorised.mean(), known[ASKED].mean()
     seeds = known.seed.nunique()
     trainings = "one seed" if seeds == 1 else f"mean over {seeds} seeds"
     first = (
@@ -129,7 +131,7 @@ def findings(probes: Sequence[Probe]) -> Markdown:
         f"page form that pretraining practised; finetuned, it answers {_with_interval(known, ASKED)} of the questions "
         f"({trainings})."
     )
-    points = [_gap(known, memorised, asked)]
+    points = [_gap(known, shown.variant)]
     if shown.control in shown.trained_forms:
         points.append(_control(known, shown.control))
     if extremes := _extremes(groups([shown])):
@@ -138,23 +140,28 @@ def findings(probes: Sequence[Probe]) -> Markdown:
         gaps = {probe.variant: 100 * (probe.known.memorised.mean() - probe.known[ASKED].mean()) for probe in probes}
         order = sorted(gaps, key=lambda name: (-gaps[name], name))
         points.append(
-            f"Memorised less asked: from {gaps[order[0]]:.1f} points ({escape(order[0])}) to {gaps[order[-1]]:.1f} "
+            f"Memorised minus asked: from {gaps[order[0]]:.1f} points ({escape(order[0])}) to {gaps[order[-1]]:.1f} "
             f"({escape(order[-1])})."
         )
     return Markdown("\n".join([first, "", *(f"- {point}" for point in points)]))
 
 
-def _gap(known: pd.DataFrame, memorised: float, asked: float) -> str:
-    """What of the memorised can be asked, and what finetuning keeps."""
+def _gap(known: pd.DataFrame, variant: str) -> str:
+    """What of the memorised can be asked, and what finetuning keeps; more and fewer only where a test shows it."""
     inside, outside = known[known.memorised == 1], known[known.memorised == 0]
     if inside.empty:
-        return "So nothing was memorised that could be asked."
+        return "Nothing was memorised that could be asked."
     others = f", of the others {_percent(outside[ASKED].mean())} %" if len(outside) else ""
-    start = (
-        "Memorising runs ahead of asking: of" if memorised > asked else "Asking is no harder than the page's words: of"
-    )
+    samples = [Sample(f"{variant} {name}", _marks(known, name)) for name in ("memorised", ASKED)]
+    found = told_apart({variant: compare_pairs([(samples[0], samples[1])])[0]})
+    if found.better:
+        start = "Memorising runs ahead of asking"
+    elif found.worse:
+        start = "More can be asked than is memorised"
+    else:
+        start = "How much is memorised and how much can be asked are not told apart"
     return (
-        f"{start} the memorised places {_percent(inside[ASKED].mean())} % can be asked{others}; "
+        f"{start}: of the memorised places {_percent(inside[ASKED].mean())} % can be asked{others}; "
         f"in page form finetuning keeps {_percent(inside.kept.mean())} % of them."
     )
 
@@ -163,20 +170,29 @@ def _control(known: pd.DataFrame, form: str) -> str:
     own, other = known[f"pretrained_{form}"].mean(), known.pretrained_other_name.mean()
     return (
         f"The form {form} gives {_percent(own)} % of the places, and {_percent(other)} % when another person's name "
-        "stands in it: so many the words before the place tell alone."
+        "stands in it: that is how many the words before the place give away alone."
     )
 
 
 def _extremes(grouped: pd.DataFrame) -> str:
-    """Where the memorised can be asked most and least, split by split."""
+    """Where the memorised can be asked most and least, of the splits in which the intervals of the two lie apart."""
     parts = []
     for title in SPLITS:
         mine = grouped[(grouped.by == title) & (grouped.facts * grouped.memorised >= ENOUGH)]
         rows = sorted(mine.to_dict("records"), key=lambda row: float(row["asked_of_memorised"]))  # of equals the first
-        if len(rows) > 1:
+        if len(rows) > 1 and _asked_interval(rows[0])[1] < _asked_interval(rows[-1])[0]:
             worst, best = (f"{_percent(row['asked_of_memorised'])} % ({row['group']})" for row in (rows[0], rows[-1]))
             parts.append(f"{title}, from {worst} to {best}")
-    return f"Of the memorised can be asked, by {'; by '.join(parts)}." if parts else ""
+    return f"Of the memorised places the share that can be asked goes, by {'; by '.join(parts)}." if parts else ""
+
+
+def _asked_interval(group: Mapping[Hashable, Any]) -> tuple[float, float]:
+    """Wilson's interval of the share of a group's memorised facts that can be asked.
+
+    Facts are counted, not facts and seeds: what several seeds know of one fact is not independent.
+    """
+    trials = round(group["facts"] * group["memorised"])
+    return wilson(round(trials * group["asked_of_memorised"]), trials)
 
 
 def _shares(known: pd.DataFrame) -> dict[str, float]:
@@ -193,9 +209,14 @@ def _shares(known: pd.DataFrame) -> dict[str, float]:
 
 def _with_interval(known: pd.DataFrame, column: str) -> str:
     """A share with its 95 % interval over questions and seeds."""
-    marks = known.pivot(index="row", columns="seed", values=column).to_numpy(bool)  # (questions, seeds)
+    marks = _marks(known, column)
     low, high = accuracy_interval(marks, str(known.variant.iloc[0]))
     return f"{_percent(float(marks.mean()))} % (95 % interval {_percent(low)} to {_percent(high)} %)"
+
+
+def _marks(known: pd.DataFrame, column: str) -> Marks:
+    """What is 1 or 0 of each fact and seed, (facts, seeds)."""
+    return known.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
 
 
 def _percent(share: float) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from stages.costing.exponents import Exponent
 from stages.costing.formulas import FORMULAS, Cost, Shape
-from stages.reporting.evaluations import broken, read_record
+from stages.reporting.evaluations import broken, device_of, read_record
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def read_costs(folder: Path) -> Measured:
             table=rows,
             exponents={name: Exponent(**each) if each else None for name, each in record["exponents"].items()},
             left_out=dict(record["left_out"]),
-            device=str(record["provenance"]["device"]),
+            device=device_of(record["provenance"]),
             precision=str(record["provenance"]["precision"]),
         )
     except (KeyError, TypeError, ValueError) as error:

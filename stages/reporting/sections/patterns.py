@@ -88,4 +88,4 @@ def through_weights(picture: Picture) -> str:
     which = (
         f"from output {outputs[0]} on" if len(outputs) == len(alone) - outputs[0] else f"at {len(outputs):,} outputs"
     )
-    return f"{which} the own input has influence through the attention weights alone: it chooses what is read."
+    return f"{which} an output's own input has influence through the attention weights alone: it chooses what is read."

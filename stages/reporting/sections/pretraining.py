@@ -11,13 +11,13 @@ from stages.reporting.markdown import Markdown, listed, table
 from stages.reporting.metrics import Result
 from stages.reporting.sections.pretraining_figure import pretraining_svg
 from stages.reporting.statistics.significance import (
-    CLEAR,
     Difference,
     Sample,
     compare_pairs,
     paired,
     shown_p,
     shown_points,
+    told_apart,
 )
 from stages.reporting.template import Part, fill
 
@@ -49,9 +49,8 @@ class Change:
     found: Difference
 
 
-def pretraining_part(results: Sequence[Result], show_questions: bool) -> Part:
-    """The section made from `results`, best first; without `show_questions` it names rows and nothing of the data."""
-    changed = changes(results)
+def pretraining_part(changed: Sequence[Change], show_questions: bool) -> Part:
+    """The section made from `changes`, best first; without `show_questions` it names rows and nothing of the data."""
     seeds = len(changed[0].pretrained.seeds)
     text = fill(
         TEMPLATE,
@@ -151,17 +150,17 @@ def of_first_seed(change: Change) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.
 
 def sentences(changed: Sequence[Change]) -> Markdown:
     """Return what pretraining changed, over all variants and for the first, and how far the first's seeds agree."""
-    more = [each.variant for each in changed if each.found.verdict == CLEAR and each.found.points > 0]
-    fewer = [each.variant for each in changed if each.found.verdict == CLEAR and each.found.points < 0]
-    same = [each.variant for each in changed if each.found.verdict != CLEAR]
+    found = told_apart({each.variant: each.found for each in changed})
     parts = []
-    if more:
-        parts.append(f"pretraining adds right answers, more than chance would, for {_which(more, len(changed))}")
-    if fewer:
-        parts.append(f"{'it' if parts else 'pretraining'} takes right answers away for {_which(fewer, len(changed))}")
-    if same:
+    if found.better:
+        which = _which(found.better, len(changed))
+        parts.append(f"pretraining adds right answers, more than chance would, for {which}")
+    if found.worse:
+        which = _which(found.worse, len(changed))
+        parts.append(f"{'it' if parts else 'pretraining'} takes right answers away for {which}")
+    if found.alike:
         what = "no change is shown" if parts else "no change by pretraining is shown"
-        parts.append(f"{what} for {_which(same, len(changed))}")
+        parts.append(f"{what} for {_which(found.alike, len(changed), 'any')}")
     joined = "; ".join(parts)
     said = [f"{joined[0].upper()}{joined[1:]}."]
     best = changed[0]
@@ -172,7 +171,8 @@ def sentences(changed: Sequence[Change]) -> Markdown:
         every, some, none = ("Both", "one", "neither") if seeds == 2 else (f"All {seeds}", "some but not all", "none")
         said.append(
             f"{every} of its seeds are right for {_questions(agreed.every)}, {some} for {agreed.some}, "
-            f"{none} for {agreed.none}; spread at random, their right answers would share {_questions(round(chance))}."
+            f"{none} for {agreed.none}; if each seed's right answers fell on questions at random, "
+            f"all would be right for {_questions(round(chance))}."
         )
     return Markdown(" ".join(said))
 
@@ -181,5 +181,5 @@ def _questions(count: int) -> str:
     return {0: "no question", 1: "1 question"}.get(count, f"{count:,} questions")
 
 
-def _which(names: Sequence[str], total: int) -> Markdown:
-    return Markdown("every variant") if len(names) == total > 1 else listed(names)
+def _which(names: Sequence[str], total: int, every: str = "every") -> Markdown:
+    return Markdown(f"{every} variant") if len(names) == total > 1 else listed(names)

@@ -16,11 +16,11 @@ def ranks_finding(probe: Probe) -> Markdown:
     if wrong.empty:
         return Markdown("No question is answered wrongly.")
     page, question = wrong["pretrained_page_rank"], wrong["finetuned_question_rank"]
-    near = [f"in {_percent(question <= rank)} % among the first {rank}" for rank in NEAR]
+    near = [f"among the first {rank} in {_percent(question <= rank)} %" for rank in NEAR]
     return Markdown(
-        f"Where the answer is wrong, the right one is {' and '.join(near)} of the {probe.places:,} places by "
-        f"probability; in the page's words ({probe.ranked_form}) the pretrained weights had it first in "
-        f"{_percent(page == 1)} % of these cases: so much of what cannot be asked was known."
+        f"Where the answer is wrong, the right one is {' and '.join(near)} of the cases, of {probe.places:,} places "
+        f"ranked by probability; in the page's words ({probe.ranked_form}) the pretrained weights had it first in "
+        f"{_percent(page == 1)} % of these cases: that much of what cannot be asked was known."
     )
 
 

@@ -51,11 +51,10 @@ def findings(probes: Sequence[Probe]) -> Markdown:
     assert saliency is not None
     start, end = saliency["name"]
     length = f"The name is {100 * (end - start) / len(saliency['read']):.0f} % of what is read"
-    order = sorted(probes, key=lambda probe: (-on_the_name(probe), probe.variant))
-    most, *_, least = [f"{100 * on_the_name(probe):.0f} % for {escape(probe.variant)}" for probe in (*order, order[-1])]
-    if len(probes) == 1:
-        return Markdown(f"{length}; of the gradient at the embedding there falls on it {most}.")
-    return Markdown(f"{length}; of the gradient at the embedding there falls on it from {least} to {most}.")
+    order = sorted(probes, key=lambda probe: (on_the_name(probe), probe.variant))
+    shares = [f"{100 * on_the_name(probe):.0f} % ({escape(probe.variant)})" for probe in order]
+    share = shares[0] if len(shares) == 1 else f"from {shares[0]} to {shares[-1]}"
+    return Markdown(f"{length}; of the gradient at the embedding {share} falls on it.")
 
 
 def answers_table(probes: Sequence[Probe]) -> Markdown:

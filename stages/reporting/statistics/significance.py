@@ -1,6 +1,6 @@
 """Paired tests of two ways of answering the same questions, corrected for their number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -46,10 +46,38 @@ class Difference:
             return OPEN
         return CLEAR if self.low > 0 or self.high < 0 else THESE_SEEDS
 
+    def turned(self) -> "Difference":
+        """The second sample's accuracy less the first's."""
+        points, low, high = (0.0 - share for share in (self.points, self.high, self.low))
+        return Difference(points, low, high, self.p, self.corrected)
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Names of differences that are clearly above 0, clearly below, and of which neither is shown."""
+
+    better: list[str]
+    worse: list[str]
+    alike: list[str]
+
+
+def told_apart(found: Mapping[str, Difference]) -> Sorted:
+    """Sort the differences by their verdicts, those of a kind in the order given.
+
+    Every sentence that calls something better or worse goes by this, so that no two of them contradict each other.
+    """
+    clear = {name: each.points for name, each in found.items() if each.verdict == CLEAR}
+    return Sorted(
+        better=[name for name, points in clear.items() if points > 0],
+        worse=[name for name, points in clear.items() if points < 0],
+        alike=[name for name in found if name not in clear],
+    )
+
 
 def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
     """Return the difference of each pair of samples of the same questions; Holm corrects over all `pairs`."""
-    means = {sample.name: resampled_means(sample.correct, sample.name) for pair in pairs for sample in pair}
+    samples = {sample.name: sample for pair in pairs for sample in pair}  # each is resampled once, not once a pair
+    means = {name: resampled_means(sample.correct, name) for name, sample in samples.items()}
     ps = [sign_flip_test(paired(first.correct, second.correct)) for first, second in pairs]
     found = []
     for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
@@ -98,6 +126,7 @@ def shown_p(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def shown_points(found: Difference) -> str:
+def shown_points(found: Difference, decimals: int = 1) -> str:
     """A difference with its interval: `+3.0 (-1.5 to +7.5)`."""
-    return f"{found.points:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
+    points, low, high = (f"{share:+.{decimals}f}" for share in (found.points, found.low, found.high))
+    return f"{points} ({low} to {high})"

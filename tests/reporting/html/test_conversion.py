@@ -39,9 +39,25 @@ def test_wherever_a_figure_stands_the_page_is_well_formed(text: str) -> None:
     assert converted(f"# A\n\n{text}\n").opening.count("<svg") == text.count("one.svg")
 
 
-def test_an_images_title_is_its_caption() -> None:
-    page = converted('# A\n\n![alt](one.svg "What *to* <see>")\n')
-    assert "<figcaption>What *to* &lt;see&gt;</figcaption></figure>" in page.opening
+def test_the_paragraph_in_italics_below_a_figure_is_its_caption_and_stands_there_only() -> None:
+    page = converted("# A\n\n![alt](one.svg)\n\n*What &#42;to&#42; `see`,\n5 % &lt;b&gt;.*\n\nwords\n").opening
+    said = "What *to* <code>see</code>,\n5\u00a0% &lt;b&gt;."
+    assert f"<figcaption>{said}</figcaption></figure>\n\n<p>words</p>" in page
+    assert page.count("What") == 1
+
+
+@pytest.mark.parametrize(
+    "below", ["words", "*some* words", "words *some*", "*some* and *more*", "**some**", "# *some*"]
+)
+def test_another_paragraph_below_a_figure_is_no_caption(below: str) -> None:
+    page = converted(f"# A\n\n![alt](one.svg)\n\n{below}\n").opening
+    assert "figcaption" not in page and page.endswith(("</p>\n", "</h1>\n"))
+
+
+def test_a_caption_is_of_the_figure_above_it() -> None:
+    page = converted("# A\n\n- ![one](one.svg)\n\n  *First.*\n- ![two](one.svg)\n\n*Last.*\n").opening
+    assert page.count("<figcaption>") == 1
+    assert "<figcaption>First.</figcaption>" in page and "<p><em>Last.</em></p>" in page
 
 
 @pytest.mark.parametrize("name", ["two.svg", "https://example.org/one.svg", "data:image/png;base64,AA=="])

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -212,9 +211,7 @@ def test_shown_answers_come_back_whole() -> None:
 def test_a_large_study_stays_small_and_whole() -> None:
     given = predictions([f"variant_{number}" for number in range(14)], seeds=3, questions=500)
     assert len(given) == 42_000
-    start = time.process_time()
     page = render(given=given)
-    assert time.process_time() - start < 20
     assert len(page.encode("utf-8")) < LARGEST
     assert len(content(page)["runs"]) == 14 * 3 * 2
     assert "of the 42,000 answers are in this page" not in words(parsed(page))

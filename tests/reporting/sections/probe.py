@@ -91,10 +91,10 @@ def write_probe(
     (folder / variant / "probe.json").write_text(json.dumps(content), encoding="utf-8")
     _write_rows(folder / variant / "knowledge.tsv", [row for seed in (1, 2) for row in known(seed, *counts)])
     said = [
-        {"variant": "x", "seed": seed, "culture": culture, "name": "Ada Cole", "answer": answer, "probability": 0.25}
+        {"variant": "x", "seed": seed, "culture": culture, "name": name, "answer": answer, "probability": 0.25}
         for seed in (1, 2)
         for culture in ("dutch", "english")
-        for answer in (answers[0], answers[0], answers[-1])
+        for name, answer in (("Ada Cole", answers[0]), ("Bea Cole", answers[0]), ("Eva Cole", answers[-1]))
     ]
     _write_rows(folder / variant / "invented.tsv", said)
 

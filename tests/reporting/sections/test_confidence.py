@@ -34,7 +34,7 @@ def test_table_holds_the_hand_reckoned(tmp_path: Path) -> None:
     said = text(result(tmp_path, "rope", [first(20)], [SURE_WHEN_RIGHT]))
     # |1 - 0.9| and |0 - 0.1|; (0.1)²; accuracy alone ½ · ½
     assert "| rope | 50.0 | 50.0 | 10.0 | 0.010 (0.250) | 100.0 | 100.0 |" in said
-    assert "the difference lies within the accuracy's interval. Of the half it is surest of 100.0 % are right" in said
+    assert "the difference lies within the accuracy's interval. Of the half it is surest of, 100.0 % are right" in said
     assert "more than of all." in said
 
 
@@ -71,7 +71,7 @@ def test_confidence_that_misleads_is_told(tmp_path: Path) -> None:
     said = text(result(tmp_path, "rope", [first(20)], [SURE_WHEN_RIGHT]), inverted)
     assert "The expected calibration error goes from 10.0 points (rope) to 90.0 (mqa)." in said
     assert "As forecasts the probabilities of mqa are no better than the accuracy alone" in said
-    assert "0.0 % are right, fewer than of all." in text(inverted)
+    assert "0.0 % are right: fewer than of all." in text(inverted)
 
 
 @pytest.mark.parametrize("wrong", ["1.5", "nan", "high"])

@@ -47,7 +47,7 @@ def write_costs(
             "training_bytes": {"slope": 1.0, "error": 0.0},
             "character_seconds": None,
         },
-        "provenance": {"device": "a <quick> processor", "precision": "float32"},
+        "provenance": {"device": "a <quick> processor (1 threads)", "precision": "float32"},
     }
     path = folder / variant / "cost.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,6 +107,7 @@ def test_the_section_has_what_is_there_and_says_what_is_not(tmp_path: Path) -> N
     assert "vanilla at 4096 (about 9.0 GiB; cost.memory is 3 GiB)" in part.text
     assert "a &lt;quick&gt; processor" in part.text
     assert "6d = 192" in part.text
+    assert "(1 thread)" in part.text and "1 threads" not in part.text
     table = pd.read_csv(pd.io.common.StringIO(part.files["cost.csv"]))
     assert table.groupby("variant")["length"].apply(list).to_dict() == {"rope": LENGTHS[:4], "vanilla": LENGTHS}
     ElementTree.fromstring(part.files["cost.svg"])

@@ -9,8 +9,17 @@ from stages.errors import StudyError
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.difference_figure import draw_differences
-from stages.reporting.sections.differences import Comparison, differences_part, entrants, in_the_table, sentences
+from stages.reporting.sections.differences import (
+    Comparison,
+    comparisons,
+    differences_part,
+    entrants,
+    in_the_table,
+    leads,
+    sentences,
+)
 from stages.reporting.statistics.significance import Difference
+from stages.reporting.template import Part
 from tests.reporting.example import PLACES, Correct, write_variant
 
 LONDON = "always London"
@@ -32,6 +41,10 @@ def results(folder: Path, right: dict[str, Correct]) -> list[Result]:
 
 def first(hits: int, questions: int = 50, seeds: int = 1) -> Correct:
     return [[1] * hits + [0] * (questions - hits)] * seeds
+
+
+def section(results: Sequence[Result], place: str) -> Part:
+    return differences_part(comparisons(results, place), place, len(results[0].pretrained.by_seed))
 
 
 def rows(text: str) -> list[Sequence[str]]:
@@ -65,6 +78,11 @@ def test_variants_on_both_sides_of_london() -> None:
     )
 
 
+def test_leads_over_london_are_above_0_where_the_variant_is_higher() -> None:
+    compared = [Comparison("rope", LONDON, YES), Comparison("rope", "mqa", YES), Comparison(LONDON, "mqa", SEEDS)]
+    assert leads(compared, "London") == {"rope": YES, "mqa": Difference(-9, -19, 1, 0.001, 0.01)}
+
+
 def test_pairs_are_counted() -> None:
     london = [(name, LONDON, NO) for name in ("rope", "vanilla", "mqa")]
     none = said(("rope", "vanilla", NO), ("rope", "mqa", NO), ("vanilla", "mqa", NO), *london)
@@ -74,7 +92,7 @@ def test_pairs_are_counted() -> None:
     )
     one = said(("rope", "vanilla", NO), ("rope", "mqa", YES), ("vanilla", "mqa", SEEDS), *london)
     assert "Of the 3 pairs of variants 1 differs; rope, the first, is not told apart from vanilla." in one
-    assert one.endswith("1 pair differs with these weights, but the spread between seeds reaches to no difference.")
+    assert one.endswith("1 pair differs with these weights, but not beyond the spread between seeds.")
 
 
 def test_the_constant_stands_where_its_accuracy_puts_it(tmp_path: Path) -> None:
@@ -85,19 +103,19 @@ def test_the_constant_stands_where_its_accuracy_puts_it(tmp_path: Path) -> None:
 
 
 def test_table_and_file_hold_the_hand_reckoned(tmp_path: Path) -> None:
-    part = differences_part(results(tmp_path, {"rope": first(40), "vanilla": first(36)}), "London")
+    part = section(results(tmp_path, {"rope": first(40), "vanilla": first(36)}), "London")
     assert rows(part.text)[0][:2] == ["rope", "vanilla"]
     assert rows(part.text)[0][2].startswith("+8.0 (+2.0 to +16.0)")
     assert rows(part.text)[0][3:] == ["0.125", "0.125", "not shown"]  # 4 questions, all one way: 2 / 2^4
     assert rows(part.text)[1][5] == rows(part.text)[2][5] == "yes"
     assert part.files["differences.csv"].splitlines()[1].startswith("rope,vanilla,8.0,2.0,16.0,0.125,0.125,not shown")
     assert "McNemar" in part.text and "Its p is corrected for 3 tests" in part.text
-    assert "With one seed\neach" in part.text
+    assert "With one seed each" in part.text
 
 
 def test_a_variant_below_london_is_said_to_be_worse(tmp_path: Path) -> None:
     """Every fifth gold place but the variant's is the constant's: 10 of 50 against 0."""
-    part = differences_part(results(tmp_path, {"rope": first(0, 100)}), PLACES[0])
+    part = section(results(tmp_path, {"rope": first(0, 100)}), PLACES[0])
     assert part.text.startswith(
         f"## Are the differences real?\n\nrope does worse than answering {PLACES[0]} every time."
     )
@@ -106,19 +124,19 @@ def test_a_variant_below_london_is_said_to_be_worse(tmp_path: Path) -> None:
 
 
 def test_variants_that_know_nothing_are_not_told_apart(tmp_path: Path) -> None:
-    part = differences_part(results(tmp_path, {"rope": first(0), "vanilla": first(0), "mqa": first(0)}), "London")
+    part = section(results(tmp_path, {"rope": first(0), "vanilla": first(0), "mqa": first(0)}), "London")
     assert "none differs: their order may be chance" in part.text
     assert {row[5] for row in rows(part.text)} == {"not shown"}
     assert rows(part.text)[0][2:5] == ["+0.0 (-7.1 to +7.1)", "1.000", "1.000"]  # Wilson: 3.8415 / 53.8415
 
 
 def test_one_question_settles_nothing(tmp_path: Path) -> None:
-    part = differences_part(results(tmp_path, {"rope": [[1]], "vanilla": [[0]]}), "London")
+    part = section(results(tmp_path, {"rope": [[1]], "vanilla": [[0]]}), "London")
     assert {row[5] for row in rows(part.text)} == {"not shown"}
 
 
 def test_several_seeds_are_explained(tmp_path: Path) -> None:
-    part = differences_part(results(tmp_path, {"rope": first(40, seeds=3)}), "London")
+    part = section(results(tmp_path, {"rope": first(40, seeds=3)}), "London")
     assert "with 3 seeds it shows 2/3 of the variance" in part.text
     assert "McNemar" not in part.text
 
@@ -129,7 +147,7 @@ def test_other_questions_are_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("Genoa", "Milan"))
     both[1] = summarise(read_evaluation(tmp_path / "vanilla"), 10)
     with pytest.raises(StudyError, match="rope and vanilla answered different dev questions"):
-        differences_part(both, "London")
+        comparisons(both, "London")
 
 
 def test_a_long_table_keeps_neighbours_and_what_is_open_with_london() -> None:

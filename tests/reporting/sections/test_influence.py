@@ -145,7 +145,7 @@ def test_the_perceivers_loss_is_told_for_each_of_its_settings(tmp_path: Path) ->
         "19 % of the targets and 75 % of the masked content."
     )
     for m in (4, 13):
-        alone = f"from output {m} on the own input has influence through the attention weights alone"
+        alone = f"from output {m} on an output's own input has influence through the attention weights alone"
         assert alone in said(part, f"perceiver, bottleneck {m}, no residual")
         assert alone not in said(part, f"perceiver, bottleneck {m}, residual")
     assert list(part.files) == ["influence.svg", "influence_perceiver.svg", "influence_targets.svg"]

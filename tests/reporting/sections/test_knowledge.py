@@ -20,23 +20,35 @@ def test_the_shares_are_those_of_the_table(tmp_path: Path) -> None:
     assert "it answers 50.0 % (95 % interval" in text and "(mean over 2 seeds)" in text
     assert "of the memorised places 60.0 % can be asked, of the others 20.0 %" in text  # 18 of 30, 2 of 10
     assert "in page form finetuning keeps 50.0 % of them" in text
-    assert "without weight in *memorised*: continuation, words, infilling" in text
+    assert "not counted in *memorised*: continuation, words, infilling" in text
     row = next(line for line in text.splitlines() if line.startswith("| x |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[1:7] == ["75.0 → 37.5", "0.0 → 0.0", "75.0 → 37.5", "0.0 → 0.0", "100.0 → 0.0", "0.0 → 0.0"]
     assert cells[7:] == ["25.0 → 50.0", "60.0", "20.0"]
 
 
+COUNTS = {
+    "ahead": (30, 20, 18),
+    "behind": (10, 20, 5),
+    "level": (20, 20, 10),
+    "hardly": (22, 20, 10),  # 12 facts against 10
+    "empty": (0, 4, 0),
+    "all": (40, 40, 40),
+}  # facts memorised, asked, both
+
+
 def test_other_numbers_give_other_sentences(tmp_path: Path) -> None:
-    for name, counts in (("ahead", (30, 20, 18)), ("behind", (10, 20, 5)), ("empty", (0, 4, 0)), ("all", (40, 40, 40))):
+    for name, counts in COUNTS.items():
         write_probe(tmp_path, name, counts)
-    said = {name: findings([read_probe(tmp_path / name)]) for name in ("ahead", "behind", "empty", "all")}
-    assert "Memorising runs ahead of asking" in said["ahead"]
-    assert "Asking is no harder than the page's words: of the memorised places 50.0 %" in said["behind"]
-    assert "nothing was memorised" in said["empty"] and "0.0 % (95 % interval 0.0" in said["empty"]
+    said = {name: findings([read_probe(tmp_path / name)]) for name in COUNTS}
+    assert "Memorising runs ahead of asking: of the memorised places 60.0 %" in said["ahead"]
+    assert "More can be asked than is memorised: of the memorised places 50.0 %" in said["behind"]
+    alike = "How much is memorised and how much can be asked are not told apart: of the memorised places"
+    assert all(alike in said[name] for name in ("level", "hardly", "all"))
+    assert "Nothing was memorised" in said["empty"] and "0.0 % (95 % interval 0.0" in said["empty"]
     assert "100.0 % can be asked; in page form" in said["all"]
     both = findings(read_probes(tmp_path, ["ahead", "behind"]))
-    assert "Memorised less asked: from 25.0 points (ahead) to -25.0 (behind)." in both
+    assert "Memorised minus asked: from 25.0 points (ahead) to -25.0 (behind)." in both
 
 
 def test_the_control_is_told_only_where_the_cloze_is_practised(tmp_path: Path) -> None:
@@ -74,7 +86,18 @@ def test_every_fact_is_in_one_group_of_each_split_and_the_file_has_their_shares(
 def test_the_extremes_are_the_lowest_and_the_highest_group(tmp_path: Path) -> None:
     write_probe(tmp_path, counts=(40, 20, 20))  # rows 1 to 20, at the positions 21 to 40, are asked
     text = text_of(knowledge_part(tmp_path, ["x"]))
-    assert "characters of the page before the place, from 31.0 % (32–63) to 100.0 % (0–31)" in text
+    start = "Of the memorised places the share that can be asked goes, by characters of the page before the place, "
+    assert f"{start}from 31.0 % (32–63) to 100.0 % (0–31)" in text
+
+
+def test_groups_whose_intervals_overlap_are_not_told_apart(tmp_path: Path) -> None:
+    write_probe(tmp_path, counts=(40, 20, 15))  # asked are 11 of 11 at the first positions, 4 of 29 at the others
+    write_probe(tmp_path, "even", counts=(40, 40, 40))
+    write_probe(tmp_path, "near", counts=(24, 8, 8))  # 8 of the 11 at the first positions, none of 13 at the others
+    goes = "the share that can be asked goes, by characters of the page before the place"
+    assert goes in findings([read_probe(tmp_path / "x")]) and goes in findings([read_probe(tmp_path / "near")])
+    assert "goes, by" not in findings([read_probe(tmp_path / "even")])
+    assert "by words before the place" not in findings([read_probe(tmp_path / "x")])  # odd rows and even ones
 
 
 def test_groups_of_a_few_facts_are_not_drawn(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.pretraining import Agreement, agreement, by_chance, changes, pretraining_part
 from stages.reporting.sections.pretraining_figure import draw_pretraining
+from stages.reporting.template import Part
 from tests.reporting.example import PLACES, Correct, write_variant
 
 
@@ -19,6 +20,10 @@ def result(folder: Path, name: str, scratch: Correct, pretrained: Correct) -> Re
 
 def first(hits: int, questions: int = 50) -> list[int]:
     return [1] * hits + [0] * (questions - hits)
+
+
+def section(*results: Result, show_questions: bool = True) -> Part:
+    return pretraining_part(changes(results), show_questions)
 
 
 def test_gained_and_lost_questions_are_counted_by_hand(tmp_path: Path) -> None:
@@ -44,11 +49,11 @@ def test_agreement_between_seeds_by_hand() -> None:
 
 
 def test_sentences_of_a_clear_gain_with_two_seeds(tmp_path: Path) -> None:
-    part = pretraining_part([result(tmp_path, "rope", (first(0), first(0)), (first(30), first(20)))], True)
+    part = section(result(tmp_path, "rope", (first(0), first(0)), (first(30), first(20))))
     assert (
         "Pretraining adds right answers, more than chance would, for rope. rope gains 30 questions and loses none. "
-        "Both of its seeds are right for 20 questions, one for 10, neither for 20; spread at random, "
-        "their right answers would share 12 questions."
+        "Both of its seeds are right for 20 questions, one for 10, neither for 20; if each seed's right answers fell "
+        "on questions at random, all would be right for 12 questions."
     ) in part.text
     assert "| rope | 30 | 0 | +50.0 (" in part.text
     assert "| &lt; 0.001 | &lt; 0.001 | 20 | 10 | 20 |" in part.text
@@ -58,29 +63,34 @@ def test_sentences_of_a_loss_and_of_no_change(tmp_path: Path) -> None:
     lost = result(tmp_path, "mqa", (first(20),), (first(0),))
     same = result(tmp_path, "rope", (first(20),), (first(20),))
     gain = result(tmp_path, "vanilla", (first(1),), (first(40),))
-    text = pretraining_part([gain, same, lost], True).text
+    text = section(gain, same, lost).text
     assert (
         "Pretraining adds right answers, more than chance would, for vanilla; it takes right answers away for mqa; "
         "no change is shown for rope. vanilla gains 39 questions and loses none.\n"
     ) in text
     assert "seeds" not in text.split("![")[0]  # there is one seed
     assert "right by all seeds" not in text
-    alone = pretraining_part([lost], True).text
+    alone = section(lost).text
     assert "Pretraining takes right answers away for mqa. mqa gains no question and loses 20." in alone
-    assert "No change by pretraining is shown for every variant" not in alone
-    nothing = pretraining_part([result(tmp_path, "rope", (first(0), first(0)), (first(0), first(0)))], True).text
+    assert "No change" not in alone
+    known_nothing = result(tmp_path, "rope", (first(0), first(0)), (first(0), first(0)))
+    nothing = section(known_nothing).text
     assert "No change by pretraining is shown for rope. rope gains no question and loses none.\n" in nothing
     assert "No question was gained or lost with seed 1." in nothing
+    assert (
+        "No change by pretraining is shown for any variant."
+        in section(known_nothing, result(tmp_path, "mqa", (first(9),), (first(9),))).text
+    )
 
 
 def test_examples_show_both_answers(tmp_path: Path) -> None:
-    text = pretraining_part([result(tmp_path, "rope", ([1, 0, 0],), ([0, 1, 0],))], True).text
+    text = section(result(tmp_path, "rope", ([1, 0, 0],), ([0, 1, 0],))).text
     assert "| rope | gained | 2 | Where was Person 2 born? | Nowhere | Lima | Lima |" in text
     assert "| rope | lost | 1 | Where was Person 1 born? | Bergen | Nowhere | Bergen |" in text
 
 
 def test_hidden_questions_leave_row_numbers(tmp_path: Path) -> None:
-    part = pretraining_part([result(tmp_path, "rope", ([1, 0, 0],), ([0, 1, 1],))], False)
+    part = section(result(tmp_path, "rope", ([1, 0, 0],), ([0, 1, 1],)), show_questions=False)
     assert "| rope | 2, 3 | 1 |" in part.text
     for secret in ("Where", "Person", "Nowhere", *PLACES):
         assert secret not in part.text + part.files["pretraining.svg"]
@@ -90,7 +100,7 @@ def test_a_variant_that_never_answers_shows_nothing_as_its_answer(tmp_path: Path
     write_variant(tmp_path, "rope", ([1, 0],), ([0, 0],), curve_rows=2)
     path = tmp_path / "rope" / "predictions.tsv"
     path.write_text(path.read_text().replace("Nowhere", ""))
-    text = pretraining_part([summarise(read_evaluation(tmp_path / "rope"), 2)], True).text
+    text = section(summarise(read_evaluation(tmp_path / "rope"), 2)).text
     assert "| rope | lost | 1 | Where was Person 1 born? | Bergen | *nothing* | Bergen |" in text
 
 

@@ -28,7 +28,7 @@ def test_where_answers_come_from_is_told_with_examples(tmp_path: Path) -> None:
         "Of the 20 wrong dev answers of **x**, pretrained, 50.0 % are places of the training questions, 25.0 % other "
         "strings of the corpus, and 20.0 % stand nowhere in it; 5.0 % are empty."
     ) in text
-    assert "Made up are, for instance: Karati." in text
+    assert "Made up by the pretrained model, on dev and test, are for instance: Karati." in text
     assert "| x | pretrained | all test | 20 | 50.0 | 25.0 | 20.0 | 5.0 |" in text
 
 
@@ -52,7 +52,30 @@ def test_people_in_no_page_are_compared(tmp_path: Path) -> None:
     assert "do not differ beyond chance from the answers about real people of dev" in text
     assert "They depend on the culture that the name is of (Cramér's V 0.60, by chance 0.50, p = 0.020)." in text
     assert "surer of the real one in 90.0 % of the pairs." in text
-    assert "| dutch | 1 | Rome | 66.7 | 25.0 |" in text
+    assert "| dutch | 3 | Rome | 4 of 6 | 25.0 |" in text
+
+
+@pytest.mark.parametrize(
+    ("answers", "cells"),
+    [
+        (["Rome", "Rome", "Oslo", "Lima"], "Rome | 2 of 4"),
+        (["Rome", "Oslo", "Rome", "Oslo"], "Oslo, Rome | 2 of 4 each"),
+        (["Rome", "Oslo", "Lima", "Bonn"], "– | –"),
+        (["Rome", "Oslo", "Lima", "Lima"] * 2, "Lima | 4 of 8"),
+        (["Rome", "Oslo", "Lima", "Bonn"] * 2, "– | –"),  # each for one name alone, by all seeds
+        (["Rome"], "– | –"),
+        (["", "", "Rome", "Oslo"], "*nothing* | 2 of 4"),
+        ([*("Rome", "Oslo", "Lima", "Bonn"), *("Bonn", "Lima", "Oslo", "Rome")], "– | –"),  # four are level
+    ],
+)
+def test_an_answer_is_typical_of_a_culture_only_if_several_of_its_names_have_it(
+    tmp_path: Path, answers: list[str], cells: str
+) -> None:
+    write_probe(tmp_path)
+    said = [f"x\t{1 + number // 4}\tdutch\tName {number % 4}\t{answer}\t0.25" for number, answer in enumerate(answers)]
+    lines = ["variant\tseed\tculture\tname\tanswer\tprobability", *said]
+    (tmp_path / "x" / "invented.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert f"| dutch | {min(4, len(answers))} | {cells} | 25.0 |" in text_of(inventions_part(tmp_path, ["x"]))
 
 
 @pytest.mark.parametrize(
@@ -76,10 +99,10 @@ def test_the_share_of_the_gradient_on_the_name_is_told(tmp_path: Path) -> None:
     other = record()["saliency"]
     other["gradients"] = [[1.0 if place == 12 else 0.0 for place in range(len(READ))]]
     write_probe(tmp_path, "y", saliency={**other, "attention": []})
-    assert "there falls on it 32 % for x." in text_of(saliency_part(tmp_path, ["x"]))  # 8 of 25 characters
+    assert "at the embedding 32 % (x) falls on it." in text_of(saliency_part(tmp_path, ["x"]))  # 8 of 25 characters
     part = saliency_part(tmp_path, ["x", "y"])
     text = text_of(part)
-    assert "there falls on it from 32 % for x to 100 % for y." in text
+    assert "at the embedding from 32 % (x) to 100 % (y) falls on it." in text
     assert "| y | Rome | 30.0 | 100.0 |" in text
     assert part is not None and set(part.files) == {"saliency.svg", "saliency_attention.svg"}
     alone = saliency_part(tmp_path, ["y"])

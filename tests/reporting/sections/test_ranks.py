@@ -10,7 +10,7 @@ from tests.reporting.sections.probe import write_probe
 def test_wrong_answers_are_told_by_where_the_right_place_stands(tmp_path: Path) -> None:
     write_probe(tmp_path, "x", (30, 20, 18))  # wrong: rows 19 to 30, which are memorised, and 33 to 40
     text = ranks_finding(read_probe(tmp_path / "x"))
-    assert "in 50.0 % among the first 3 and in 50.0 % among the first 10 of the 1,234 places" in text
+    assert "among the first 3 in 50.0 % and among the first 10 in 50.0 % of the cases, of 1,234 places" in text
     assert "(cloze) the pretrained weights had it first in 60.0 % of these cases" in text
 
 

@@ -16,6 +16,7 @@ from stages.reporting.statistics.significance import (
     shown_p,
     shown_points,
     sign_flip_test,
+    told_apart,
 )
 
 
@@ -109,3 +110,17 @@ def test_what_is_shown_is_short() -> None:
         "1.000",
     ]
     assert shown_points(Difference(3.0, -1.5, 7.5, 0.1, 0.2)) == "+3.0 (-1.5 to +7.5)"
+
+
+def test_only_clear_differences_are_better_or_worse() -> None:
+    up, down = Difference(9, 5, 13, 0.001, 0.01), Difference(-9, -13, -5, 0.001, 0.01)
+    seeds, unsure = Difference(9, -1, 19, 0.001, 0.01), Difference(-1, -5, 3, 0.4, 0.8)
+    found = told_apart({"a": unsure, "b": down, "c": up, "d": seeds})
+    assert (found.better, found.worse, found.alike) == (["c"], ["b"], ["a", "d"])
+
+
+def test_a_difference_turned_has_the_other_sign_and_the_same_verdict() -> None:
+    found = Difference(9, -1, 19, 0.001, 0.01)
+    assert found.turned() == Difference(-9, -19, 1, 0.001, 0.01)
+    assert found.turned().turned() == found and found.turned().verdict == found.verdict
+    assert shown_points(Difference(0.0, -1.0, 1.0, 1.0, 1.0).turned()) == "+0.0 (-1.0 to +1.0)"
