@@ -18,7 +18,7 @@ def results_table(metrics: dict[str, Any]) -> Markdown:
     """
     header = (
         "variant", "parameters", "scratch, %", "pretrained, % (95 % interval)", "London, %", "lift, points",
-        "pretraining loss", "documents/s of one training", "seeds",
+        "pretraining loss", "documents/s per seed", "seeds",
     )  # fmt: skip
     rows = []
     for name in ranking(metrics["variants"]):

@@ -265,7 +265,7 @@ def test_the_page_says_what_makes_it_and_where_its_numbers_are(
 def test_rates_and_seconds_say_whose_they_are(evaluations: Path, tmp_path: Path) -> None:
     write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "| documents/s of one training |" in page and "different numbers of seeds do not compare" in page
+    assert "| documents/s per seed |" in page and "different numbers of seeds do not compare" in page
     assert "| seconds of pretraining, all seeds added |" in page and "less time passes on the clock" in page
     provenance = PROVENANCE | {"device": "cpu (1 threads)", "kernels": "torch"}
     write_variant(evaluations, "rope", (NONE,), (MOST,), run={"provenance": provenance})
