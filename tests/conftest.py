@@ -1,9 +1,15 @@
 """In which order the tests run, and what the last lines tell beside their number."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
+
+# Tests work in folders of their own
+if Path(data := os.environ.get("CS224N_DATA", "")).is_dir() and data:
+    os.environ["CS224N_DATA"] = str(Path(data).resolve())
 
 # A file's tests run in one process: the long ones first, so that none is left to the end beside an idle process
 LONGEST = ("test_pipeline", "test_readme", "test_interruption", "test_seeds", "test_variants")

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,7 +33,7 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subprocess.Popen[str]:
-    """Start `python -m <module>` in the folder."""
+    """Start `python -m <module>` in the folder, to end with this process, also where the tests run under nohup."""
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         cwd=folder,
@@ -40,4 +41,5 @@ def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subpr
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
