@@ -21,25 +21,28 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         OSError: it cannot be written; the error's filename is `path`, whose old content stays.
     """
+    with _named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o644)  # mkstemp makes private files
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors of the system name `path`, not the temporary file that stands for it."""
     try:
-        _write_bytes(path, content)
+        yield
     except OSError as error:
         error.filename = str(path)
-        raise
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes private files
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
         raise
 
 
@@ -82,7 +85,10 @@ def new_folder(path: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written; the error's filename is `path`, or what would be a file in it.
     """
-    temporary = _new_temporary(path)
+    with _named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    os.chmod(temporary, 0o755)  # mkdtemp makes private folders
     try:
         yield temporary
         if path.is_symlink() or path.is_file():
@@ -97,14 +103,3 @@ def new_folder(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError) and Path(str(error.filename)).is_relative_to(temporary):
             error.filename = str(path / Path(error.filename).relative_to(temporary))
         raise
-
-
-def _new_temporary(path: Path) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    except OSError as error:
-        error.filename = str(path)
-        raise
-    os.chmod(temporary, 0o755)  # mkdtemp makes private folders
-    return temporary

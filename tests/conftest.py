@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-# Tests work in folders of their own
-if Path(data := os.environ.get("CS224N_DATA", "")).is_dir() and data:
+# Tests work in folders of their own: a path from here would lead nowhere
+if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():
     os.environ["CS224N_DATA"] = str(Path(data).resolve())
 
 # A file's tests run in one process: the long ones first, so that none is left to the end beside an idle process

@@ -32,8 +32,13 @@ def environment(**settings: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": "", **settings}
 
 
+def not_under_nohup() -> None:
+    """For a process about to start: nohup, under which the tests may run, would let a training outlive its starter."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subprocess.Popen[str]:
-    """Start `python -m <module>` in the folder, to end with this process, also where the tests run under nohup."""
+    """Start `python -m <module>` in the folder."""
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         cwd=folder,
@@ -41,5 +46,5 @@ def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subpr
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        preexec_fn=not_under_nohup,
     )

@@ -31,11 +31,13 @@ MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
 FLOAT32 = Backend(torch.device("cpu"), torch.float32)
 BFLOAT16 = Backend(torch.device("cpu"), torch.bfloat16)
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
-ON_A_GPU = [Backend(torch.device("cuda"), dtype) for dtype in (torch.float32, torch.bfloat16)]
+GPU_FLOAT32 = Backend(torch.device("cuda"), torch.float32)
+GPU_BFLOAT16 = Backend(torch.device("cuda"), torch.bfloat16)
 BACKENDS = [
-    pytest.param(backend, id=f"{backend.device.type} {backend.precision}", marks=marks)
-    for backends, marks in (([FLOAT32, BFLOAT16], ()), (ON_A_GPU, needs_gpu))
-    for backend in backends
+    pytest.param(FLOAT32, id="cpu float32"),
+    pytest.param(BFLOAT16, id="cpu bfloat16"),
+    pytest.param(GPU_FLOAT32, id="cuda float32", marks=needs_gpu),
+    pytest.param(GPU_BFLOAT16, id="cuda bfloat16", marks=needs_gpu),
 ]
 
 TITLE_CLOZE = TitleCloze(

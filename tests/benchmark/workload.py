@@ -70,8 +70,7 @@ class PlainTraining:
         self.vocabulary = prepared.vocabulary
         self.documents = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(self.task.rows)]
         self.backend = experiment.backend
-        self.device = experiment.backend.device
-        model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(self.device)
+        model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(self.backend.device)
         self.trainer = Trainer(model, experiment.recipe.optimizer)
         self.tokens: list[int] = []  # characters with an input, of each step
 
@@ -83,7 +82,8 @@ class PlainTraining:
         shortest, longest = self.spans.shortest_document, self.spans.longest_document
         texts = [span_corruption(self.documents[row], draws, shortest, longest) for row in rows]
         inputs, targets = padded(texts, self.vocabulary, self.task.context)
-        self.trainer.step(inputs.to(self.device), targets.to(self.device), self.task.rate(number))
+        inputs, targets = (each.to(self.backend.device) for each in (inputs, targets))
+        self.trainer.step(inputs, targets, self.task.rate(number))
         self.backend.wait()
         self.tokens.append(sum(len(text) - 1 for text in texts))
 

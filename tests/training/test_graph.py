@@ -11,7 +11,19 @@ from stages.training.batches import split_by_length
 from stages.training.compute import Backend
 from stages.training.graph import SHAPE_STEP, GraphLearner, fixed_shapes, learner_for, padded_loss
 from stages.training.learner import Learner, batch_loss
-from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, MODEL, VARIANTS, loud, needs_gpu, spans, tiny_model, tiny_prepared
+from tests.tiny import (
+    BFLOAT16,
+    FLOAT32,
+    GPU_FLOAT32,
+    HANDOUT,
+    MODEL,
+    VARIANTS,
+    loud,
+    needs_gpu,
+    spans,
+    tiny_model,
+    tiny_prepared,
+)
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)
@@ -72,10 +84,8 @@ def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradients_stay_in_the_memory_that_graphs_write_to(variant: str, precision: Backend) -> None:
     examples, models = batch(24), [loud(tiny_model(variant, VOCABULARY)) for _ in range(2)]
-    plain, kept = (
-        Learner(models[0], HANDOUT.optimizer, precision),
-        GraphLearner(models[1], HANDOUT.optimizer, precision),
-    )
+    plain = Learner(models[0], HANDOUT.optimizer, precision)
+    kept = GraphLearner(models[1], HANDOUT.optimizer, precision)
     places = [master.grad for master in kept.masters]
     for each in (plain, kept):
         each.gradients(split_by_length(examples))
@@ -93,8 +103,9 @@ def test_a_cpu_gets_no_graphs() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_graphs_train_as_the_cpu_does(variant: str, matrices: str) -> None:
     optimizer: Optimizer = HANDOUT.optimizer.model_copy(update={"matrices": matrices})
-    gpu = Backend(torch.device("cuda"), torch.float32)
-    both = [learner_for(loud(tiny_model(variant, VOCABULARY)), optimizer, backend) for backend in (FLOAT32, gpu)]
+    both = [
+        learner_for(loud(tiny_model(variant, VOCABULARY)), optimizer, backend) for backend in (FLOAT32, GPU_FLOAT32)
+    ]
     assert isinstance(both[1], GraphLearner)
     for seed, rows in enumerate([16, 40, 16, 16]):  # two shapes
         losses = [each.step(each.cut(batch(rows, seed)), 1e-4).item() for each in both]
@@ -136,4 +147,4 @@ def test_a_restored_learner_goes_on_bit_for_bit(variant: str) -> None:
 def dropping(variant: str) -> Learner:
     """A learner on the GPU whose model drops values."""
     model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
-    return learner_for(loud(model), HANDOUT.optimizer, Backend(torch.device("cuda"), torch.float32))
+    return learner_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)

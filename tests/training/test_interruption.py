@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.project import copy_stages, environment, start, write_params
+from tests.project import copy_stages, environment, not_under_nohup, start, write_params
 from tests.tiny import ROOT, VARIANTS, tiny_prepared
 from tests.training.killing import fingerprint, steps_done, sum_of_steps
 
@@ -186,15 +186,14 @@ def test_a_training_stops_when_what_started_it_is_killed(
     project: Path, undisturbed: Path, number: signal.Signals
 ) -> None:
     shell = f"{sys.executable} -m {' '.join(COMMAND)}; exit $?"  # a shell that waits, as some do for DVC
-    script = (
-        "import signal, subprocess, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); subprocess.run(sys.argv[1:])"
-    )
+    script = "import subprocess, sys; subprocess.run(sys.argv[1:])"
     process = subprocess.Popen(
         [sys.executable, "-c", script, "sh", "-c", shell],
         cwd=project,
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=not_under_nohup,
     )
     wait_until(lambda: first_steps(project) >= 3, process)
     process.send_signal(number)
