@@ -19,6 +19,7 @@ from torch import Tensor
 
 from stages.costing.memory import Meter, nothing_held_back
 from stages.model.mixers import build
+from stages.model.rows import Rows
 from stages.model.trunk import Trunk
 from stages.settings import Compute, CostLimits, Model, Section
 from stages.training.compute import Backend, choose_backend
@@ -118,12 +119,12 @@ def _text(backend: Backend, length: int, width: int) -> Tensor:
 def _read(trunk: Trunk, text: Tensor) -> None:
     """A forward pass of which nothing is kept."""
     with torch.inference_mode():
-        trunk.eval()(text, [torch.Size((1, len(text)))])
+        trunk.eval()(text, Rows.full((1, len(text))))
 
 
 def _train(trunk: Trunk, text: Tensor) -> None:
     """A forward and a backward pass; the weights' gradients add up."""
-    output = trunk.train()(text.detach().requires_grad_(), [torch.Size((1, len(text)))])
+    output = trunk.train()(text.detach().requires_grad_(), Rows.full((1, len(text))))
     output.backward(torch.ones_like(output))
 
 
@@ -141,9 +142,9 @@ def _generate(trunk: Trunk, text: Tensor, backend: Backend, characters: int) -> 
     with torch.inference_mode():
         states = trunk.eval().empty_states(1, len(text))
         for chunk in text[:before].split(CHUNK):
-            trunk(chunk, [torch.Size((1, len(chunk)))], states)
+            trunk(chunk, Rows.full((1, len(chunk))), states)
         for character in text[before:].split(1):
-            seconds.append(_seconds(functools.partial(trunk, character, [torch.Size((1, 1))], states), backend))
+            seconds.append(_seconds(functools.partial(trunk, character, Rows.full((1, 1)), states), backend))
     return statistics.median(seconds), sum(state.bytes_per_row for state in states)
 
 

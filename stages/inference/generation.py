@@ -12,6 +12,7 @@ from stages.inference.decoding import Pick, greedy
 from stages.inference.searches import Beams, Continuation, Lines, Said, Search
 from stages.model.gpt import GPT
 from stages.model.mixer import State
+from stages.model.rows import Rows
 from stages.settings import Generation
 
 MOST_LINES = 256  # of one batch: each has a state of its own, and more of them do not fit the processor's cache
@@ -139,4 +140,4 @@ def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:
     """Read tokens (B, T) and give the logits (B, V) of the character after the last."""
     B, T = tokens.shape
     last = torch.arange(T - 1, B * T, T, device=tokens.device)
-    return model.head(model.hidden([tokens], states, last))
+    return model.head(model.hidden(tokens.flatten(), Rows.full(tokens.shape), states, last))

@@ -1,6 +1,5 @@
 """Causal softmax attention: what the softmax variants share."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -10,6 +9,8 @@ from torch.nn import functional as F
 from stages.model.cache import KeyValueCache, WindowCache
 from stages.model.fused import attention_weights, dropout, merge_heads, rotate, split_heads
 from stages.model.mixer import Mixer
+from stages.model.row_attention import Angles, attend_rows, serves
+from stages.model.rows import Rows
 from stages.settings import Model, Section
 
 
@@ -30,11 +31,18 @@ class CausalSelfAttention(Mixer):
         """Hook: put positions into queries or keys x (B, nh, T, hs); positions (B, T), or None for 0…T-1."""
         return x
 
-    def forward(
-        self, x: Tensor, shapes: Sequence[torch.Size], state: KeyValueCache | WindowCache | None = None
-    ) -> Tensor:
-        parts = split_heads(self.query_key_value(x), shapes, self.heads)  # q, k, v (B, nh, T, hs) of each part
-        return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts]))
+    def angles(self) -> Angles | None:
+        """Hook: what `place` turns the queries and keys of whole rows by, if that is what it does."""
+        return None
+
+    def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | WindowCache | None = None) -> Tensor:
+        joined = self.query_key_value(x)  # (N, 3C)
+        if state is None and serves(joined, rows, self.head_size):
+            heads, share_dropped = (self.heads, self.heads), self.dropout if self.training else 0.0
+            mixed = attend_rows(joined, None, rows, rows, heads, share_dropped, self.window, self.angles())
+            return self.projection(mixed)
+        parts = split_heads(joined, rows, self.heads)  # q, k, v (B, nh, T, hs) of each part
+        return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts], rows))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, state: KeyValueCache | WindowCache | None) -> Tensor:
         positions = None if state is None else state.lengths[:, None] + torch.arange(q.shape[2], device=q.device)
@@ -72,8 +80,11 @@ class RotaryAttention(CausalSelfAttention):
         self.register_buffer("cosine", angle.cos(), persistent=False)
         self.register_buffer("sine", angle.sin(), persistent=False)
 
+    def angles(self) -> Angles:
+        return self.get_buffer("cosine"), self.get_buffer("sine")
+
     def place(self, x: Tensor, positions: Tensor | None) -> Tensor:
-        cosine, sine = self.get_buffer("cosine"), self.get_buffer("sine")
+        cosine, sine = self.angles()
         if positions is None:
             T = x.shape[-2]
             return rotate(x, cosine[:T], sine[:T])
@@ -87,8 +98,9 @@ def attend(
 
     share_dropped: share of the attention weights dropped; who sees whom: as in `weigh`.
 
-    On a CPU this is written out: batched products and a softmax take less than half the time of
-    the fused kernel's bfloat16 backward at these lengths (measured with torch 2.13).
+    On a CPU this is written out: batched products and a softmax take less than half the time of torch's fused
+    bfloat16 backward at these lengths (measured with torch 2.13); where a compiler is found, whole rows are
+    attended by `attend_rows` in half of that again.
     """
     if q.is_cuda and (window is None or visible is not None):
         return F.scaled_dot_product_attention(q, k, v, visible, share_dropped, is_causal=visible is None)

@@ -1,22 +1,21 @@
 """One residual block."""
 
-from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.fused import add_dropout, gelu, layer_norm
 from stages.model.mixer import Mixer
+from stages.model.rows import Rows
 from stages.settings import Model
 
 
 class Block(nn.Module):
     """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of four times the width.
 
-    All but the mixer works on characters one by one, so it takes those of a whole batch at once, whatever
-    the shapes of the batch's parts.
+    All but the mixer works on characters one by one, so it takes those of a whole batch at once, whatever the rows
+    they belong to.
     """
 
     def __init__(self, model: Model, mixer: Mixer) -> None:
@@ -28,15 +27,12 @@ class Block(nn.Module):
         self.contract = nn.Linear(4 * model.width, model.width)
         self.share_dropped = model.dropout
 
-    def forward(
-        self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None, wanted: Tensor | None = None
-    ) -> Tensor:
-        """x (N, C) → (N, C), the characters of parts of the shapes (B, T), one part after another.
+    def forward(self, x: Tensor, rows: Rows, state: Any = None, wanted: Tensor | None = None) -> Tensor:
+        """x (N, C) → (N, C); rows and state as in `Mixer.forward`.
 
-        A state continues the only part, as in `Mixer.forward`. With `wanted`, numbers of characters, only those
-        come out: (wanted, C).
+        With `wanted`, numbers of characters, only those come out: (wanted, C).
         """
-        mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), shapes, state)  # (N, C)
+        mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), rows, state)  # (N, C)
         return self.add(x, mixed, wanted)
 
     def add(self, x: Tensor, mixed: Tensor, wanted: Tensor | None = None) -> Tensor:

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.kernels import call, serve
+from stages.model.kernels import call, random_seed, serve
+from stages.model.rows import Part, Rows
 
 EPSILON = 1e-5  # of LayerNorm, torch's default
 
@@ -55,26 +56,42 @@ def gelu(x: Tensor, bias: Tensor) -> Tensor:
     return F.gelu(x + bias)
 
 
-def split_heads(x: Tensor, shapes: Sequence[torch.Size], heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
-    """The heads of a batch's parts.
+def embed_positions(table: Tensor, rows: Rows) -> Tensor:
+    """Each character's vector by its position in its row. table: (≥ T, C); returns (N, C)."""
+    if rows.are_full:  # nothing to look up
+        return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in rows.parts)])
+    return F.embedding(rows.positions.to(table.device), table)
 
-    x: (N, kinds·C), parts of the shapes (B, T) one after another; kinds is 1 or, for queries, keys and values, 3.
-    Returns as many (B, nh, T, hs) for each part.
+
+def split_heads(x: Tensor, rows: Rows, heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
+    """The heads of a batch's parts, as rectangles: zeros past the end of a row.
+
+    x: (N, kinds·C); kinds is 1 or, for queries, keys and values, 3. Returns as many (B, nh, T, hs) for each part.
     """
     if serve(x):
-        flat = _SplitHeads.apply(x, shapes, heads, kinds)
+        flat = _SplitHeads.apply(x, rows, heads, kinds)
         return [tuple(flat[i : i + kinds]) for i in range(0, len(flat), kinds)]
-    parts = x.split([shape.numel() for shape in shapes])
-    split = [part.view(*shape, kinds, heads, -1) for part, shape in zip(parts, shapes, strict=True)]
+    rectangles = [_rectangle(part, each) for part, each in zip(x.split(rows.sizes), rows.parts, strict=True)]
+    split = [part.view(*part.shape[:2], kinds, heads, -1) for part in rectangles]
     return [part.permute(2, 0, 3, 1, 4).unbind() for part in split]
 
 
-def merge_heads(parts: Sequence[Tensor]) -> Tensor:
-    """(B, nh, T, hs) of each part → (N, C), one part after another."""
+def merge_heads(parts: Sequence[Tensor], rows: Rows) -> Tensor:
+    """(B, nh, T, hs) of each part → (N, C), without what is past the end of a row."""
     if serve(parts[0]):
-        merged: Tensor = _MergeHeads.apply(*parts)
+        merged: Tensor = _MergeHeads.apply(rows, *parts)
         return merged
-    return torch.cat([part.transpose(1, 2).flatten(2).flatten(0, 1) for part in parts])
+    flat = [part.transpose(1, 2).flatten(2) for part in parts]  # (B, T, C)
+    joined = [x.flatten(0, 1) if part.is_full else x[part.filled()] for x, part in zip(flat, rows.parts, strict=True)]
+    return torch.cat(joined)
+
+
+def _rectangle(x: Tensor, part: Part) -> Tensor:
+    """(characters, C) of a part → (B, T, C), zeros past the end of a row."""
+    if part.is_full:
+        return x.view(*part.shape, -1)
+    padded = nn.utils.rnn.pad_sequence(x.split(list(part.lengths)), batch_first=True)  # as wide as the longest row
+    return F.pad(padded, (0, 0, 0, part.width - padded.shape[1]))
 
 
 def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
@@ -94,15 +111,11 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return F.layer_norm(x, weight.shape, weight, bias, EPSILON)
 
 
-def _seed(share_dropped: float) -> int:
-    return int(torch.randint(2**63 - 1, ())) if share_dropped else 0
-
-
 class _AttentionWeights(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, first: Tensor, last: Tensor, scale: float, share_dropped: float) -> Tensor:
         scores = scores.contiguous()
-        ctx.seed, ctx.share_dropped, ctx.scale = _seed(share_dropped), float(share_dropped), scale
+        ctx.seed, ctx.share_dropped, ctx.scale = random_seed(share_dropped), float(share_dropped), scale
         weights = torch.empty_like(scores)
         dropped = torch.empty_like(scores) if share_dropped else weights
         rows, columns = scores.shape[-2:]
@@ -125,7 +138,7 @@ class _AddDropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, residual: Tensor | None, x: Tensor, bias: Tensor | None, share_dropped: float) -> Tensor:
         ctx.has_residual, ctx.has_bias = residual is not None, bias is not None
-        ctx.seed, ctx.share_dropped = _seed(share_dropped), float(share_dropped)
+        ctx.seed, ctx.share_dropped = random_seed(share_dropped), float(share_dropped)
         x, residual = x.contiguous(), None if residual is None else residual.contiguous()
         y = torch.empty_like(x)
         call("dropout_forward", x.dtype, x, bias, residual, y, *_rows(x), ctx.share_dropped, ctx.seed)
@@ -162,48 +175,52 @@ class _Gelu(torch.autograd.Function):
 
 class _SplitHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, shapes: Sequence[torch.Size], heads: int, kinds: int) -> tuple[Tensor, ...]:
-        ctx.kinds = kinds
-        return tuple(kind for part in _split(x, shapes, heads, kinds) for kind in part)
+    def forward(ctx: Any, x: Tensor, rows: Rows, heads: int, kinds: int) -> tuple[Tensor, ...]:
+        ctx.rows, ctx.kinds = rows, kinds
+        return tuple(kind for part in _split(x, rows, heads, kinds) for kind in part)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
         parts = [gradients[i : i + ctx.kinds] for i in range(0, len(gradients), ctx.kinds)]
-        return _merge(parts), None, None, None
+        return _merge(parts, ctx.rows), None, None, None
 
 
 class _MergeHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, *parts: Tensor) -> Tensor:
-        ctx.heads, ctx.shapes = parts[0].shape[1], [torch.Size((part.shape[0], part.shape[2])) for part in parts]
-        return _merge([(part,) for part in parts])
+    def forward(ctx: Any, rows: Rows, *parts: Tensor) -> Tensor:
+        ctx.heads, ctx.rows = parts[0].shape[1], rows
+        return _merge([(part,) for part in parts], rows)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:
-        return tuple(part[0] for part in _split(gradient, ctx.shapes, ctx.heads, kinds=1))
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *(part[0] for part in _split(gradient, ctx.rows, ctx.heads, kinds=1))
 
 
-def _split(x: Tensor, shapes: Sequence[torch.Size], heads: int, kinds: int) -> list[Tensor]:
-    """x (N, kinds·C) → (kinds, B, nh, T, hs) for each shape (B, T)."""
-    head_size = x.shape[1] // (kinds * heads)
+def _split(x: Tensor, rows: Rows, heads: int, kinds: int) -> list[Tensor]:
+    """x (N, kinds·C) → (kinds, B, nh, T, hs) for each part."""
+    x, head_size = x.contiguous(), x.shape[1] // (kinds * heads)
     parts = []
-    for rows, (B, T) in zip(x.contiguous().split([shape.numel() for shape in shapes]), shapes, strict=True):
+    for (B, T), places in _places(rows):
         part = x.new_empty(kinds, B, heads, T, head_size)
-        call("split_heads", x.dtype, rows, *_three(part), B, T, heads, head_size, kinds)
+        call("split_heads", x.dtype, x, *_three(part), *places, B, T, heads, head_size, kinds)
         parts.append(part)
     return parts
 
 
-def _merge(parts: Sequence[Sequence[Tensor]]) -> Tensor:
+def _merge(parts: Sequence[Sequence[Tensor]], rows: Rows) -> Tensor:
     """As many (B, nh, T, hs) as there are kinds, for each part → (N, kinds·C)."""
     kinds, (_, heads, _, head_size) = len(parts[0]), parts[0][0].shape
-    sizes = [part[0].shape[0] * part[0].shape[2] for part in parts]
-    merged = parts[0][0].new_empty(sum(sizes), kinds * heads * head_size)
-    for rows, part in zip(merged.split(sizes), parts, strict=True):
-        B, _, T, _ = part[0].shape
-        places = _three([kind.contiguous() for kind in part])
-        call("merge_heads", merged.dtype, *places, rows, B, T, heads, head_size, kinds)
+    merged = parts[0][0].new_empty(sum(rows.sizes), kinds * heads * head_size)
+    for part, ((B, T), places) in zip(parts, _places(rows), strict=True):
+        kernels_places = _three([kind.contiguous() for kind in part])
+        call("merge_heads", merged.dtype, *kernels_places, merged, *places, B, T, heads, head_size, kinds)
     return merged
+
+
+def _places(rows: Rows) -> list[tuple[torch.Size, Tensor]]:
+    """Of each part its (B, T), and where its rows start in (N, C) and how long they are: (2, B)."""
+    places = rows.places.split([part.shape[0] for part in rows.parts], dim=1)
+    return [(part.shape, each) for part, each in zip(rows.parts, places, strict=True)]
 
 
 def _three(kinds: Iterable[Tensor]) -> list[Tensor | None]:

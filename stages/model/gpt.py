@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from stages.model.fused import dropout, layer_norm
+from stages.model.fused import dropout, embed_positions, layer_norm
 from stages.model.mixer import State
 from stages.model.mixers import build
+from stages.model.rows import Rows
 from stages.settings import Model, Section
 
 
@@ -35,32 +36,30 @@ class GPT(nn.Module):
         self.apply(_initialise)
 
     def hidden(
-        self, parts: Sequence[Tensor], states: Sequence[State] | None = None, wanted: Tensor | None = None
+        self, tokens: Tensor, rows: Rows, states: Sequence[State] | None = None, wanted: Tensor | None = None
     ) -> Tensor:
-        """Batches of tokens, each (B, T) int64 → what the head reads (N, C), one part after another, N = Σ B·T.
+        """Tokens (N,) int64 of rows one after the other → what the head reads (N, C).
 
-        With states (one a block) there is one part, and its tokens continue each row after the positions its
-        states have seen. With `wanted`, numbers of characters in 0…N−1, only what is read at those is computed
+        With states (one a block) all rows are full, of one part, and the tokens continue each row after the positions
+        its states have seen. With `wanted`, numbers of characters in 0…N−1, only what is read at those is computed
         to the end: (wanted, C).
         """
-        x = self.embedding(torch.cat([part.flatten() for part in parts]))  # (N, C)
+        x = self.embedding(tokens)  # (N, C)
         if self.positions is not None:
-            x = x + torch.cat([self._positions(part, states).flatten(0, 1) for part in parts])
+            x = x + (embed_positions(self.positions, rows) if states is None else self._next(tokens, rows, states[0]))
         x = dropout(x, self.share_dropped if self.training else 0.0)
-        x = self.blocks(x, [part.shape for part in parts], states, wanted)
+        x = self.blocks(x, rows, states, wanted)
         return layer_norm(x, self.norm.weight, self.norm.bias)
 
-    def _positions(self, part: Tensor, states: Sequence[State] | None) -> Tensor:
-        """The learned positions of a part's characters (B, T, C)."""
+    def _next(self, tokens: Tensor, rows: Rows, state: State) -> Tensor:
+        """The learned positions of characters that continue what a state has seen: (B·T, C)."""
         assert self.positions is not None
-        B, T = part.shape
-        if states is None:
-            return self.positions[:T].expand(B, T, -1)
-        return self.positions[states[0].lengths[:, None] + torch.arange(T, device=part.device)]
+        T = rows.parts[0].width
+        return self.positions[(state.lengths[:, None] + torch.arange(T, device=tokens.device)).flatten()]
 
     def forward(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
         """tokens (B, T) int64 → logits (B, T, vocabulary size) of the character after each."""
-        return self.head(self.hidden([tokens], states)).view(*tokens.shape, -1)
+        return self.head(self.hidden(tokens.flatten(), Rows.full(tokens.shape), states)).view(*tokens.shape, -1)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         """States for generation, one a block, of rows that have seen nothing yet."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from stages.model.mixers import build
+from stages.model.rows import Rows
 from stages.model.trunk import Trunk
 from stages.settings import Model, Section
 
@@ -76,7 +77,7 @@ def _derivative(trunk: Trunk, x: Tensor, outputs: Tensor, direction: Tensor, hol
     """The derivative of output outputs[b] of row b, in the direction (C,), by each input of the row. x: (B, T, C)."""
     x = x.clone().requires_grad_()
     with _double(), _Exact(hold):
-        y = trunk(x.flatten(0, 1), [x.shape[:2]]).view_as(x)  # (B, T, C)
+        y = trunk(x.flatten(0, 1), Rows.full(x.shape[:2])).view_as(x)  # (B, T, C)
         (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
     return derivative
 

@@ -269,27 +269,36 @@ void norm_backward(const number *x, const number *weight, const float *statistic
     add_chunks(biases, width, bias_gradient);
 }
 
-// x (B, T, kinds, nh, hs) → kinds times (B, nh, T, hs); kinds is 1 or 3, b and c may be null.
-void split_heads(const number *x, number *a, number *b, number *c, int64_t batch, int64_t time, int64_t heads,
-                 int64_t size, int64_t kinds) {
+// Rows of x (N, kinds · nh · hs), each `length` characters from `start` → kinds times (B, nh, T, hs), 0 past a row's
+// length; kinds is 1 or 3, b and c may be null.
+void split_heads(const number *x, number *a, number *b, number *c, const int64_t *starts, const int64_t *lengths,
+                 int64_t batch, int64_t time, int64_t heads, int64_t size, int64_t kinds) {
     number *const to[3] = {a, b, c};
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < batch * heads; ++i)
-        for (int64_t kind = 0; kind < kinds; ++kind)
-            for (int64_t t = 0; t < time; ++t)
+    for (int64_t i = 0; i < batch * heads; ++i) {
+        const int64_t start = starts[i / heads], length = lengths[i / heads];
+        for (int64_t kind = 0; kind < kinds; ++kind) {
+            for (int64_t t = 0; t < length; ++t)
                 copy(to[kind] + (i * time + t) * size,
-                     x + (((i / heads * time + t) * kinds + kind) * heads + i % heads) * size, size);
+                     x + (((start + t) * kinds + kind) * heads + i % heads) * size, size);
+            std::memset(static_cast<void *>(to[kind] + (i * time + length) * size), 0,
+                        (time - length) * size * sizeof(number));
+        }
+    }
 }
 
-void merge_heads(const number *a, const number *b, const number *c, number *x, int64_t batch, int64_t time,
-                 int64_t heads, int64_t size, int64_t kinds) {
+void merge_heads(const number *a, const number *b, const number *c, number *x, const int64_t *starts,
+                 const int64_t *lengths, int64_t batch, int64_t time, int64_t heads, int64_t size, int64_t kinds) {
     const number *const from[3] = {a, b, c};
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < batch * time; ++i)
+    for (int64_t i = 0; i < batch * time; ++i) {
+        const int64_t row = i / time, t = i % time;
+        if (t >= lengths[row]) continue;
         for (int64_t kind = 0; kind < kinds; ++kind)
             for (int64_t head = 0; head < heads; ++head)
-                copy(x + ((i * kinds + kind) * heads + head) * size,
-                     from[kind] + ((i / time * heads + head) * time + i % time) * size, size);
+                copy(x + (((starts[row] + t) * kinds + kind) * heads + head) * size,
+                     from[kind] + ((row * heads + head) * time + t) * size, size);
+    }
 }
 
 // Pairs (x[c], x[c + half]) of row i turned by the angles of position i mod positions.

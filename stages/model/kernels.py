@@ -1,4 +1,4 @@
-"""Kernels in C++ for the CPU (kernels.cpp), compiled on first use with the compiler this machine has.
+"""Kernels in C++ for the CPU (kernels.cpp, attention.cpp), compiled on first use with the compiler this machine has.
 
 Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics, about
 half as fast.
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from stages.model.processor import processor_features
 
-SOURCE = Path(__file__).with_name("kernels.cpp")
+SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
 COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
@@ -54,8 +54,13 @@ def serve(x: Tensor) -> bool:
 
 
 def call(name: str, dtype: torch.dtype, *arguments: Tensor | int | float | None) -> None:
-    """Run the kernel `name` of kernels.cpp for numbers of a type; tensors are contiguous."""
+    """Run the kernel `name` for numbers of a type; tensors are contiguous."""
     getattr(_library(dtype), name)(*(_argument(value) for value in arguments))
+
+
+def random_seed(share_dropped: float) -> int:
+    """What governs a kernel's dropout, drawn from torch's generator; 0 where nothing is dropped."""
+    return int(torch.randint(2**63 - 1, ())) if share_dropped else 0
 
 
 def _argument(value: object) -> object:
@@ -86,7 +91,7 @@ def _library(dtype: torch.dtype) -> ctypes.CDLL | None:
 
 def _compiled(compiler: str, flags: list[str]) -> Path | None:
     """The shared library, made unless an earlier run did; None if the compiler refuses."""
-    sources = [path.read_text(encoding="utf-8") for path in (SOURCE, HEADER)]
+    sources = [path.read_text(encoding="utf-8") for path in (*SOURCES, HEADER)]
     identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
     name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.so"
     cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -99,7 +104,7 @@ def _compiled(compiler: str, flags: list[str]) -> Path | None:
                 return folder / name
             with tempfile.TemporaryDirectory(dir=folder) as scratch:
                 target = Path(scratch) / name
-                command = [compiler, *flags, str(SOURCE), "-o", str(target)]
+                command = [compiler, *flags, *map(str, SOURCES), "-o", str(target)]
                 if subprocess.run(command, capture_output=True, check=False).returncode:
                     return None
                 os.replace(target, folder / name)

@@ -4,13 +4,14 @@ Shape letters in model code: B batch, T time (characters), C width, nh heads, hs
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
+from stages.model.fused import merge_heads, split_heads
+from stages.model.rows import Rows
 from stages.settings import Model, Section
 
 
@@ -59,11 +60,11 @@ class Mixer(nn.Module, ABC):
         super().__init__()
 
     @abstractmethod
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None) -> Tensor:
-        """x (N, C) → (N, C): the characters of a batch's parts, each of a shape (B, T), one part after another.
+    def forward(self, x: Tensor, rows: Rows, state: Any = None) -> Tensor:
+        """x (N, C) → (N, C): the characters of a batch, row after row.
 
-        With a state there is one part, and it continues each row after the positions the state has seen; the state
-        then includes x. The outputs are those that the full form gives at the same positions.
+        With a state all rows are full, of one part, and x continues each row after the positions the state has seen;
+        the state then includes x. The outputs are those that the full form gives at the same positions.
         """
 
     @abstractmethod
@@ -76,12 +77,11 @@ class SequenceMixer(Mixer):
 
     @abstractmethod
     def mix(self, x: Tensor, state: Any = None) -> Tensor:
-        """x (B, T, C) → (B, T, C); the state as in `Mixer.forward`."""
+        """x (B, T, C) → (B, T, C), zeros past the end of a row; the state as in `Mixer.forward`."""
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: Any = None) -> Tensor:
-        parts = x.split([shape.numel() for shape in shapes])
-        mixed = [self.mix(part.view(*shape, -1), state) for part, shape in zip(parts, shapes, strict=True)]
-        return torch.cat([part.flatten(0, 1) for part in mixed])
+    def forward(self, x: Tensor, rows: Rows, state: Any = None) -> Tensor:
+        mixed = [self.mix(part[:, 0], state)[:, None] for (part,) in split_heads(x, rows, heads=1, kinds=1)]
+        return merge_heads(mixed, rows)
 
 
 class NoSettings(Section):

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 
 from stages.model.block import Block
 from stages.model.mixer import Mixer, State
+from stages.model.rows import Rows
 from stages.settings import Model, Section
 
 
@@ -25,18 +25,17 @@ class Trunk(nn.ModuleList):
     def forward(
         self,
         x: Tensor,
-        shapes: Sequence[torch.Size],
+        rows: Rows,
         states: Sequence[State] | None = None,
         wanted: Tensor | None = None,
     ) -> Tensor:
-        """x (N, C) → (N, C), the characters of parts of the shapes (B, T), one part after another.
+        """x (N, C) → (N, C); rows as in `Mixer.forward`, and so are the states, one a block.
 
-        With states (one a block) there is one part, and it continues each row after the positions they have seen.
         With `wanted`, numbers of characters, only those come out: (wanted, C).
         """
         for i, block in enumerate(self):
             is_last = i == len(self) - 1
-            x = block(x, shapes, None if states is None else states[i], wanted if is_last else None)
+            x = block(x, rows, None if states is None else states[i], wanted if is_last else None)
         return x
 
     def empty_states(self, batch: int, positions: int) -> list[State]:

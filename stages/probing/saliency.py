@@ -11,6 +11,7 @@ from stages.inference.generation import answer
 from stages.model.attention import CausalSelfAttention, weigh
 from stages.model.fused import split_heads
 from stages.model.gpt import GPT
+from stages.model.rows import Rows
 from stages.model.trunk import Trunk
 from stages.probing.people import question_about
 from stages.settings import Generation
@@ -72,7 +73,7 @@ def saliency(model: GPT, vocabulary: Vocabulary, name: str, decoding: Generation
 @torch.inference_mode()
 def attention_of_last(mixer: CausalSelfAttention, joined: Tensor) -> Tensor:
     """The weights (nh, T) with which the last of T positions attends; joined (T, 3C): queries, keys and values."""
-    ((q, k, _),) = split_heads(joined, [torch.Size((1, len(joined)))], mixer.heads)  # (1, nh, T, hs)
+    ((q, k, _),) = split_heads(joined, Rows.full((1, len(joined))), mixer.heads)  # (1, nh, T, hs)
     q, k = mixer.place(q, None), mixer.place(k, None)
     weights = weigh(q @ k.transpose(-2, -1), q.shape[-1] ** -0.5, 0.0, mixer.window)  # (1, nh, T, T)
     return weights[0, :, -1].float()

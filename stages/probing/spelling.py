@@ -9,6 +9,7 @@ import torch
 from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
+from stages.model.rows import Rows
 from stages.probing.forms import Asked
 
 ROWS = 64  # of a batch; sorted by length, so that little of it is PAD
@@ -62,7 +63,8 @@ def _read(model: GPT, vocabulary: Vocabulary, asked: Sequence[Asked]) -> Iterato
         )
         wanted = batch.targets != PAD  # (B, T)
         characters = torch.from_numpy(wanted.ravel().nonzero()[0]).to(device)
-        hidden = model.hidden([torch.from_numpy(batch.inputs).to(device)], wanted=characters)  # (characters, C)
+        tokens = torch.from_numpy(batch.inputs).to(device).flatten()
+        hidden = model.hidden(tokens, Rows.full(batch.inputs.shape), wanted=characters)  # (characters, C)
         logits = model.head(hidden).float()  # (characters, V)
         gold = batch.targets[wanted]
         log_probability = logits.log_softmax(dim=-1).cpu().double().numpy()[np.arange(len(gold)), gold]

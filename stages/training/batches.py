@@ -1,13 +1,17 @@
 """The order of the data, and batches without padding waste."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from stages.corpus.example import Examples, columns
+from stages.corpus.example import PAD, Examples, columns
 
 # Parts have few different shapes, because kernels are prepared for each: that takes longer than running them.
 LENGTH_STEP = 8  # widths of parts are multiples of this (a context is one, too)
 ROW_STEP = 8  # cuts are at multiples of this
 PART_COST = 100  # what a part costs beside its area, in characters (measured on two CPU cores)
+CHARACTER_STEP = 128  # the number of characters that are computed is a multiple of this where PAD allows it
 
 
 def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
@@ -45,6 +49,43 @@ def split_by_length(examples: Examples, part_cost: int = PART_COST, row_step: in
             (order[start:end], int(widths[end - 1])) for start, end in _cuts(widths, part_cost, row_step)
         )
     ]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A batch's characters, row after row, without the PAD at the rows' ends."""
+
+    inputs: np.ndarray  # (N,) int64
+    targets: np.ndarray  # (N,) int64, PAD where no loss is wanted
+    lengths: list[np.ndarray]  # (B,) of each part's rows
+    wanted: np.ndarray | None  # numbers of the characters with a target, and few others; None if that is all
+
+    @classmethod
+    def of(cls, parts: Sequence[Examples], step: int = CHARACTER_STEP) -> "Packed":
+        """Pack a batch's parts.
+
+        Some PAD stays, at rows' ends, so that the number of characters is a multiple of `step`, and so is that of
+        the wanted ones: kernels are prepared for each number that comes up.
+        """
+        lengths, room = (
+            np.concatenate([each(part) for part in parts])
+            for each in (lambda part: part.lengths, lambda part: part.inputs.shape[1] - part.lengths)
+        )
+        missing = -lengths.sum() % step
+        lengths = lengths + np.clip(missing - (room.cumsum() - room), 0, room)  # the first rows with room take it
+        each = np.split(lengths, np.cumsum([len(part.lengths) for part in parts])[:-1])
+        inputs, targets = (
+            np.concatenate(
+                [
+                    matrix[np.arange(matrix.shape[1]) < kept[:, None]]
+                    for matrix, kept in zip(matrices, each, strict=True)
+                ]
+            )
+            for matrices in ([part.inputs for part in parts], [part.targets for part in parts])
+        )
+        wanted = targets != PAD
+        wanted[np.flatnonzero(~wanted)[: -wanted.sum() % step]] = True
+        return cls(inputs, targets, each, None if wanted.all() else np.flatnonzero(wanted))
 
 
 def _cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:

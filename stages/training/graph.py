@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples, columns
 from stages.model.gpt import GPT
+from stages.model.rows import Rows
 from stages.settings import Optimizer
 from stages.training.compute import Backend
 from stages.training.learner import Learner
@@ -122,6 +123,7 @@ def padded_loss(model: GPT, parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
 
     parts: inputs and targets, each (B, T).
     """
-    logits = model.head(model.hidden([inputs for inputs, _ in parts]))  # (N, vocabulary), N = Σ B·T
+    tokens = torch.cat([inputs.flatten() for inputs, _ in parts])  # (N,), N = Σ B·T
+    logits = model.head(model.hidden(tokens, Rows.full(*(inputs.shape for inputs, _ in parts))))  # (N, vocabulary)
     targets = torch.cat([targets.flatten() for _, targets in parts])  # (N,)
     return F.cross_entropy(logits.float(), targets, ignore_index=PAD)

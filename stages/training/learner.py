@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples
 from stages.model.gpt import GPT
+from stages.model.rows import Part, Rows
 from stages.settings import Optimizer
-from stages.training.batches import split_by_length
+from stages.training.batches import Packed, split_by_length
 from stages.training.compute import Backend
 from stages.training.optimizer import build_optimizers
 
@@ -108,9 +108,10 @@ class Learner:
 
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
     """Mean cross-entropy over all targets of a batch's parts, in nats; only what they need of the model is computed."""
-    device = model.head.weight.device
-    targets = torch.from_numpy(np.concatenate([part.targets.ravel() for part in parts])).to(device)  # (N,)
-    wanted = (targets != PAD).nonzero()[:, 0]  # (targets,)
-    hidden = model.hidden([torch.from_numpy(part.inputs).to(device) for part in parts], wanted=wanted)  # (targets, C)
-    logits = model.head(hidden)  # (targets, vocabulary)
-    return F.cross_entropy(logits.float(), targets[wanted])
+    packed, device = Packed.of(parts), model.head.weight.device
+    shapes = zip(packed.lengths, parts, strict=True)
+    rows = Rows(tuple(Part(tuple(lengths.tolist()), part.inputs.shape[1]) for lengths, part in shapes))
+    inputs, targets = (torch.from_numpy(each).to(device) for each in (packed.inputs, packed.targets))  # (N,) each
+    wanted = None if packed.wanted is None else torch.from_numpy(packed.wanted).to(device)
+    logits = model.head(model.hidden(inputs, rows, wanted=wanted))  # (wanted, vocabulary)
+    return F.cross_entropy(logits.float(), targets if wanted is None else targets[wanted], ignore_index=PAD)

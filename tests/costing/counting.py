@@ -7,6 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from stages.costing.formulas import Cost, Shape
 from stages.model import kernels
 from stages.model.mixers import build
+from stages.model.rows import Rows
 from stages.settings import Model, Section
 
 
@@ -24,9 +25,9 @@ def counted(variant: str, settings: Section, shape: Shape) -> Cost:
         kept[tensor.untyped_storage().data_ptr()] = tensor
         return tensor
 
-    def rows(number: int) -> tuple[torch.Tensor, list[torch.Size]]:
+    def rows(number: int) -> tuple[torch.Tensor, Rows]:
         x = torch.randn(number, shape.width, requires_grad=torch.is_grad_enabled())
-        return x, [torch.Size((1, number))]
+        return x, Rows.full((1, number))
 
     served = kernels.identity() != "torch"
     kernels.use_kernels(False)

@@ -10,6 +10,7 @@ from torch import Tensor
 from stages.model import fused
 from stages.model.fused import dropout
 from stages.model.kernels import identity, use_kernels
+from stages.model.rows import Rows
 
 SIZE = 400_000
 compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
@@ -44,16 +45,16 @@ def windowed(scores: Tensor) -> Tensor:
 
 
 def split(x: Tensor) -> Tensor:
-    parts = fused.split_heads(x, [torch.Size([3, 8]), torch.Size([2, 20])], heads=2)
+    parts = fused.split_heads(x, Rows.full((3, 8), (2, 20)), heads=2)
     return torch.cat([(q.exp() + 2 * k * v).flatten() for q, k, v in parts])
 
 
 def split_one(x: Tensor) -> Tensor:
-    return torch.cat([q.exp().flatten() for (q,) in fused.split_heads(x, [torch.Size([3, 8])], heads=2, kinds=1)])
+    return torch.cat([q.exp().flatten() for (q,) in fused.split_heads(x, Rows.full((3, 8)), heads=2, kinds=1)])
 
 
 def merge(a: Tensor, b: Tensor) -> Tensor:
-    return fused.merge_heads([a, b]).exp()
+    return fused.merge_heads([a, b], Rows.full(*(x.shape[::2] for x in (a, b)))).exp()
 
 
 def turn(x: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from stages.model.mixer import Mixer
 from stages.model.mixers import random_synthesizer, synthesizer
+from stages.model.rows import Rows
 from tests.model.influence import reach
 from tests.tiny import HANDOUT, MODEL
 
@@ -18,7 +19,7 @@ def draws(seed: int, length: int = T) -> Tensor:
 
 def mixed(mixer: Mixer, x: Tensor) -> Tensor:
     """x (T, C) → (T, C)."""
-    return mixer(x, [torch.Size([1, len(x)])])
+    return mixer(x, Rows.full((1, len(x))))
 
 
 @pytest.fixture

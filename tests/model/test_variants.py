@@ -1,7 +1,7 @@
 """What every variant promises: causality, generation equal to the full form, its size, its first weights."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +11,10 @@ from torch.nn import functional as F
 
 from stages.model.fused import merge_heads, split_heads
 from stages.model.gpt import GPT
+from stages.model.kernels import use_kernels
 from stages.model.mixers import build, settings_of
 from stages.model.mixers.vanilla import Mixer as Vanilla
+from stages.model.rows import Rows
 from stages.settings import Model
 from tests.model.influence import ROUNDING, influence
 from tests.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, random_tokens, tiny_model
@@ -86,26 +88,26 @@ OF_THE_PAPER = {
 class Unmasked(Vanilla):
     """Attention to every position, later ones too."""
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: object = None) -> Tensor:
-        ((q, k, v),) = split_heads(self.query_key_value(x), shapes, self.heads)
-        return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)]))
+    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
+        ((q, k, v),) = split_heads(self.query_key_value(x), rows, self.heads)
+        return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)], rows))
 
 
 class OneAhead(Vanilla):
     """Causal attention, moved by one: each output sees the input after its own."""
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: object = None) -> Tensor:
-        (shape,) = shapes
-        return super().forward(x, shapes).view(*shape, -1).roll(-1, dims=1).flatten(0, 1)
+    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
+        (part,) = rows.parts
+        return super().forward(x, rows).view(*part.shape, -1).roll(-1, dims=1).flatten(0, 1)
 
 
 class Summary(Vanilla):
     """As in Linformer (Wang et al. 2020), positions are mixed before any mask."""
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: object = None) -> Tensor:
-        (shape,) = shapes
-        mean = x.view(*shape, -1).mean(dim=1, keepdim=True).expand(*shape, -1)
-        return super().forward(x + 0.1 * mean.flatten(0, 1), shapes)
+    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
+        ((B, T),) = (part.shape for part in rows.parts)
+        mean = x.view(B, T, -1).mean(dim=1, keepdim=True).expand(B, T, -1)
+        return super().forward(x + 0.1 * mean.flatten(0, 1), rows)
 
 
 @pytest.fixture(params=VARIANTS)
@@ -210,9 +212,24 @@ def test_every_length_up_to_the_context_gives_the_logits_of_the_whole(model: GPT
 
 @torch.inference_mode()
 def test_what_is_wanted_of_two_parts_comes_out_as_among_all(model: GPT) -> None:
-    parts = [random_tokens(2, 7), random_tokens(3, 16)]
+    tokens, rows = random_tokens(1, 62).flatten(), Rows.full((2, 7), (3, 16))
     wanted = torch.tensor([0, 6, 7, 13, 14, 30, 61])
-    torch.testing.assert_close(model.hidden(parts, wanted=wanted), model.hidden(parts)[wanted], rtol=0, atol=ROUNDING)
+    some, all_of_them = model.hidden(tokens, rows, wanted=wanted), model.hidden(tokens, rows)
+    torch.testing.assert_close(some, all_of_them[wanted], rtol=0, atol=ROUNDING)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("kernels", [True, False])
+def test_rows_of_any_lengths_give_the_logits_of_each_alone(model: GPT, kernels: bool) -> None:
+    lengths = [[1, 2, 5, 7], [MODEL.context - 1], [3, MODEL.context, 16]]
+    tokens = [random_tokens(1, length)[0] for part in lengths for length in part]
+    use_kernels(kernels)
+    try:
+        together = model.head(model.hidden(torch.cat(tokens), Rows.of(lengths)))
+        alone = torch.cat([model(row[None])[0] for row in tokens])
+    finally:
+        use_kernels(True)
+    torch.testing.assert_close(together, alone, rtol=0, atol=ROUNDING)
 
 
 @torch.inference_mode()

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from stages.model.fused import merge_heads, split_heads
 from stages.model.mixer import NoSettings as Settings
 from stages.model.mixer import SequenceMixer, State
+from stages.model.rows import Rows
 from stages.settings import Model
 
 
@@ -45,8 +46,8 @@ class Mixer(SequenceMixer):
 
     def mix(self, x: Tensor, state: Sums | None = None) -> Tensor:
         B, T, _ = x.shape
-        shapes = [torch.Size((B, T))]
-        ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), shapes, self.heads)  # (B, nh, T, hs) each
+        rows = Rows.full((B, T))
+        ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), rows, self.heads)  # (B, nh, T, hs) each
         if state is not None:
             q, k, v = q.float(), k.float(), v.float()
         q, k = feature(q), feature(k)
@@ -59,7 +60,7 @@ class Mixer(SequenceMixer):
             state.products, state.keys = past[..., :-1], past[..., -1]
             state.lengths = state.lengths + T
         mixed = sums[..., :-1] / sums[..., -1:]  # (B, nh, T, hs)
-        return self.projection(merge_heads([mixed.to(x.dtype)])).view_as(x)
+        return self.projection(merge_heads([mixed.to(x.dtype)], rows)).view_as(x)
 
     def empty_state(self, batch: int, positions: int) -> Sums:
         device = self.projection.weight.device

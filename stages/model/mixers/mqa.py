@@ -3,10 +3,8 @@
 Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", https://arxiv.org/abs/1911.02150
 """
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from stages.model.attention import weigh
@@ -14,6 +12,8 @@ from stages.model.cache import KeyValueCache
 from stages.model.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
+from stages.model.row_attention import attend_rows, serves
+from stages.model.rows import Rows
 from stages.settings import Model
 
 
@@ -34,11 +34,15 @@ class Mixer(BaseMixer):
         self.key_value = nn.Linear(model.width, 2 * self.head_size)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: KeyValueCache | None = None) -> Tensor:
-        queries = split_heads(self.query(x), shapes, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        keys_values = split_heads(self.key_value(x), shapes, heads=2, kinds=1)  # (B, 2, T, hs)
+    def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | None = None) -> Tensor:
+        query, key_value = self.query(x), self.key_value(x)  # (N, C), (N, 2·hs)
+        if state is None and serves(query, rows, self.head_size):
+            share_dropped = self.dropout if self.training else 0.0
+            return self.projection(attend_rows(query, key_value, rows, rows, (self.heads, 1), share_dropped))
+        queries = split_heads(query, rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        keys_values = split_heads(key_value, rows, heads=2, kinds=1)  # (B, 2, T, hs)
         parts = zip(queries, keys_values, strict=True)
-        return self.projection(merge_heads([self._attend(q, kv, state) for (q,), (kv,) in parts]))
+        return self.projection(merge_heads([self._attend(q, kv, state) for (q,), (kv,) in parts], rows))
 
     def _attend(self, q: Tensor, kv: Tensor, state: KeyValueCache | None) -> Tensor:
         k, v = kv.split(1, dim=1)  # (B, 1, T, hs)

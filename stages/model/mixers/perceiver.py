@@ -13,12 +13,13 @@ from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend
 from stages.model.cache import KeyValueCache
-from stages.model.fused import layer_norm, merge_heads, split_heads
+from stages.model.fused import embed_positions, layer_norm, merge_heads, split_heads
 from stages.model.mixer import State
+from stages.model.row_attention import attend_rows, serves
+from stages.model.rows import Rows
 from stages.model.trunk import Trunk as BaseTrunk
 from stages.settings import Count, Model, Section
 
-Shapes = Sequence[torch.Size]  # (B, T) of a batch's parts
 KeysValues = tuple[Tensor, Tensor]  # (B, nh, S, hs) each, of one part
 
 
@@ -59,24 +60,37 @@ class Mixer(CausalSelfAttention):
 
     needs_positions: ClassVar[bool] = True
 
-    def keys_values(self, x: Tensor, shapes: Shapes) -> list[KeysValues]:
-        """Keys and values of each part of a sequence x (N, C), for `ask`."""
-        _, key, value = self._linear()
-        keys, values = (split_heads(F.linear(x, *each), shapes, self.heads, kinds=1) for each in (key, value))
-        return [(k, v) for (k,), (v,) in zip(keys, values, strict=True)]
-
-    def ask(self, x: Tensor, shapes: Shapes, asked: Sequence[KeysValues], visible: Tensor | None = None) -> Tensor:
-        """What x (N, C) reads in another sequence: query t from keys s ≤ t, or from the `visible` ones."""
-        query, _, _ = self._linear()
-        queries = split_heads(F.linear(x, *query), shapes, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        share_dropped = self.dropout if self.training else 0.0
-        parts = zip(queries, asked, strict=True)
-        return self.projection(merge_heads([attend(q, k, v, share_dropped, None, visible) for (q,), (k, v) in parts]))
-
-    def _linear(self) -> list[tuple[Tensor, Tensor]]:
-        """Weight (C, C) and bias (C,) of queries, of keys, of values."""
+    def keys_values(self, x: Tensor) -> Tensor:
+        """Keys and values of a sequence x (N, C), for `ask`: (N, 2C)."""
         joined = self.query_key_value
-        return list(zip(joined.weight.chunk(3), joined.bias.chunk(3), strict=True))
+        return F.linear(x, joined.weight[len(self.projection.weight) :], joined.bias[len(self.projection.weight) :])
+
+    def divide(self, keys_values: Tensor, rows: Rows) -> list[KeysValues]:
+        """Keys and values of each part, from (N, 2C)."""
+        parts = split_heads(keys_values, rows, 2 * self.heads, kinds=1)  # (B, 2·nh, T, hs)
+        return [(kv[:, : self.heads], kv[:, self.heads :]) for (kv,) in parts]
+
+    def ask(self, x: Tensor, rows: Rows, keys_values: Tensor, keys: Rows) -> Tensor:
+        """What x (N, C) reads in another sequence's keys and values (M, 2C): query t from keys s ≤ t."""
+        queries = self._queries(x)
+        if serves(queries, keys, self.head_size):
+            heads, share_dropped = (self.heads, self.heads), self.dropout if self.training else 0.0
+            return self.projection(attend_rows(queries, keys_values, rows, keys, heads, share_dropped))
+        return self._ask(queries, rows, self.divide(keys_values, keys))
+
+    def ask_cached(self, x: Tensor, rows: Rows, asked: KeysValues, visible: Tensor) -> Tensor:
+        """What x (N, C) reads in the `visible` ones of the keys and values of a state."""
+        return self._ask(self._queries(x), rows, [asked], visible)
+
+    def _ask(self, queries: Tensor, rows: Rows, asked: Sequence[KeysValues], visible: Tensor | None = None) -> Tensor:
+        share_dropped = self.dropout if self.training else 0.0
+        parts = zip(split_heads(queries, rows, self.heads, kinds=1), asked, strict=True)
+        mixed = [attend(q, k, v, share_dropped, None, visible) for (q,), (k, v) in parts]
+        return self.projection(merge_heads(mixed, rows))
+
+    def _queries(self, x: Tensor) -> Tensor:
+        joined, width = self.query_key_value, len(self.projection.weight)
+        return F.linear(x, joined.weight[:width], joined.bias[:width])  # (N, C)
 
 
 class Trunk(BaseTrunk):
@@ -115,78 +129,64 @@ class Trunk(BaseTrunk):
     def forward(
         self,
         x: Tensor,
-        shapes: Sequence[torch.Size],
+        rows: Rows,
         states: Sequence[Any] | None = None,
         wanted: Tensor | None = None,
     ) -> Tensor:
         if states is not None:
-            (shape,) = shapes
-            return self._continue(x, shape, states, wanted)
-        parts = zip(x.split([shape.numel() for shape in shapes]), shapes, strict=True)
-        read = [part.view(*shape, -1)[:, : len(self.latents)] for part, shape in parts]  # (B, M, C): M = min(m, T)
-        few = [part.shape[:2] for part in read]
-        latents = torch.cat([self.latents[:M].expand(B, -1, -1).flatten(0, 1) for B, M in few])  # (Σ B·M, C)
-        inputs = torch.cat([part.flatten(0, 1) for part in read])  # (Σ B·M, C)
-        y = self._down(latents, few, self._offer_inputs(inputs, few))
-        for block in list(self)[1:-1]:
+            return self._continue(x, rows, states, wanted)
+        trunk: list[Any] = list(self)
+        down, *between, up = trunk
+        few = rows.first(len(self.latents))  # of each row M = min(m, T) characters
+        latents = embed_positions(self.latents, few)  # (M, C), and so on: M as a sum over rows
+        y = down.mixer.ask(_normal(down, latents), few, down.mixer.keys_values(first_characters(x, rows, few)), few)
+        y = down.add(latents, y)
+        for block in between:
             y = block(y, few)
-        return self._up(x, shapes, self._offer_latents(y, few), wanted=wanted)
+        return self._up(x, up.mixer.ask(x, rows, up.mixer.keys_values(_normal(up, y)), few), wanted)
 
-    def _offer_inputs(self, x: Tensor, few: Shapes) -> list[KeysValues]:
-        """What latents can read of the inputs x (N, C)."""
-        down: Any = self[0]
-        return down.mixer.keys_values(x, few)
-
-    def _down(
-        self, latents: Tensor, few: Shapes, inputs: Sequence[KeysValues], visible: Tensor | None = None
-    ) -> Tensor:
-        """The first block. latents: C's rows (N, C)."""
-        down: Any = self[0]
-        return down.add(latents, down.mixer.ask(_normal(down, latents), few, inputs, visible))
-
-    def _offer_latents(self, y: Tensor, few: Shapes) -> list[KeysValues]:
-        """What outputs can read of the finished latents y (N, C)."""
+    def _up(self, x: Tensor, read: Tensor, wanted: Tensor | None) -> Tensor:
+        """The end of the last block: x (N, C), and what it has read in the latents."""
         up: Any = self[-1]
-        return up.mixer.keys_values(_normal(up, y), few)
+        return up.add(x if self.residual else torch.zeros_like(x), read, wanted)
 
-    def _up(
-        self,
-        x: Tensor,
-        shapes: Shapes,
-        latents: Sequence[KeysValues],
-        visible: Tensor | None = None,
-        wanted: Tensor | None = None,
-    ) -> Tensor:
-        """The last block. x (N, C)."""
-        up: Any = self[-1]
-        return up.add(x if self.residual else torch.zeros_like(x), up.mixer.ask(x, shapes, latents, visible), wanted)
-
-    def _continue(self, x: Tensor, shape: torch.Size, states: Sequence[Any], wanted: Tensor | None) -> Tensor:
+    def _continue(self, x: Tensor, rows: Rows, states: Sequence[Any], wanted: Tensor | None) -> Tensor:
         """x (B·T, C) after the positions seen: the latents they make, if there is room, then their outputs."""
-        B, T = shape
+        (part,) = rows.parts
+        B, T = part.shape
+        trunk: list[Any] = list(self)
+        down, *blocks, up = trunk
         first, *between, last = states
         seen = first.lengths  # (B,)
         positions = seen[:, None] + torch.arange(T, device=x.device)  # (B, T)
         M = int((first.places - seen).clamp(0, T).max())  # as many as the row has that needs most; no more are kept
         if M:
-            few = [torch.Size([B, M])]
+            few = Rows.full((B, M))
             latents = self.latents[positions[:, :M].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·M, C)
             inputs = x.view(B, T, -1)[:, :M].flatten(0, 1)  # (B·M, C)
-            ((k, v),) = self._offer_inputs(inputs, few)
+            ((k, v),) = down.mixer.divide(down.mixer.keys_values(inputs), few)
             k, v, visible = first.extend(k, v)
-            y = self._down(latents, few, [(k, v)], visible)
-            for block, state in zip(list(self)[1:-1], between, strict=True):
+            y = down.add(latents, down.mixer.ask_cached(_normal(down, latents), few, (k, v), visible))
+            for block, state in zip(blocks, between, strict=True):
                 y = block(y, few, state)
-            ((k, v),) = self._offer_latents(y, few)
+            ((k, v),) = up.mixer.divide(up.mixer.keys_values(_normal(up, y)), few)
             last.extend(k, v)
         for state in states:
             state.lengths = seen + T
         k, v, visible = last.seen_from(positions)
-        return self._up(x, [shape], [(k, v)], visible, wanted)
+        return self._up(x, up.mixer.ask_cached(x, rows, (k, v), visible), wanted)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         states: list[Any] = super().empty_states(batch, min(positions, len(self.latents)))
         return [FirstPositions(state.lengths, state.keys, state.values) for state in states]
+
+
+def first_characters(x: Tensor, rows: Rows, few: Rows) -> Tensor:
+    """Of x (N, C) the first characters of each row, as many as `few` has: (M, C)."""
+    if few == rows:
+        return x
+    parts = zip(split_heads(x, rows, heads=1, kinds=1), few.parts, strict=True)
+    return merge_heads([whole[:, :, : part.width] for (whole,), part in parts], few)
 
 
 def _normal(block: Any, x: Tensor) -> Tensor:

@@ -4,7 +4,6 @@ Tay et al. 2020, "Synthesizer: Rethinking Self-Attention in Transformer Models":
 https://arxiv.org/abs/2005.00743
 """
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -15,6 +14,7 @@ from stages.model.cache import ValueCache
 from stages.model.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
+from stages.model.rows import Rows
 from stages.settings import Model
 
 
@@ -35,9 +35,9 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: ValueCache | None = None) -> Tensor:
-        values = split_heads(self.value(x), shapes, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        return self.projection(merge_heads([self._mix(v, state) for (v,) in values]))
+    def forward(self, x: Tensor, rows: Rows, state: ValueCache | None = None) -> Tensor:
+        values = split_heads(self.value(x), rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        return self.projection(merge_heads([self._mix(v, state) for (v,) in values], rows))
 
     def _mix(self, v: Tensor, state: ValueCache | None) -> Tensor:
         B, _, T, _ = v.shape

@@ -4,10 +4,8 @@ Tay et al. 2020, "Synthesizer: Rethinking Self-Attention in Transformer Models":
 https://arxiv.org/abs/2005.00743
 """
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -16,6 +14,7 @@ from stages.model.cache import ValueCache
 from stages.model.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
+from stages.model.rows import Rows
 from stages.settings import Model
 
 
@@ -44,11 +43,11 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, shapes: Sequence[torch.Size], state: ValueCache | None = None) -> Tensor:
-        hidden = split_heads(F.relu(self.hidden(x)), shapes, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        values = split_heads(self.value(x), shapes, self.heads, kinds=1)  # (B, nh, T, hs)
+    def forward(self, x: Tensor, rows: Rows, state: ValueCache | None = None) -> Tensor:
+        hidden = split_heads(F.relu(self.hidden(x)), rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        values = split_heads(self.value(x), rows, self.heads, kinds=1)  # (B, nh, T, hs)
         parts = zip(hidden, values, strict=True)
-        return self.projection(merge_heads([self._mix(h, v, state) for (h,), (v,) in parts]))
+        return self.projection(merge_heads([self._mix(h, v, state) for (h,), (v,) in parts], rows))
 
     def _mix(self, h: Tensor, v: Tensor, state: ValueCache | None) -> Tensor:
         visible = None

@@ -1,0 +1,357 @@
+// Causal softmax attention over rows of different lengths that lie one after the other, without PAD.
+//
+// One row and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from the
+// first product to the last, as float32 whatever the numbers' type; scores are never written to memory. On the way back
+// they are computed anew (Dao et al. 2022, arXiv 2205.14135). stages/model/row_attention.py has the meaning and the shapes.
+#include <algorithm>
+#include <vector>
+
+#include "arithmetic.h"
+
+namespace {
+
+constexpr int64_t LANES = 16, PAIR = 2 * LANES, BLOCK = 4;  // numbers of a vector, of two; queries done together
+
+typedef float vector __attribute__((vector_size(4 * LANES), may_alias));
+
+inline vector load(const float *from) {
+    vector x;
+    std::memcpy(&x, from, sizeof x);
+    return x;
+}
+
+inline void store(float *to, vector x) { std::memcpy(to, &x, sizeof x); }
+
+inline vector all(float x) { return x - vector{}; }
+
+inline int64_t whole(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }
+
+struct Scratch {  // whole vectors, none of them across two lines of the cache
+    std::vector<vector> places;
+
+    explicit Scratch(int64_t size) : places(whole(size, LANES) / LANES) {}
+    float *data() { return reinterpret_cast<float *>(places.data()); }
+};
+
+void clear(Scratch &rows, int64_t from, int64_t to) { std::fill(rows.data() + from, rows.data() + to, 0.0f); }
+
+struct Turn {  // the angles of position t for each pair of channels (c, c + half); none if half is 0
+    const number *cosine, *sine;
+    int64_t half;
+
+    void apply(float *channels, int64_t t, float direction) const {
+        const number *cosines = cosine + t * half, *sines = sine + t * half;
+#pragma omp simd
+        for (int64_t c = 0; c < half; ++c) {
+            const float a = channels[c], b = channels[c + half];
+            const float cos = read(cosines[c]), sin = direction * read(sines[c]);
+            channels[c] = a * cos - b * sin;
+            channels[c + half] = a * sin + b * cos;
+        }
+    }
+};
+
+// A head's channels of a row's characters, each in `width` places of which those past `size` are 0.
+void gather(const number *from, int64_t stride, int64_t characters, int64_t size, int64_t width, const Turn *turn,
+            float *to) {
+    for (int64_t t = 0; t < characters; ++t) {
+        float *channels = to + t * width;
+#pragma omp simd
+        for (int64_t c = 0; c < size; ++c) channels[c] = read(from[t * stride + c]);
+        for (int64_t c = size; c < width; ++c) channels[c] = 0;
+        if (turn != nullptr) turn->apply(channels, t, 1.0f);
+    }
+}
+
+// The way back of `gather`; channels are changed.
+void scatter(float *channels, int64_t characters, int64_t size, int64_t width, const Turn *turn, number *to,
+             int64_t stride) {
+    for (int64_t t = 0; t < characters; ++t, channels += width) {
+        if (turn != nullptr) turn->apply(channels, t, -1.0f);
+#pragma omp simd
+        for (int64_t c = 0; c < size; ++c) write(to[t * stride + c], channels[c]);
+    }
+}
+
+// (characters, width) → (size, length), zeros past the last character.
+void transpose(const float *from, int64_t characters, int64_t size, int64_t width, int64_t length, float *to) {
+    for (int64_t c = 0; c < size; ++c) {
+        for (int64_t t = 0; t < characters; ++t) to[c * length + t] = from[t * width + c];
+        for (int64_t t = characters; t < length; ++t) to[c * length + t] = 0;
+    }
+}
+
+// products[r][s] = Σ_c queries[r][c] · keys[c][s], for first ≤ s < last in whole pairs of vectors.
+void score(const float *queries, int64_t width, const float *keys, int64_t length, int64_t size, int64_t first,
+           int64_t last, float *products) {
+    for (int64_t s = first; s < last; s += PAIR) {
+        vector sum[BLOCK][2] = {};
+        for (int64_t c = 0; c < size; ++c) {
+            const vector left = load(keys + c * length + s), right = load(keys + c * length + s + LANES);
+            for (int r = 0; r < BLOCK; ++r) {
+                const vector query = all(queries[r * width + c]);
+                sum[r][0] += query * left;
+                sum[r][1] += query * right;
+            }
+        }
+        for (int r = 0; r < BLOCK; ++r) {
+            store(products + r * length + s, sum[r][0]);
+            store(products + r * length + s + LANES, sum[r][1]);
+        }
+    }
+}
+
+// sums[r][c] = Σ_s weights[r][s] · values[s][c], for first ≤ s < last.
+template <int VECTORS>
+void weigh(const float *weights, int64_t length, const float *values, int64_t first, int64_t last, float *sums) {
+    constexpr int64_t width = VECTORS * LANES;
+    vector sum[BLOCK][VECTORS] = {};
+    for (int64_t s = first; s < last; ++s) {
+        vector value[VECTORS];
+        for (int v = 0; v < VECTORS; ++v) value[v] = load(values + s * width + v * LANES);
+        for (int r = 0; r < BLOCK; ++r) {
+            const vector weight = all(weights[r * length + s]);
+            for (int v = 0; v < VECTORS; ++v) sum[r][v] += weight * value[v];
+        }
+    }
+    for (int r = 0; r < BLOCK; ++r)
+        for (int v = 0; v < VECTORS; ++v) store(sums + r * width + v * LANES, sum[r][v]);
+}
+
+// sums[s][c] += Σ_r weights[r][s] · rows[r][c], for first ≤ s < last.
+template <int VECTORS>
+void spread(const float *weights, int64_t length, const float *rows, int64_t first, int64_t last, float *sums) {
+    constexpr int64_t width = VECTORS * LANES;
+    vector row[BLOCK][VECTORS];
+    for (int r = 0; r < BLOCK; ++r)
+        for (int v = 0; v < VECTORS; ++v) row[r][v] = load(rows + r * width + v * LANES);
+    for (int64_t s = first; s < last; ++s) {
+        vector sum[VECTORS];
+        for (int v = 0; v < VECTORS; ++v) sum[v] = load(sums + s * width + v * LANES);
+        for (int r = 0; r < BLOCK; ++r) {
+            const vector weight = all(weights[r * length + s]);
+            for (int v = 0; v < VECTORS; ++v) sum[v] += weight * row[r][v];
+        }
+        for (int v = 0; v < VECTORS; ++v) store(sums + s * width + v * LANES, sum[v]);
+    }
+}
+
+// Everything about a call but its numbers.
+struct Attention {
+    const int64_t *starts, *lengths, *key_starts, *key_lengths;  // of each row's queries, and of its keys
+    int64_t rows, heads, key_heads, size, query_stride, key_stride, window;
+    Turn angles;
+    double scale, p;
+    uint64_t seed;
+
+    int64_t longest() const { return *std::max_element(lengths, lengths + rows); }
+    int64_t longest_key() const { return *std::max_element(key_lengths, key_lengths + rows); }
+    const Turn *turn() const { return angles.half ? &angles : nullptr; }
+};
+
+// One row and one head of keys.
+struct Item {
+    int64_t start, asking, key_start, asked, key_head, room;  // room: for the keys, whole pairs of vectors
+
+    Item(const Attention &a, int64_t i) {
+        const int64_t row = i / a.key_heads;
+        start = a.starts[row], asking = a.lengths[row], key_start = a.key_starts[row], asked = a.key_lengths[row];
+        key_head = i % a.key_heads, room = whole(asked, PAIR);
+    }
+    int64_t keys(const Attention &a) const { return key_start * a.key_stride + key_head * a.size; }
+    int64_t queries(const Attention &a, int64_t head) const { return start * a.query_stride + head * a.size; }
+    int64_t outputs(const Attention &a, int64_t head) const { return (start * a.heads + head) * a.size; }
+};
+
+// A block of queries, and the keys from the first one that any of them sees to the last.
+struct Span {
+    int64_t here, first, end, last;  // here: queries; first, last: whole pairs of vectors; end: the last key itself
+
+    Span(const Attention &a, const Item &item, int64_t t) {
+        here = std::min(BLOCK, item.asking - t);
+        first = std::max<int64_t>(0, t + 1 - a.window) / PAIR * PAIR;
+        end = std::min(t + here, item.asked);
+        last = whole(end, PAIR);
+    }
+};
+
+// What one query sees, and what is dropped of it: draws are numbered by query, head and key.
+struct Sight {
+    int64_t from, seen;
+    uint32_t base;
+
+    Sight(const Attention &a, const Item &item, int64_t t, int64_t head, int64_t longest_key) {
+        from = std::max<int64_t>(0, t + 1 - a.window);
+        seen = std::min(t + 1, item.asked);
+        base = static_cast<uint32_t>(((item.start + t) * a.heads + head) * longest_key);
+    }
+};
+
+// Scores → weights of one query, zeros where it sees nothing; returns log Σ exp(scale · score).
+float softmax(float *scores, const Span &span, const Sight &sight, float scale) {
+    const int64_t from = sight.from, seen = sight.seen;
+    float largest = -INFINITY, sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t s = span.first; s < span.last; ++s) {
+        scores[s] = s >= from && s < seen ? scores[s] * scale : -INFINITY;
+        largest = scores[s] > largest ? scores[s] : largest;
+    }
+#pragma omp simd reduction(+ : sum)
+    for (int64_t s = span.first; s < span.last; ++s) {
+        const float exponent = scores[s] - largest;
+        scores[s] = exponent < NOTHING ? 0.0f : exponential(exponent);
+        sum += scores[s];
+    }
+    const float share = 1.0f / sum;
+#pragma omp simd
+    for (int64_t s = span.first; s < span.last; ++s) scores[s] *= share;
+    return largest + std::log(sum);
+}
+
+// Scores → weights after dropout; slopes of those weights → slopes of the scores. sum: what `softmax` returned.
+void softmax_back(float *scores, float *slopes, float *shares, const Span &span, const Sight &sight, float scale,
+                  float sum, const Dropout &shared) {
+    const int64_t from = sight.from, seen = sight.seen;
+    const Dropout dropout = shared;  // in registers
+    float mean = 0;
+#pragma omp simd reduction(+ : mean)
+    for (int64_t s = span.first; s < span.last; ++s) {
+        const float exponent = scores[s] * scale - sum;
+        const float share = s >= from && s < seen && exponent >= NOTHING ? exponential(exponent) : 0.0f;
+        const float factor = dropout.factor(sight.base + static_cast<uint32_t>(s));
+        shares[s] = share;
+        scores[s] = share * factor;
+        slopes[s] *= factor;
+        mean += share * slopes[s];
+    }
+#pragma omp simd
+    for (int64_t s = span.first; s < span.last; ++s) slopes[s] = shares[s] * (slopes[s] - mean) * scale;
+}
+
+template <int VECTORS>
+void forward(const Attention &a, const number *q, const number *k, const number *v, number *y, float *sums) {
+    constexpr int64_t width = VECTORS * LANES;
+    const int64_t longest_key = a.longest_key(), room = whole(longest_key, PAIR), group = a.heads / a.key_heads;
+    const Dropout shared(a.seed, a.p);
+#pragma omp parallel
+    {
+        Scratch query(whole(a.longest(), BLOCK) * width), key(room * width), turned(room * width),
+            value(room * width), weights(BLOCK * room), out(BLOCK * width);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < a.rows * a.key_heads; ++i) {
+            const Item item(a, i);
+            gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
+            gather(v + item.keys(a), a.key_stride, item.asked, a.size, width, nullptr, value.data());
+            transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
+            for (int64_t head = item.key_head * group; head < (item.key_head + 1) * group; ++head) {
+                gather(q + item.queries(a, head), a.query_stride, item.asking, a.size, width, a.turn(), query.data());
+                clear(query, item.asking * width, whole(item.asking, BLOCK) * width);
+                for (int64_t t = 0; t < item.asking; t += BLOCK) {
+                    const Span span(a, item, t);
+                    score(query.data() + t * width, width, turned.data(), item.room, a.size, span.first, span.last,
+                          weights.data());
+                    for (int64_t r = 0; r < span.here; ++r) {
+                        const Sight sight(a, item, t + r, head, longest_key);
+                        float *weight = weights.data() + r * item.room;
+                        sums[(item.start + t + r) * a.heads + head] = softmax(weight, span, sight, a.scale);
+                        const Dropout dropout = shared;  // in registers
+                        if (a.p > 0)
+#pragma omp simd
+                            for (int64_t s = span.first; s < span.last; ++s)
+                                weight[s] *= dropout.factor(sight.base + static_cast<uint32_t>(s));
+                    }
+                    weigh<VECTORS>(weights.data(), item.room, value.data(), span.first, span.end, out.data());
+                    scatter(out.data(), span.here, a.size, width, nullptr,
+                            y + item.outputs(a, head) + t * a.heads * a.size, a.heads * a.size);
+                }
+            }
+        }
+    }
+}
+
+template <int VECTORS>
+void backward(const Attention &a, const number *q, const number *k, const number *v, const float *sums,
+              const number *gradient, number *to_q, number *to_k, number *to_v) {
+    constexpr int64_t width = VECTORS * LANES;
+    const int64_t longest_key = a.longest_key(), room = whole(longest_key, PAIR), group = a.heads / a.key_heads;
+    const int64_t query_room = whole(a.longest(), BLOCK);
+    const Dropout shared(a.seed, a.p);
+#pragma omp parallel
+    {
+        Scratch query(query_room * width), given(query_room * width), of_query(query_room * width),
+            key(room * width), turned(room * width), value(room * width), turned_value(room * width),
+            of_key(room * width), of_value(room * width), weights(BLOCK * room), slopes(BLOCK * room), shares(room);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < a.rows * a.key_heads; ++i) {
+            const Item item(a, i);
+            gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
+            gather(v + item.keys(a), a.key_stride, item.asked, a.size, width, nullptr, value.data());
+            transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
+            transpose(value.data(), item.asked, a.size, width, item.room, turned_value.data());
+            clear(of_key, 0, item.asked * width);
+            clear(of_value, 0, item.asked * width);
+            for (int64_t head = item.key_head * group; head < (item.key_head + 1) * group; ++head) {
+                gather(q + item.queries(a, head), a.query_stride, item.asking, a.size, width, a.turn(), query.data());
+                gather(gradient + item.outputs(a, head), a.heads * a.size, item.asking, a.size, width, nullptr,
+                       given.data());
+                clear(query, item.asking * width, whole(item.asking, BLOCK) * width);
+                clear(given, item.asking * width, whole(item.asking, BLOCK) * width);
+                for (int64_t t = 0; t < item.asking; t += BLOCK) {
+                    const Span span(a, item, t);
+                    const float *asking = query.data() + t * width, *got = given.data() + t * width;
+                    score(asking, width, turned.data(), item.room, a.size, span.first, span.last, weights.data());
+                    score(got, width, turned_value.data(), item.room, a.size, span.first, span.last, slopes.data());
+                    for (int64_t r = 0; r < span.here; ++r)
+                        softmax_back(weights.data() + r * item.room, slopes.data() + r * item.room, shares.data(), span,
+                                     Sight(a, item, t + r, head, longest_key), a.scale,
+                                     sums[(item.start + t + r) * a.heads + head], shared);
+                    weigh<VECTORS>(slopes.data(), item.room, key.data(), span.first, span.end,
+                                   of_query.data() + t * width);
+                    spread<VECTORS>(slopes.data(), item.room, asking, span.first, span.end, of_key.data());
+                    spread<VECTORS>(weights.data(), item.room, got, span.first, span.end, of_value.data());
+                }
+                scatter(of_query.data(), item.asking, a.size, width, a.turn(), to_q + item.queries(a, head),
+                        a.query_stride);
+            }
+            scatter(of_key.data(), item.asked, a.size, width, a.turn(), to_k + item.keys(a), a.key_stride);
+            scatter(of_value.data(), item.asked, a.size, width, nullptr, to_v + item.keys(a), a.key_stride);
+        }
+    }
+}
+
+}  // namespace
+
+// The columns of a (N, …) hold each query's heads; behind them, or in b (M, …) where that is not null, those of keys and
+// of values. y (N, heads · size); sums (N, heads) float32: what the way back needs of the softmax.
+#define COLUMNS(a, b, type)                                            \
+    type *const queries = a, *const keys = b ? b : a + heads * size,   \
+                *const values = keys + key_heads * size
+
+extern "C" {
+
+void attention_forward(const number *a, const number *b, number *y, float *sums, const int64_t *starts,
+                       const int64_t *lengths, const int64_t *key_starts, const int64_t *key_lengths, int64_t rows,
+                       int64_t heads, int64_t key_heads, int64_t size, int64_t stride, int64_t key_stride,
+                       int64_t window, const number *cosine, const number *sine, double scale, double p,
+                       uint64_t seed) {
+    const Attention call{starts, lengths,    key_starts, key_lengths, rows, heads, key_heads, size,
+                         stride, key_stride, window,     {cosine, sine, cosine ? size / 2 : 0}, scale, p, seed};
+    COLUMNS(a, b, const number);
+    const auto run = size <= LANES ? forward<1> : size <= 2 * LANES ? forward<2> : size <= 4 * LANES ? forward<4> : forward<8>;
+    run(call, queries, keys, values, y, sums);
+}
+
+void attention_backward(const number *a, const number *b, const float *sums, const number *gradient, number *to_a,
+                        number *to_b, const int64_t *starts, const int64_t *lengths, const int64_t *key_starts,
+                        const int64_t *key_lengths, int64_t rows, int64_t heads, int64_t key_heads, int64_t size,
+                        int64_t stride, int64_t key_stride, int64_t window, const number *cosine, const number *sine,
+                        double scale, double p, uint64_t seed) {
+    const Attention call{starts, lengths,    key_starts, key_lengths, rows, heads, key_heads, size,
+                         stride, key_stride, window,     {cosine, sine, cosine ? size / 2 : 0}, scale, p, seed};
+    COLUMNS(a, b, const number);
+    number *const to_keys = to_b ? to_b : to_a + heads * size;
+    const auto run = size <= LANES ? backward<1> : size <= 2 * LANES ? backward<2> : size <= 4 * LANES ? backward<4> : backward<8>;
+    run(call, queries, keys, values, sums, gradient, to_a, to_keys, to_keys + key_heads * size);
+}
+
+}  // extern "C"
