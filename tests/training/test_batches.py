@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from stages.corpus.example import PAD, Examples
+from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
-from stages.training.batches import generator, rows_of_step, split_by_length, steps_per_epoch
+from stages.training.batches import Packed, generator, rows_of_step, split_by_length, steps_per_epoch
 from tests.tiny import spans, tiny_prepared
 
 
@@ -79,6 +80,40 @@ def test_parts_are_ordered_by_length_and_hardly_wider_than_their_longest_row() -
     for part in cut:
         assert part.lengths.max() <= part.inputs.shape[1] < part.lengths.max() + 8
         assert part.inputs.shape == part.targets.shape
+
+
+@pytest.mark.parametrize("rows", [1, 2, 31, 64])
+@pytest.mark.parametrize("step", [1, 16, 128])
+def test_packed_rows_are_the_batch_without_pad(rows: int, step: int) -> None:
+    parts = split_by_length(batch(rows))
+    packed = Packed.of(parts, step)
+    lengths = np.concatenate(packed.lengths)
+    ends = lengths.cumsum()[:-1]
+    said = zip(np.split(packed.inputs, ends), np.split(packed.targets, ends), strict=True)
+    whole = [(inputs, targets) for part in parts for inputs, targets in zip(part.inputs, part.targets, strict=True)]
+    own = np.concatenate([part.lengths for part in parts])
+    for (inputs, targets), (all_inputs, all_targets), length in zip(said, whole, own, strict=True):
+        assert (inputs == all_inputs[: len(inputs)]).all() and (targets == all_targets[: len(targets)]).all()
+        assert length <= len(inputs) <= len(all_inputs)
+        assert (inputs[length + 1 :] == PAD).all() and (
+            targets[length:] == PAD
+        ).all()  # the last character is no target
+    assert len(packed.inputs) - own.sum() < step
+    room = sum(part.inputs.size for part in parts)
+    assert len(packed.inputs) % step == 0 or len(packed.inputs) == room
+
+
+@pytest.mark.parametrize("step", [1, 16, 128])
+def test_all_targets_are_wanted_and_few_others(step: int) -> None:
+    prepared = tiny_prepared()
+    examples = question_examples(prepared.questions["train"], prepared.answers["train"], np.arange(8))
+    packed = Packed.of([examples], step)
+    assert packed.wanted is not None or step == 128
+    wanted = np.arange(len(packed.inputs)) if packed.wanted is None else packed.wanted
+    assert (np.diff(wanted) > 0).all()
+    others = packed.targets[wanted] == PAD
+    assert (packed.targets != PAD).sum() == len(wanted) - others.sum()
+    assert others.sum() < step
 
 
 @pytest.mark.parametrize("part_cost", [0, 100, 1000])

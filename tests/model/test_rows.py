@@ -1,0 +1,57 @@
+"""Where rows lie among a batch's characters, and the rectangles made of them."""
+
+import pytest
+import torch
+
+from stages.model import fused
+from stages.model.kernels import identity, use_kernels
+from stages.model.rows import Part, Rows
+
+ROWS = Rows((Part((1, 3), 4), Part((5, 2, 5), 5)))
+
+
+def test_rows_lie_one_after_the_other() -> None:
+    starts, lengths = ROWS.places.tolist()
+    assert (starts, lengths) == ([0, 1, 4, 9, 11], [1, 3, 5, 2, 5])
+    assert ROWS.positions.tolist() == [0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 0, 1, 2, 3, 4]
+    assert (ROWS.sizes, ROWS.longest, ROWS.are_full) == ([4, 12], 5, False)
+
+
+def test_first_characters() -> None:
+    assert ROWS.first(2) == Rows((Part((1, 2), 2), Part((2, 2, 2), 2)))
+    assert ROWS.first(9) == ROWS
+
+
+def test_full_rows_are_those_of_rectangles() -> None:
+    rows = Rows.full((2, 3), (1, 4))
+    assert rows == Rows.of([[3, 3], [4]])
+    assert rows.are_full and rows.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+def test_rectangles_have_zeros_past_the_end_of_a_row_and_give_the_rows_back(kernels: bool) -> None:
+    if kernels and identity() == "torch":
+        pytest.skip("no C++ compiler here")
+    x = torch.arange(1.0, 16 * 6 + 1).view(16, 6).requires_grad_()
+    use_kernels(kernels)
+    try:
+        parts = fused.split_heads(x, ROWS, heads=2)
+        for part, rectangles, first in zip(ROWS.parts, parts, (0, 4), strict=True):
+            for kind, rectangle in enumerate(rectangles):
+                assert rectangle.shape == (len(part.lengths), 2, part.width, 1)
+                assert not rectangle.transpose(1, 2)[~part.filled()].any()
+                inside = rectangle.transpose(1, 2)[part.filled()][:, :, 0]  # (characters, heads)
+                torch.testing.assert_close(inside, x[first : first + part.characters, 2 * kind : 2 * kind + 2])
+        merged = fused.merge_heads([2 * q for q, _, _ in parts], ROWS)
+        torch.testing.assert_close(merged, 2 * x[:, :2])
+        merged.sum().backward()  # type: ignore[no-untyped-call]
+    finally:
+        use_kernels(True)
+    torch.testing.assert_close(x.grad, torch.tensor([2.0, 2, 0, 0, 0, 0]).expand(16, 6))
+
+
+def test_positions_are_embedded_alike_in_full_rows_and_others() -> None:
+    table = torch.randn(7, 4)
+    together = fused.embed_positions(table, Rows.of([[3, 3], [2, 7]]))
+    torch.testing.assert_close(together, torch.cat([table[:T] for T in (3, 3, 2, 7)]))
+    torch.testing.assert_close(fused.embed_positions(table, Rows.full((2, 3))), torch.cat([table[:3], table[:3]]))
