@@ -6,7 +6,7 @@ them against the matrix products and the kept numbers of a real forward pass.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stages.costing.exponents import growth
@@ -35,8 +35,9 @@ class Cost:
     """What a stack of blocks takes for one sequence, embedding and head left out."""
 
     multiply_adds: float  # of the matrix products of a forward pass
-    kept: float  # numbers that a forward pass keeps for the way back; fused attention on a GPU keeps no scores
+    kept: float  # numbers that a forward pass keeps for the way back
     step: float  # multiply-adds of reading character ℓ with the states of those before it
+    scores: float = 0.0  # attention weights kept beside them where attention is written out, not by rows
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Formula:
     """A variant's cost: as words for the page, and as the numbers of this project's code.
 
     `operations` and `memory` name the leading terms that the method itself needs, `computed` both of them for
-    the code's full form where that takes more. `cost` counts what the code computes.
+    the code's full form where that takes more, `by_rows` the memory where attention goes from row to row and keeps
+    no scores (stages/model/row_attention.py). `cost` counts what the code computes, all pairs of characters.
     """
 
     operations: str
@@ -52,18 +54,20 @@ class Formula:
     step: str  # operations of reading one more character
     cost: Callable[[Shape, Mapping[str, Any]], Cost]  # of a shape and the variant's settings
     computed: tuple[str, str] | None = None
+    by_rows: str | None = None
 
 
-def blocks(shape: Shape, multiply_adds: float, kept: float, step: float) -> Cost:
+def blocks(shape: Shape, multiply_adds: float, kept: float, step: float, scores: float = 0.0) -> Cost:
     """Of equal blocks, each with the MLP's two products and, beside a mixer, 11ℓd kept numbers of its own.
 
-    multiply_adds, kept, step: one mixer's.
+    multiply_adds, kept, step, scores: one mixer's.
     """
     mlp = 8 * shape.width**2
     return Cost(
         shape.layers * (multiply_adds + mlp * shape.length),
         shape.layers * (kept + 11 * shape.length * shape.width),
         shape.layers * (step + mlp),
+        shape.layers * scores,
     )
 
 
@@ -75,16 +79,22 @@ def _attention(shape: Shape, rotated: bool, reach: list[int] | None = None) -> C
     return blocks(
         shape,
         multiply_adds=4 * length * d**2 + 2 * length**2 * d,
-        kept=(7 if rotated else 5) * length * d + shape.heads * length**2,
+        kept=(7 if rotated else 5) * length * d,
         step=4 * d**2 + 2 * looked_at * d,
+        scores=shape.heads * length**2,
     )
 
 
 def _multi_query(shape: Shape, _: Mapping[str, Any]) -> Cost:
     length, d, shared = shape.length, shape.width, 2 * shape.head_size
-    kept = (3 * d + shared) * length + shape.heads * length**2
     products = 2 * d**2 + d * shared
-    return blocks(shape, length * products + 2 * length**2 * d, kept, products + 2 * length * d)
+    return blocks(
+        shape,
+        multiply_adds=length * products + 2 * length**2 * d,
+        kept=(3 * d + shared) * length,
+        step=products + 2 * length * d,
+        scores=shape.heads * length**2,
+    )
 
 
 def _dense_synthesizer(shape: Shape, _: Mapping[str, Any]) -> Cost:
@@ -106,9 +116,9 @@ def _perceiver(shape: Shape, settings: Mapping[str, Any]) -> Cost:
     over_latents = 12 * m * d**2 + 2 * m**2 * d
     up = 10 * length * d**2 + 2 * length * m * d
     scores = shape.heads * (m**2 * (between + 1) + length * m)
-    kept = 13 * length * d + (16 * between + 21) * m * d + scores
+    kept = 13 * length * d + (16 * between + 21) * m * d
     latents = (between + 1) * (12 * d**2 + 2 * m * d) + 2 * d**2 if length <= m else 0
-    return Cost((between + 1) * over_latents + 2 * m * d**2 + up, kept, 10 * d**2 + 2 * m * d + latents)
+    return Cost((between + 1) * over_latents + 2 * m * d**2 + up, kept, 10 * d**2 + 2 * m * d + latents, scores)
 
 
 def _linear(shape: Shape, _: Mapping[str, Any]) -> Cost:
@@ -138,23 +148,25 @@ def _recurrent(matrices: int, kept: int) -> Callable[[Shape, Mapping[str, Any]],
 QUADRATIC = ("ℓ²d + ℓd²", "hℓ² + ℓd", "ℓd + d²")  # operations, memory, step
 
 FORMULAS: Mapping[str, Formula] = {
-    "vanilla": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=False)),
-    "rope": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=True)),
-    "nope": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=False)),
-    "mqa": Formula(*QUADRATIC, _multi_query),
+    "vanilla": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=False), by_rows="ℓd"),
+    "rope": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=True), by_rows="ℓd"),
+    "nope": Formula(*QUADRATIC, lambda s, _: _attention(s, rotated=False), by_rows="ℓd"),
+    "mqa": Formula(*QUADRATIC, _multi_query, by_rows="ℓd"),
     "window": Formula(
         "ℓwd + ℓd²",
         "hℓw + ℓd",
         "wd + d²",
         lambda s, settings: _attention(s, rotated=True, reach=[settings["width"]] * s.layers),
         computed=QUADRATIC[:2],
+        by_rows="ℓd",
     ),
     "synthesizer": Formula(*QUADRATIC, _dense_synthesizer),
     "random_synthesizer": Formula(*QUADRATIC, _random_synthesizer),
-    "perceiver": Formula("ℓmd + m²d + ℓd²", "h(ℓm + m²) + ℓd", "md + d²", _perceiver),
+    "perceiver": Formula("ℓmd + m²d + ℓd²", "h(ℓm + m²) + ℓd", "md + d²", _perceiver, by_rows="ℓd + md"),
     "perceiver_ar": Formula(
         *QUADRATIC,
         lambda s, settings: _attention(s, rotated=False, reach=[s.length] + [settings["latents"]] * (s.layers - 1)),
+        by_rows="ℓd",
     ),
     "linear": Formula("ℓd²/h + ℓd²", "ℓd", "d²/h + d²", _linear, computed=QUADRATIC[:2]),
     "gated_deltanet": Formula("ℓcd + ℓd²/h + ℓd²", "hℓc + ℓd", "d²/h + d²", _gated_deltanet),
@@ -164,9 +176,6 @@ FORMULAS: Mapping[str, Formula] = {
 }
 
 
-def in_the_limit(formula: Formula, settings: Mapping[str, Any], shape: Shape, what: str) -> int:
-    """The exponent that the field `what` of a formula's `Cost` comes to for a stack of `shape` as the length grows."""
-    points = [
-        (length, getattr(formula.cost(replace(shape, length=length), settings), what)) for length in (FAR, 2 * FAR)
-    ]
-    return round(growth(*points))
+def in_the_limit(value: Callable[[int], float]) -> int:
+    """The exponent that a value of the length comes to as the length grows."""
+    return round(growth(*((length, value(length)) for length in (FAR, 2 * FAR))))

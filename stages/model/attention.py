@@ -37,7 +37,7 @@ class CausalSelfAttention(Mixer):
 
     def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | WindowCache | None = None) -> Tensor:
         joined = self.query_key_value(x)  # (N, 3C)
-        if state is None and serves(joined, rows, self.head_size):
+        if state is None and serves(joined, self.head_size):
             heads, share_dropped = (self.heads, self.heads), self.dropout if self.training else 0.0
             mixed = attend_rows(joined, None, rows, rows, heads, share_dropped, self.window, self.angles())
             return self.projection(mixed)

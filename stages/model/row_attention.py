@@ -8,16 +8,15 @@ from torch import Tensor
 from stages.model.kernels import call, random_seed, serve
 from stages.model.rows import Rows
 
-LONGEST = 256  # keys of a row: products of whole matrices are faster beyond (measured on two CPU cores)
 LARGEST_HEAD = 128  # channels the kernels have registers for
 EVERYWHERE = 2**40  # a window that nothing is outside of
 
 Angles = tuple[Tensor, Tensor]  # cosine and sine, (≥ T, hs/2) each
 
 
-def serves(x: Tensor, keys: Rows, head_size: int) -> bool:
+def serves(x: Tensor, head_size: int) -> bool:
     """Whether `attend_rows` computes attention of x's kind."""
-    return serve(x) and head_size <= LARGEST_HEAD and keys.longest <= LONGEST
+    return serve(x) and head_size <= LARGEST_HEAD
 
 
 def attend_rows(

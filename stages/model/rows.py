@@ -85,8 +85,3 @@ class Rows:
         """Each character's position in its row: (N,) int64, on the CPU."""
         starts, lengths = self.places
         return torch.arange(int(lengths.sum())) - starts.repeat_interleave(lengths)
-
-    @property
-    def longest(self) -> int:
-        """Length of the longest row."""
-        return max(max(part.lengths) for part in self.parts)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.costing.exponents import fitted, growth, upper_half
-from stages.costing.formulas import FORMULAS, Shape, in_the_limit
+from stages.costing.formulas import FORMULAS, Cost, Shape, in_the_limit
 
 LENGTHS = [64, 128, 256, 512, 1024, 2048, 4096]
 
@@ -43,10 +43,20 @@ def test_growth_between_two_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "settings", "operations", "memory"),
-    [("vanilla", {}, 2, 2), ("rope", {}, 2, 2), ("perceiver", {"bottleneck": 32}, 1, 1), ("rnn", {}, 1, 1)],
+    ("variant", "settings", "operations", "memory", "by_rows"),
+    [
+        ("vanilla", {}, 2, 2, 1),
+        ("rope", {}, 2, 2, 1),
+        ("synthesizer", {}, 2, 2, 2),
+        ("perceiver", {"bottleneck": 32}, 1, 1, 1),
+    ],
 )
-def test_exponents_in_the_limit(variant: str, settings: dict[str, int], operations: int, memory: int) -> None:
-    shape = Shape(64, 3, 4, 128)
-    assert in_the_limit(FORMULAS[variant], settings, shape, "multiply_adds") == operations
-    assert in_the_limit(FORMULAS[variant], settings, shape, "kept") == memory
+def test_exponents_in_the_limit(
+    variant: str, settings: dict[str, int], operations: int, memory: int, by_rows: int
+) -> None:
+    def cost(length: int) -> Cost:
+        return FORMULAS[variant].cost(Shape(length, 3, 4, 128), settings)
+
+    assert in_the_limit(lambda length: cost(length).multiply_adds) == operations
+    assert in_the_limit(lambda length: cost(length).kept + cost(length).scores) == memory
+    assert in_the_limit(lambda length: cost(length).kept) == by_rows

@@ -11,6 +11,7 @@ import torch
 from stages.costing import measurement
 from stages.costing.measurement import Job, measure, measure_apart
 from stages.costing.memory import Meter
+from stages.model.kernels import identity
 from stages.model.mixers import settings_of
 from stages.settings import Model
 from tests.tiny import FLOAT32, SETTINGS, VARIANTS
@@ -44,12 +45,20 @@ def test_every_variant_can_be_measured(variant: str) -> None:
 
 
 def test_a_process_of_its_own_measures_the_memory_of_the_scores() -> None:
-    found = measure_apart(job("vanilla", 1024))
+    found = measure_apart(job("synthesizer", 1024))
     scores = 4 * 1024**2 * 4  # bytes: heads, pairs, float32
     assert 2 * scores < found.forward_bytes < 3 * scores  # scores and weights of one block at a time
     assert 4 * scores < found.training_bytes < 6 * scores  # weights of two blocks, and the gradients of one's
     assert found.training_bytes < found.total_bytes
     assert found.training_seconds > found.forward_seconds
+    assert found.state_bytes == 2 * (1024 * 32 * 4 + 8)  # blocks, values, and a length
+
+
+@pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
+def test_attention_from_row_to_row_has_no_memory_of_the_scores() -> None:
+    found = measure_apart(job("vanilla", 1024))
+    scores = 4 * 1024**2 * 4  # bytes
+    assert found.forward_bytes < found.training_bytes < scores / 2
     assert found.state_bytes == 2 * (2 * 1024 * 32 * 4 + 8)  # blocks, keys and values, and a length
 
 

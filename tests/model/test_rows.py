@@ -14,7 +14,7 @@ def test_rows_lie_one_after_the_other() -> None:
     starts, lengths = ROWS.places.tolist()
     assert (starts, lengths) == ([0, 1, 4, 9, 11], [1, 3, 5, 2, 5])
     assert ROWS.positions.tolist() == [0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 0, 1, 2, 3, 4]
-    assert (ROWS.sizes, ROWS.longest, ROWS.are_full) == ([4, 12], 5, False)
+    assert (ROWS.sizes, ROWS.are_full) == ([4, 12], False)
 
 
 def test_first_characters() -> None:

@@ -36,7 +36,7 @@ class Mixer(BaseMixer):
 
     def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | None = None) -> Tensor:
         query, key_value = self.query(x), self.key_value(x)  # (N, C), (N, 2·hs)
-        if state is None and serves(query, rows, self.head_size):
+        if state is None and serves(query, self.head_size):
             share_dropped = self.dropout if self.training else 0.0
             return self.projection(attend_rows(query, key_value, rows, rows, (self.heads, 1), share_dropped))
         queries = split_heads(query, rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part

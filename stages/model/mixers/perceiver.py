@@ -73,7 +73,7 @@ class Mixer(CausalSelfAttention):
     def ask(self, x: Tensor, rows: Rows, keys_values: Tensor, keys: Rows) -> Tensor:
         """What x (N, C) reads in another sequence's keys and values (M, 2C): query t from keys s ≤ t."""
         queries = self._queries(x)
-        if serves(queries, keys, self.head_size):
+        if serves(queries, self.head_size):
             heads, share_dropped = (self.heads, self.heads), self.dropout if self.training else 0.0
             return self.projection(attend_rows(queries, keys_values, rows, keys, heads, share_dropped))
         return self._ask(queries, rows, self.divide(keys_values, keys))

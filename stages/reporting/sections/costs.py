@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from stages.costing.exponents import Exponent, fitted, upper_half
-from stages.costing.formulas import FORMULAS, Shape, in_the_limit
+from stages.costing.formulas import FORMULAS, in_the_limit
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.sections.cost_figure import cost_svg
 from stages.reporting.sections.measured import Measured, read_costs
@@ -33,6 +33,11 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
         fitted_lengths=upper_half(max((each.lengths for each in measured), key=len)),
         unstated=[each.variant for each in measured if each.variant not in FORMULAS],
         computed=[each.variant for each in measured if each.variant in FORMULAS and FORMULAS[each.variant].computed],
+        by_rows=[
+            each.variant
+            for each in measured
+            if each.by_rows and each.variant in FORMULAS and FORMULAS[each.variant].by_rows
+        ],
         left_out=[(each.variant, length, why) for each in measured for length, why in each.left_out.items()],
         devices=sorted({f"{each.device}, {each.precision}" for each in measured}),
     )
@@ -93,11 +98,16 @@ def _theory(measured: Measured, what: str, term: int) -> tuple[str, str, str]:
     formula = FORMULAS[measured.variant]
     needed = (formula.operations, formula.memory)[term]
     computed = formula.computed[term] if formula.computed else needed
-    shape = Shape(measured.lengths[-1], measured.layers, measured.heads, measured.width)
-    said = fitted(measured.lengths, [getattr(measured.formula(length), what) for length in measured.lengths])
+    if what == "kept" and measured.by_rows and formula.by_rows:
+        computed = formula.by_rows
+
+    def value(length: int) -> float:
+        return float(getattr(measured.formula(length), what))
+
+    said = fitted(measured.lengths, [value(length) for length in measured.lengths])
     return (
         needed if computed == needed else f"{needed}; here {computed}",
-        str(in_the_limit(formula, measured.settings, shape, what)),
+        str(in_the_limit(value)),
         f"{said.slope:.2f}" if said else "–",
     )
 

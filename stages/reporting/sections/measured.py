@@ -1,6 +1,6 @@
 """What the cost stages left behind, read and checked before anything is reported."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ class Measured:
     left_out: dict[str, str]
     device: str
     precision: str
+    by_rows: bool  # softmax attention went from row to row and kept no scores
 
     @property
     def lengths(self) -> list[int]:
@@ -38,10 +39,11 @@ class Measured:
         return {str(name): float(row[name]) for name in self.table.columns}
 
     def formula(self, length: int) -> Cost | None:
-        """What the formula says of a length; None where the variant states none."""
+        """What the formula says of a length, with the scores that were kept; None where the variant states none."""
         if self.variant not in FORMULAS:
             return None
-        return FORMULAS[self.variant].cost(Shape(length, self.layers, self.heads, self.width), self.settings)
+        said = FORMULAS[self.variant].cost(Shape(length, self.layers, self.heads, self.width), self.settings)
+        return said if self.by_rows else replace(said, kept=said.kept + said.scores)
 
 
 def read_costs(folder: Path) -> Measured:
@@ -62,6 +64,7 @@ def read_costs(folder: Path) -> Measured:
             left_out=dict(record["left_out"]),
             device=device_of(record["provenance"]),
             precision=str(record["provenance"]["precision"]),
+            by_rows=record["provenance"]["kernels"] != "torch",
         )
     except (KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None

@@ -19,7 +19,11 @@ LENGTHS = [64, 128, 256, 512, 1024]
 
 
 def write_costs(
-    folder: Path, variant: str, settings: dict[str, Any] | None = None, lengths: list[int] = LENGTHS
+    folder: Path,
+    variant: str,
+    settings: dict[str, Any] | None = None,
+    lengths: list[int] = LENGTHS,
+    kernels: str = "torch",
 ) -> None:
     """Write cost.json of a variant that takes ℓ² microseconds and 10 ℓ bytes to train."""
     rows = [
@@ -47,7 +51,7 @@ def write_costs(
             "training_bytes": {"slope": 1.0, "error": 0.0},
             "character_seconds": None,
         },
-        "provenance": {"device": "a <quick> processor (1 threads)", "precision": "float32"},
+        "provenance": {"device": "a <quick> processor (1 threads)", "precision": "float32", "kernels": kernels},
     }
     path = folder / variant / "cost.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +90,22 @@ def test_a_form_that_computes_more_than_the_method_needs_says_so(tmp_path: Path)
     part = costs_part(tmp_path, ["window"])
     assert part is not None
     assert "| window | ℓwd + ℓd²; here ℓ²d + ℓd² | 2 |" in part.text
-    assert "takes the second: window." in part.text
+    assert "Of window the method needs the first operations" in part.text
+    assert "from row to row" not in part.text
+
+
+def test_where_attention_goes_by_rows_no_scores_are_kept(tmp_path: Path) -> None:
+    for variant in ("vanilla", "synthesizer", "window"):
+        write_costs(tmp_path, variant, SETTINGS.variants[variant], kernels="kernels-0123456789abcdef")
+    variants = ["vanilla", "synthesizer", "window"]
+    part = costs_part(tmp_path, variants)
+    assert part is not None
+    lines = exponents_table([read_costs(tmp_path / variant) for variant in variants]).splitlines()
+    rows = {cells(line)[0]: cells(line) for line in lines}
+    assert rows["vanilla"][5:7] == ["hℓ² + ℓd; here ℓd", "1"]
+    assert rows["window"][5:7] == ["hℓw + ℓd; here ℓd", "1"]
+    assert rows["synthesizer"][5:7] == ["hℓ² + ℓd", "2"]
+    assert "The attention of vanilla, window was measured from row to row" in part.text
 
 
 def test_the_table_of_costs_is_in_the_units_it_names(tmp_path: Path) -> None:
