@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.cache import KeyValueCache, WindowCache
-from stages.model.fused import attention_weights, dropout, merge_heads, rotate, split_heads
+from stages.model.fused import attention_weights, dropout, merge_heads, split_heads
 from stages.model.mixer import Mixer
 from stages.model.row_attention import Angles, attend_rows, serves
 from stages.model.rows import Rows
@@ -89,6 +89,12 @@ class RotaryAttention(CausalSelfAttention):
             T = x.shape[-2]
             return rotate(x, cosine[:T], sine[:T])
         return rotate(x, cosine[positions][:, None], sine[positions][:, None])  # tables (B, 1, T, hs/2)
+
+
+def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Turn each pair (x[…, i], x[…, i + hs/2]) by an angle. x: (…, T, hs); cosine, sine: (…, T, hs/2), broadcast."""
+    both_cosines, both_sines = torch.cat([cosine, cosine], dim=-1), torch.cat([-sine, sine], dim=-1)  # (…, T, hs)
+    return x * both_cosines + x.roll(x.shape[-1] // 2, dims=-1) * both_sines
 
 
 def attend(

@@ -94,15 +94,6 @@ def _rectangle(x: Tensor, part: Part) -> Tensor:
     return F.pad(padded, (0, 0, 0, part.width - padded.shape[1]))
 
 
-def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Turn each pair (x[…, i], x[…, i + hs/2]) by an angle. x: (…, T, hs); cosine, sine: (…, T, hs/2), broadcast."""
-    if cosine.dim() == 2 and serve(x):
-        y: Tensor = _Rotate.apply(x, cosine, sine)
-        return y
-    both_cosines, both_sines = torch.cat([cosine, cosine], dim=-1), torch.cat([-sine, sine], dim=-1)  # (…, T, hs)
-    return x * both_cosines + x.roll(x.shape[-1] // 2, dims=-1) * both_sines
-
-
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """LayerNorm over the last axis (Ba et al. 2016, arXiv 1607.06450). x: (N, C); weight, bias: (C,)."""
     if serve(x):
@@ -226,25 +217,6 @@ def _places(rows: Rows) -> list[tuple[torch.Size, Tensor]]:
 def _three(kinds: Iterable[Tensor]) -> list[Tensor | None]:
     """The kernels' three places of queries, keys and values; those not there are None."""
     return [*kinds, None, None][:3]
-
-
-class _Rotate(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-        ctx.save_for_backward(cosine, sine)
-        return _turned(x, cosine.contiguous(), sine.contiguous())
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        cosine, sine = ctx.saved_tensors
-        return _turned(gradient, cosine.contiguous(), -sine), None, None
-
-
-def _turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    x = x.contiguous()
-    y = torch.empty_like(x)
-    call("rotate", x.dtype, x, cosine, sine, y, x.numel() // x.shape[-1], x.shape[-2], x.shape[-1] // 2)
-    return y
 
 
 class _LayerNorm(torch.autograd.Function):

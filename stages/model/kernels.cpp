@@ -301,21 +301,4 @@ void merge_heads(const number *a, const number *b, const number *c, number *x, c
     }
 }
 
-// Pairs (x[c], x[c + half]) of row i turned by the angles of position i mod positions.
-void rotate(const number *x, const number *cosine, const number *sine, number *y, int64_t rows, int64_t positions,
-            int64_t half) {
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < rows; ++i) {
-        const number *in = x + i * 2 * half, *cosines = cosine + i % positions * half,
-                     *sines = sine + i % positions * half;
-        number *out = y + i * 2 * half;
-#pragma omp simd
-        for (int64_t c = 0; c < half; ++c) {
-            const float first = read(in[c]), second = read(in[c + half]), cos = read(cosines[c]), sin = read(sines[c]);
-            write(out[c], first * cos - second * sin);
-            write(out[c + half], first * sin + second * cos);
-        }
-    }
-}
-
 }  // extern "C"

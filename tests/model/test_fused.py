@@ -57,11 +57,6 @@ def merge(a: Tensor, b: Tensor) -> Tensor:
     return fused.merge_heads([a, b], Rows.full(*(x.shape[::2] for x in (a, b)))).exp()
 
 
-def turn(x: Tensor) -> Tensor:
-    angles = torch.linspace(0, 3, x.shape[-2] * x.shape[-1] // 2).view(x.shape[-2], -1).to(x.dtype)
-    return fused.rotate(x, angles.cos(), angles.sin())
-
-
 OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
     "causal softmax": (causal(0.0), [(2, 3, 21, 21)]),
     "causal softmax of vectors' length": (causal(0.0), [(2, 2, 32, 32)]),
@@ -75,7 +70,6 @@ OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
     "split heads of one kind": (split_one, [(24, 20)]),
     "merge heads": (merge, [(3, 2, 8, 5), (2, 2, 7, 5)]),
     "merge heads of 32": (merge, [(3, 2, 8, 32), (2, 2, 7, 32)]),
-    "rotation": (turn, [(2, 3, 9, 8)]),
 }
 
 
