@@ -67,22 +67,14 @@ class Packed:
         Some PAD stays, at rows' ends, so that the number of characters is a multiple of `step`, and so is that of
         the wanted ones: kernels are prepared for each number that comes up.
         """
-        lengths, room = (
-            np.concatenate([each(part) for part in parts])
-            for each in (lambda part: part.lengths, lambda part: part.inputs.shape[1] - part.lengths)
-        )
+        lengths = np.concatenate([part.lengths for part in parts])
+        room = np.concatenate([part.inputs.shape[1] - part.lengths for part in parts])
         missing = -lengths.sum() % step
         lengths = lengths + np.clip(missing - (room.cumsum() - room), 0, room)  # the first rows with room take it
         each = np.split(lengths, np.cumsum([len(part.lengths) for part in parts])[:-1])
-        inputs, targets = (
-            np.concatenate(
-                [
-                    matrix[np.arange(matrix.shape[1]) < kept[:, None]]
-                    for matrix, kept in zip(matrices, each, strict=True)
-                ]
-            )
-            for matrices in ([part.inputs for part in parts], [part.targets for part in parts])
-        )
+        kept = [np.arange(part.inputs.shape[1]) < own[:, None] for part, own in zip(parts, each, strict=True)]
+        inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, kept, strict=True)])
+        targets = np.concatenate([part.targets[mask] for part, mask in zip(parts, kept, strict=True)])
         wanted = targets != PAD
         wanted[np.flatnonzero(~wanted)[: -wanted.sum() % step]] = True
         return cls(inputs, targets, each, None if wanted.all() else np.flatnonzero(wanted))
