@@ -1,4 +1,4 @@
-// The arithmetic of kernels.cpp: numbers read and written, exponentials, dropout's random bits.
+// The arithmetic of the kernels: numbers read and written, exponentials, dropout's random bits.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""Kernels in C++ for the CPU (kernels.cpp, attention.cpp), compiled on first use with the compiler this machine has.
+"""Kernels in C++ for the CPU, compiled on first use with the compiler this machine has.
 
 Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics, about
 half as fast.
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from stages.model.processor import processor_features
 
-SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "attention.cpp")]
+SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "row_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
 COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")

@@ -1,4 +1,4 @@
-"""Causal softmax attention of rows of any lengths without PAD between them: the CPU's way (attention.cpp)."""
+"""Causal softmax attention of rows of any lengths without PAD between them: the CPU's way (row_attention.cpp)."""
 
 from typing import Any
 
