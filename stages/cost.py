@@ -6,12 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
+import torch
 
 from stages.costing.exponents import fitted
 from stages.costing.series import measure_all
 from stages.errors import StudyError, command
 from stages.files import new_folder, write_json, write_text
 from stages.model.mixers import settings_of
+from stages.model.row_attention import serves
 from stages.settings import load
 from stages.training.compute import choose_backend
 from stages.training.provenance import provenance
@@ -37,16 +39,19 @@ def main() -> None:
         raise StudyError(f"no length of cost.lengths could be measured for {variant}: {series.left_out}")
     table = pd.DataFrame([asdict(each) for each in series.measurements])
     exponents = {name: fitted(table["length"].tolist(), table[name].tolist()) for name in FITTED}
+    backend = choose_backend(settings.compute)
+    numbers = torch.empty(0, dtype=backend.dtype, device=backend.device)
     depends_on = {"variant": {variant: section.model_dump()}, "shape": shape, "cost": limits.model_dump()}
     record = {
         "variant": variant,
         "settings": section.model_dump(),
         "recipe": limits.recipe,
         "shape": shape,
+        "by_rows": serves(numbers, model.width // model.heads),
         "measurements": table.to_dict("records"),
         "left_out": series.left_out,
         "exponents": {name: asdict(exponent) if exponent else None for name, exponent in exponents.items()},
-        "provenance": provenance(depends_on, choose_backend(settings.compute), seconds),
+        "provenance": provenance(depends_on, backend, seconds),
     }
     with new_folder(Path("data/cost") / variant) as folder:
         write_json(folder / "cost.json", record)

@@ -37,7 +37,7 @@ class Cost:
     multiply_adds: float  # of the matrix products of a forward pass
     kept: float  # numbers that a forward pass keeps for the way back
     step: float  # multiply-adds of reading character ℓ with the states of those before it
-    scores: float = 0.0  # attention weights kept beside them where attention is written out, not by rows
+    scores: float = 0.0  # attention weights kept beside them where attention is written out: not by rows, not on a GPU
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Formula:
 
     `operations` and `memory` name the leading terms that the method itself needs, `computed` both of them for
     the code's full form where that takes more, `by_rows` the memory where attention goes from row to row and keeps
-    no scores (stages/model/row_attention.py). `cost` counts what the code computes, all pairs of characters.
+    no scores (stages/model/row_attention.py). `cost` counts what the code computes where it is written out.
     """
 
     operations: str

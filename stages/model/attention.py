@@ -27,13 +27,17 @@ class CausalSelfAttention(Mixer):
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def place(self, x: Tensor, positions: Tensor | None) -> Tensor:
-        """Hook: put positions into queries or keys x (B, nh, T, hs); positions (B, T), or None for 0…T-1."""
-        return x
-
     def angles(self) -> Angles | None:
-        """Hook: what `place` turns the queries and keys of whole rows by, if that is what it does."""
+        """Hook: what queries and keys are turned by at each position, cosine and sine (context, hs/2) each."""
         return None
+
+    def place(self, x: Tensor, positions: Tensor | None) -> Tensor:
+        """Queries or keys x (B, nh, T, hs) turned by their angles; positions (B, T), or None for 0…T-1."""
+        angles = self.angles()
+        if angles is None:
+            return x
+        cosine, sine = (each[: x.shape[-2]] if positions is None else each[positions][:, None] for each in angles)
+        return rotate(x, cosine, sine)  # tables (T, hs/2) or (B, 1, T, hs/2)
 
     def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | WindowCache | None = None) -> Tensor:
         joined = self.query_key_value(x)  # (N, 3C)
@@ -82,13 +86,6 @@ class RotaryAttention(CausalSelfAttention):
 
     def angles(self) -> Angles:
         return self.get_buffer("cosine"), self.get_buffer("sine")
-
-    def place(self, x: Tensor, positions: Tensor | None) -> Tensor:
-        cosine, sine = self.angles()
-        if positions is None:
-            T = x.shape[-2]
-            return rotate(x, cosine[:T], sine[:T])
-        return rotate(x, cosine[positions][:, None], sine[positions][:, None])  # tables (B, 1, T, hs/2)
 
 
 def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

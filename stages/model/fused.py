@@ -60,7 +60,8 @@ def embed_positions(table: Tensor, rows: Rows) -> Tensor:
     """Each character's vector by its position in its row. table: (≥ T, C); returns (N, C)."""
     if rows.are_full:  # nothing to look up
         return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in rows.parts)])
-    return F.embedding(rows.positions.to(table.device), table)
+    # many rows add to each position's gradient: in float32
+    return F.embedding(rows.positions.to(table.device), table.float()).to(table.dtype)
 
 
 def split_heads(x: Tensor, rows: Rows, heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
@@ -190,6 +191,7 @@ class _MergeHeads(torch.autograd.Function):
 def _split(x: Tensor, rows: Rows, heads: int, kinds: int) -> list[Tensor]:
     """x (N, kinds·C) → (kinds, B, nh, T, hs) for each part."""
     x, head_size = x.contiguous(), x.shape[1] // (kinds * heads)
+    assert len(x) == sum(rows.sizes)
     parts = []
     for (B, T), places in _places(rows):
         part = x.new_empty(kinds, B, heads, T, head_size)
@@ -203,8 +205,9 @@ def _merge(parts: Sequence[Sequence[Tensor]], rows: Rows) -> Tensor:
     kinds, (_, heads, _, head_size) = len(parts[0]), parts[0][0].shape
     merged = parts[0][0].new_empty(sum(rows.sizes), kinds * heads * head_size)
     for part, ((B, T), places) in zip(parts, _places(rows), strict=True):
-        kernels_places = _three([kind.contiguous() for kind in part])
-        call("merge_heads", merged.dtype, *kernels_places, merged, *places, B, T, heads, head_size, kinds)
+        rectangles = [kind.contiguous() for kind in part]
+        assert all(each.shape == (B, heads, T, head_size) for each in rectangles)
+        call("merge_heads", merged.dtype, *_three(rectangles), merged, *places, B, T, heads, head_size, kinds)
     return merged
 
 

@@ -77,9 +77,15 @@ class SequenceMixer(Mixer):
 
     @abstractmethod
     def mix(self, x: Tensor, state: Any = None) -> Tensor:
-        """x (B, T, C) → (B, T, C), zeros past the end of a row; the state as in `Mixer.forward`."""
+        """x (B, T, C), zeros past the end of a row → (B, T, C), of which nothing there counts.
+
+        The state is as in `Mixer.forward`.
+        """
 
     def forward(self, x: Tensor, rows: Rows, state: Any = None) -> Tensor:
+        if rows.are_full:  # rectangles already
+            parts = zip(x.split(rows.sizes), rows.parts, strict=True)
+            return torch.cat([self.mix(each.view(*part.shape, -1), state).flatten(0, 1) for each, part in parts])
         mixed = [self.mix(part[:, 0], state)[:, None] for (part,) in split_heads(x, rows, heads=1, kinds=1)]
         return merge_heads(mixed, rows)
 

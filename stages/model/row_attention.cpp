@@ -334,39 +334,31 @@ void backward(const Attention &a, const number *q, const number *k, const number
     }
 }
 
+template <int VECTORS>
+void either(const Attention &a, const number *asking, const number *asked, number *y, float *sums,
+            const number *gradient, number *to_asking, number *to_asked) {
+    const int64_t behind = a.heads * a.size, values = a.key_heads * a.size;
+    const number *keys = asked ? asked : asking + behind;
+    if (gradient == nullptr) {
+        forward<VECTORS>(a, asking, keys, keys + values, y, sums);
+    } else {
+        number *to_keys = to_asked ? to_asked : to_asking + behind;
+        backward<VECTORS>(a, asking, keys, keys + values, sums, gradient, to_asking, to_keys, to_keys + values);
+    }
+}
+
 }  // namespace
 
-// The columns of a (N, …) hold each query's heads; behind them, or in b (M, …) where that is not null, those of keys and
-// of values. y (N, heads · size); sums (N, heads) float32: what the way back needs of the softmax.
-#define COLUMNS(a, b, type)                                            \
-    type *const queries = a, *const keys = b ? b : a + heads * size,   \
-                *const values = keys + key_heads * size
-
-extern "C" {
-
-void attention_forward(const number *a, const number *b, number *y, float *sums, const int64_t *starts,
-                       const int64_t *lengths, const int64_t *key_starts, const int64_t *key_lengths, int64_t rows,
-                       int64_t heads, int64_t key_heads, int64_t size, int64_t stride, int64_t key_stride,
-                       int64_t window, const number *cosine, const number *sine, double scale, double p,
-                       uint64_t seed) {
-    const Attention call{starts, lengths,    key_starts, key_lengths, rows, heads, key_heads, size,
-                         stride, key_stride, window,     {cosine, sine, cosine ? size / 2 : 0}, scale, p, seed};
-    COLUMNS(a, b, const number);
-    const auto run = size <= LANES ? forward<1> : size <= 2 * LANES ? forward<2> : size <= 4 * LANES ? forward<4> : forward<8>;
-    run(call, queries, keys, values, y, sums);
+// Forward: y (N, heads · size) and sums (N, heads), what the way back needs of the softmax. Backward, where there is a
+// gradient of y: to_asking and to_asked, those of asking (N, stride) and asked (M, key_stride). The columns of asking hold
+// each query's heads, and behind them, or in asked where that is not null, those of keys and of values.
+extern "C" void attention(const number *asking, const number *asked, number *y, float *sums, const number *gradient,
+                          number *to_asking, number *to_asked, const int64_t *starts, const int64_t *lengths,
+                          const int64_t *key_starts, const int64_t *key_lengths, int64_t rows, int64_t heads,
+                          int64_t key_heads, int64_t size, int64_t stride, int64_t key_stride, int64_t window,
+                          const number *cosine, const number *sine, double scale, double p, uint64_t seed) {
+    const Attention a{starts, lengths,    key_starts, key_lengths, rows, heads, key_heads, size,
+                      stride, key_stride, window,     {cosine, sine, cosine ? size / 2 : 0}, scale, p, seed};
+    const auto run = size <= LANES ? either<1> : size <= 2 * LANES ? either<2> : size <= 4 * LANES ? either<4> : either<8>;
+    run(a, asking, asked, y, sums, gradient, to_asking, to_asked);
 }
-
-void attention_backward(const number *a, const number *b, const float *sums, const number *gradient, number *to_a,
-                        number *to_b, const int64_t *starts, const int64_t *lengths, const int64_t *key_starts,
-                        const int64_t *key_lengths, int64_t rows, int64_t heads, int64_t key_heads, int64_t size,
-                        int64_t stride, int64_t key_stride, int64_t window, const number *cosine, const number *sine,
-                        double scale, double p, uint64_t seed) {
-    const Attention call{starts, lengths,    key_starts, key_lengths, rows, heads, key_heads, size,
-                         stride, key_stride, window,     {cosine, sine, cosine ? size / 2 : 0}, scale, p, seed};
-    COLUMNS(a, b, const number);
-    number *const to_keys = to_b ? to_b : to_a + heads * size;
-    const auto run = size <= LANES ? backward<1> : size <= 2 * LANES ? backward<2> : size <= 4 * LANES ? backward<4> : backward<8>;
-    run(call, queries, keys, values, sums, gradient, to_a, to_keys, to_keys + key_heads * size);
-}
-
-}  // extern "C"

@@ -33,7 +33,8 @@ def attend_rows(
 
     asking: (N, …) with the queries' heads, and behind them those of keys and values unless these are in asked (M, …);
     rows, keys: how the N queries and the M keys belong to rows; heads: how many queries and how many keys have, the
-    latter shared by equal groups of the former; angles: queries and keys are rotated by these. Returns (N, C).
+    latter shared by equal groups of the former; angles: queries and keys are rotated by these. Every query sees a key.
+    Returns (N, C).
     """
     y: Tensor = _AttendRows.apply(asking, asked, rows, keys, heads, share_dropped, window, angles)
     return y
@@ -56,6 +57,10 @@ class _AttendRows(torch.autograd.Function):
         (query_heads, key_heads), both = heads, asking if asked is None else asked
         head_size = asking.shape[1] // (query_heads + 2 * key_heads if asked is None else query_heads)
         cosine, sine = angles or (None, None)
+        # C++ asks nothing: what does not fit is to end here
+        assert len(asking) == sum(rows.sizes) and len(both) == sum(keys.sizes) and asking.dtype == both.dtype
+        assert rows.places.shape == keys.places.shape and query_heads % key_heads == 0
+        assert cosine is None or len(cosine) > max(int(each.positions.max()) for each in (rows, keys))
         ctx.arguments = (
             *rows.places, *keys.places, rows.places.shape[1], query_heads, key_heads, head_size, asking.shape[1],
             both.shape[1], window or EVERYWHERE, cosine, sine, head_size**-0.5, float(share_dropped),
@@ -63,7 +68,7 @@ class _AttendRows(torch.autograd.Function):
         )  # fmt: skip
         y = asking.new_empty(len(asking), query_heads * head_size)
         sums = asking.new_empty(len(asking), query_heads, dtype=torch.float32)  # log Σ exp of each query's scores
-        call("attention_forward", asking.dtype, asking, asked, y, sums, *ctx.arguments)
+        call("attention", asking.dtype, asking, asked, y, sums, None, None, None, *ctx.arguments)
         ctx.save_for_backward(asking, asked, sums)
         return y
 
@@ -71,6 +76,6 @@ class _AttendRows(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         asking, asked, sums = ctx.saved_tensors
         to_asking, to_asked = torch.empty_like(asking), None if asked is None else torch.empty_like(asked)
-        call("attention_backward", asking.dtype, asking, asked, sums, gradient.contiguous(), to_asking, to_asked,
+        call("attention", asking.dtype, asking, asked, None, sums, gradient.contiguous(), to_asking, to_asked,
              *ctx.arguments)  # fmt: skip
         return to_asking, to_asked, None, None, None, None, None, None

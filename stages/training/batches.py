@@ -7,7 +7,8 @@ import numpy as np
 
 from stages.corpus.example import PAD, Examples, columns
 
-# Parts have few different shapes, because kernels are prepared for each: that takes longer than running them.
+# Parts are the rectangles of mixers that need some. They have few different shapes, because kernels are prepared for
+# each: that takes longer than running them.
 LENGTH_STEP = 8  # widths of parts are multiples of this (a context is one, too)
 ROW_STEP = 8  # cuts are at multiples of this
 PART_COST = 100  # what a part costs beside its area, in characters (measured on two CPU cores)
@@ -64,8 +65,8 @@ class Packed:
     def of(cls, parts: Sequence[Examples], step: int = CHARACTER_STEP) -> "Packed":
         """Pack a batch's parts.
 
-        Some PAD stays, at rows' ends, so that the number of characters is a multiple of `step`, and so is that of
-        the wanted ones: kernels are prepared for each number that comes up.
+        Of what stands past a row's last target some stays, so that the number of characters is a multiple of `step`
+        if there is enough, and so is that of the wanted ones: kernels are prepared for each number that comes up.
         """
         lengths = np.concatenate([part.lengths for part in parts])
         room = np.concatenate([part.inputs.shape[1] - part.lengths for part in parts])

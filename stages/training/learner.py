@@ -36,7 +36,7 @@ class Learner:
         self.optimizers = build_optimizers(self.model, self.masters, settings)
 
     def cut(self, examples: Examples) -> list[Examples]:
-        """The batch in the parts that are computed one by one between the characters' own steps."""
+        """The batch in parts of like lengths: the rectangles of mixers that need them."""
         return split_by_length(examples)
 
     def step(self, parts: Sequence[Examples], rate: float) -> Tensor:

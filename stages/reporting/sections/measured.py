@@ -64,7 +64,7 @@ def read_costs(folder: Path) -> Measured:
             left_out=dict(record["left_out"]),
             device=device_of(record["provenance"]),
             precision=str(record["provenance"]["precision"]),
-            by_rows=record["provenance"]["kernels"] != "torch",
+            by_rows=bool(record["by_rows"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None
