@@ -1,8 +1,8 @@
 """What each variant costs by its formula. An entry is optional: a variant without one is measured all the same.
 
-Letters: ℓ length in characters, d width, h heads, m bottleneck, w window, c chunk. The formulas stand here and not
-beside the mixers, so that a word changed in one trains nothing anew. tests/costing/test_formulas.py holds
-them against the matrix products and the kept numbers of a real forward pass.
+Letters: ℓ length in characters, d width, h heads, m bottleneck or latents, w window, c chunk. The formulas stand
+here and not beside the mixers, so that a word changed in one trains nothing anew. tests/costing/test_formulas.py
+holds them against the matrix products and the kept numbers of a real forward pass.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +13,7 @@ from stages.costing.exponents import growth
 
 FAR = 2**30  # characters at which the leading term alone is left
 DELTA_CHUNK = 32  # c: positions that gated_deltanet's full form solves for together
+LINEAR_CHUNK = 128  # c: positions whose pairs linear's full form all multiplies
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,12 @@ def _perceiver(shape: Shape, settings: Mapping[str, Any]) -> Cost:
 
 
 def _linear(shape: Shape, _: Mapping[str, Any]) -> Cost:
-    length, d, hs = shape.length, shape.width, shape.head_size
-    products = 4 * length * d**2 + length**2 * (d + d + shape.heads)
-    kept = 6 * length * d + shape.heads * length**2
-    return blocks(shape, products, kept, 4 * d**2 + 2 * d * (hs + 1) + 2 * d + shape.heads)
+    """Pairs within chunks; between them S and z, which the first chunk does not read and the last does not add to."""
+    length, d, hs, c = shape.length, shape.width, shape.head_size, min(LINEAR_CHUNK, shape.length)
+    pairs, carried = length * c * (2 * d + shape.heads), 2 * (length - c) * d * (hs + 1)
+    kept = 6 * length * d + shape.heads * length * c + (length / c - 1) * d * (hs + 1)
+    step = 4 * d**2 + 2 * d * (hs + 1) + 2 * d + shape.heads
+    return blocks(shape, 4 * length * d**2 + pairs + carried, kept, step)
 
 
 def _gated_deltanet(shape: Shape, _: Mapping[str, Any]) -> Cost:
@@ -163,12 +166,17 @@ FORMULAS: Mapping[str, Formula] = {
     "synthesizer": Formula(*QUADRATIC, _dense_synthesizer),
     "random_synthesizer": Formula(*QUADRATIC, _random_synthesizer),
     "perceiver": Formula("ℓmd + m²d + ℓd²", "h(ℓm + m²) + ℓd", "md + d²", _perceiver, by_rows="ℓd + md"),
+    # The paper's queries are one sequence's last m positions, the only ones with an output: over all ℓ in the first
+    # block, ℓmd, and over each other in later ones, m²d. Here all ℓ positions have an output and so a query in every
+    # block: over all before it in the first, ℓ²d, over m in later ones, ℓmd. Both are ℓ/m times the paper's.
     "perceiver_ar": Formula(
-        *QUADRATIC,
+        "ℓ²d + ℓmd + ℓd²",
+        "hℓ² + hℓm + ℓd",
+        "ℓd + md + d²",
         lambda s, settings: _attention(s, rotated=False, reach=[s.length] + [settings["latents"]] * (s.layers - 1)),
         by_rows="ℓd",
     ),
-    "linear": Formula("ℓd²/h + ℓd²", "ℓd", "d²/h + d²", _linear, computed=QUADRATIC[:2]),
+    "linear": Formula("ℓcd + ℓd²/h + ℓd²", "hℓc + ℓd", "d²/h + d²", _linear),
     "gated_deltanet": Formula("ℓcd + ℓd²/h + ℓd²", "hℓc + ℓd", "d²/h + d²", _gated_deltanet),
     "min_gru": Formula("ℓd²", "ℓd", "d²", _recurrent(matrices=3, kept=8)),
     "rnn": Formula("ℓd²", "ℓd", "d²", _recurrent(matrices=2, kept=2)),

@@ -49,6 +49,8 @@ def test_growth_between_two_points() -> None:
         ("rope", {}, 2, 2, 1),
         ("synthesizer", {}, 2, 2, 2),
         ("perceiver", {"bottleneck": 32}, 1, 1, 1),
+        ("perceiver_ar", {"latents": 32}, 2, 2, 1),
+        ("linear", {}, 1, 1, 1),
     ],
 )
 def test_exponents_in_the_limit(

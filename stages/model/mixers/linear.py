@@ -16,6 +16,8 @@ from stages.model.mixer import SequenceMixer, State
 from stages.model.rows import Rows
 from stages.settings import Model
 
+CHUNK = 128  # positions whose pairs are all multiplied with each other; what is before them comes as sums
+
 
 @dataclass
 class Sums(State):
@@ -28,9 +30,10 @@ class Sums(State):
 class Mixer(SequenceMixer):
     """Attention whose weights are φ(q)·φ(k) over their sum, φ(x) = elu(x) + 1, in place of a softmax.
 
-    The sums over the past can then be carried along: S += φ(k)vᵀ, z += φ(k), o = φ(q)S / φ(q)z. The full form
-    is the same sums in another order: at these lengths all weights at once, (T, T), are the faster ones. Dropout of
-    attention weights is left out: the sums hold no single weight that could be dropped.
+    The sums over the past can then be carried along: S += φ(k)vᵀ, z += φ(k), o = φ(q)S / φ(q)z. They are carried from
+    chunk to chunk, in float32; within a chunk all weights at once, (c, c), are faster than one position after another.
+    So T positions cost T·(c + hs)·C, and one chunk is attention as it is written above. Dropout of attention weights
+    is left out: the sums hold no single weight that could be dropped.
 
     State: S and z, C·(hs + 1) numbers whatever the length.
     """
@@ -48,17 +51,25 @@ class Mixer(SequenceMixer):
         B, T, _ = x.shape
         rows = Rows.full((B, T))
         ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), rows, self.heads)  # (B, nh, T, hs) each
-        if state is not None:
+        past = None if state is None else torch.cat([state.products, state.keys[..., None]], dim=-1)
+        if past is not None or T > CHUNK:  # sums are carried on
             q, k, v = q.float(), k.float(), v.float()
         q, k = feature(q), feature(k)
         v = torch.cat([v, torch.ones_like(v[..., :1])], dim=-1)  # (B, nh, T, hs + 1): the last sums up the weights
-        sums = (q @ k.transpose(-2, -1)).tril() @ v  # (B, nh, T, hs + 1)
-        if state is not None:
-            past = torch.cat([state.products, state.keys[..., None]], dim=-1)  # (B, nh, hs, hs + 1)
-            sums = sums + q @ past
-            past = past + k.transpose(-2, -1) @ v
+
+        parts: list[Tensor] = []
+        chunks = zip(*(each.split(CHUNK, dim=2) for each in (q, k, v)), strict=True)
+        for number, (q, k, v) in enumerate(chunks, 1):
+            part = (q @ k.transpose(-2, -1)).tril() @ v  # (B, nh, c, hs + 1)
+            parts.append(part if past is None else part + q @ past)
+            if state is not None or number * CHUNK < T:  # more positions follow, now or later
+                added = k.transpose(-2, -1) @ v  # (B, nh, hs, hs + 1): S and, last, z
+                past = added if past is None else past + added
+        if state is not None and past is not None:
             state.products, state.keys = past[..., :-1], past[..., -1]
             state.lengths = state.lengths + T
+
+        sums = torch.cat(parts, dim=2)  # (B, nh, T, hs + 1)
         mixed = sums[..., :-1] / sums[..., -1:]  # (B, nh, T, hs)
         return self.projection(merge_heads([mixed.to(x.dtype)], rows)).view_as(x)
 

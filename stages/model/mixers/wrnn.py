@@ -1,7 +1,7 @@
 """`wrnn`: a recurrent network of two coupled layers, the second fed by the first at two times.
 
-From a report of CS224N's students, beyond which no published source is known to us. Its softmax output with Q and s₃
-is the model's own head here.
+From a report of CS224N's students, beyond which no published source is known to us. Its softmax output, of Q and s₃,
+is the model's own head here: that is Q, and s₃ is left out, for the head has no bias.
 """
 
 from dataclasses import dataclass
