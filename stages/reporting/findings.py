@@ -15,11 +15,11 @@ def findings(
     gains: Mapping[str, Difference],
     leads: Mapping[str, Difference],
 ) -> Markdown:
-    """Return two or three sentences on `metrics` (metrics.json), measured on `questions` dev questions.
+    """Return two sentences on `metrics` (metrics.json), three of several variants.
 
-    `place` is the baseline's constant answer; `gains` are the variants' differences to their trainings from scratch,
-    `leads` those to the constant answer. More, fewer, above and below are said where these tests show it, never because
-    of two means.
+    `questions` is the number of dev questions asked, `place` the baseline's constant answer; `gains` are the variants'
+    differences to their trainings from scratch, `leads` those to the constant answer. More, fewer, above and below are
+    said where these tests show it, never because of two means.
     """
     variants = metrics["variants"]
     name = best_variant(variants)
@@ -29,8 +29,8 @@ def findings(
     ]
     if len(variants) > 1:
         order = ranking(variants)
-        sentences.append(_others({each: gains[each] for each in order}, {each: leads[each] for each in order}, place))
-        sentences.append(f"The last is {escape(order[-1])} with {variants[order[-1]]['dev_accuracy']:.1f} %.")
+        others = _others({each: gains[each] for each in order}, {each: leads[each] for each in order}, place)
+        sentences.append(f"{others}; the last is {escape(order[-1])} with {variants[order[-1]]['dev_accuracy']:.1f} %.")
     return Markdown(" ".join(sentences))
 
 
@@ -59,10 +59,11 @@ def _london(figures: dict[str, Any], london: float, place: str, lead: Difference
 
 
 def _others(gains: Mapping[str, Difference], leads: Mapping[str, Difference], place: str) -> str:
+    """The start of a sentence on all variants: what pretraining and the constant answer are to them."""
     gained, led = told_apart(gains), told_apart(leads)
     always = f"answering {escape(place)} every time"
     if len(gained.better) == len(gains) and len(led.better) == len(leads):
-        return f"Every variant gains by pretraining and does better than {always}."
+        return f"Every variant gains by pretraining and does better than {always}"
     said = [
         f"{what} {listed(names)}"
         for what, names in (
@@ -74,4 +75,4 @@ def _others(gains: Mapping[str, Difference], leads: Mapping[str, Difference], pl
         if names
     ]
     joined = "; ".join(said)
-    return f"{joined[0].upper()}{joined[1:]}."
+    return f"{joined[0].upper()}{joined[1:]}"

@@ -34,8 +34,9 @@ def write_report(
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`.
 
     variants: those that the selection names; parts: sections beside the evaluations'; beams: lines of the search for
-    an answer. Without `settings.show_questions` no question and no gold answer of the data is in any file of the
-    folder. Raises StudyError where an input is missing or broken; `target` is then left as it was.
+    an answer. Without `settings.show_questions` no file of the folder has the data's questions or gold places, other
+    than as the models' own answers in predictions.tsv. Raises StudyError where an input is missing or broken; `target`
+    is then left as it was.
     """
     baseline = read_baseline(evaluations)
     read = [read_evaluation(evaluations / name) for name in sorted(variants)]

@@ -1,6 +1,9 @@
 """The sentences say what the figures and the tests say."""
 
+import re
 from typing import Any
+
+import pytest
 
 from stages.reporting.findings import findings
 from stages.reporting.statistics.significance import Difference
@@ -71,13 +74,20 @@ def test_several_variants_name_the_best_and_those_that_tests_tell_nothing_good_o
     assert text.startswith("With pretraining **rope**, the best of 5 variants, answers 30.0 %")
     assert text.endswith(
         " Pretraining takes right answers away for window; pretraining shows no change for vanilla and rnn; worse than "
-        "answering London every time: window; not told apart from answering London every time: mqa and rnn. The last "
+        "answering London every time: window; not told apart from answering London every time: mqa and rnn; the last "
         "is window with 1.0 %."
     )
     assert sentences(rope=best, mqa=(figures(1, 20, 17, 24), UP, UP)).endswith(
-        " Every variant gains by pretraining and does better than answering London every time. "
-        "The last is mqa with 20.0 %."
+        " Every variant gains by pretraining and does better than answering London every time; "
+        "the last is mqa with 20.0 %."
     )
     assert sentences(rope=best, mqa=(figures(7, 8, 6, 10), OPEN, UP)).endswith(
-        "(5.0 %). Pretraining shows no change for mqa. The last is mqa with 8.0 %."
+        "(5.0 %). Pretraining shows no change for mqa; the last is mqa with 8.0 %."
     )
+
+
+@pytest.mark.parametrize(("variants", "number"), [(1, 2), (2, 3), (4, 3)])
+@pytest.mark.parametrize("found", [UP, OPEN, DOWN])
+def test_there_are_two_or_three_sentences(variants: int, number: int, found: Difference) -> None:
+    text = sentences(**{f"v{place}": (figures(1, 30 - place, 20, 40), found, found) for place in range(variants)})
+    assert len(re.findall(r"\.(?= [A-Z*]|$)", text)) == number

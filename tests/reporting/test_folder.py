@@ -239,7 +239,7 @@ def test_the_opening_and_the_sections_tell_the_same_of_each_variant(tmp_path: Pa
     write_report(tmp_path, tmp_path / "report", "quick", "all", ["rope", "wrnn"], settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     opening = page.split("![")[0]
-    assert "Pretraining shows no change for wrnn; not told apart from answering Quito every time: wrnn." in opening
+    assert "Pretraining shows no change for wrnn; not told apart from answering Quito every time: wrnn; the" in opening
     assert "wrnn is not told apart from it" in page and "no change is shown for wrnn" in page
     assert "below" not in opening and "worse" not in opening
 

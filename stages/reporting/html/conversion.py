@@ -14,7 +14,7 @@ from markupsafe import Markup
 from stages.errors import StudyError
 from stages.reporting.html.inlining import inlined
 
-LONG = 20  # characters; a table's cell with as many is not squeezed to one word a line
+LONG = 20  # characters; a cell with as many, of a column of words, is not squeezed to one word a line
 
 
 @dataclass
@@ -119,17 +119,18 @@ class Renderer(RendererHTML):
 
     def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """A column's header."""
-        return f'<th scope="col"{_kinds(tokens, idx)}>'
+        return f'<th scope="col"{_kind(tokens, idx)}>'
 
     def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """A cell."""
-        return f"<td{_kinds(tokens, idx)}>"
+        return f"<td{_kind(tokens, idx)}>"
 
 
-def _kinds(tokens: Sequence[Token], place: int) -> str:
-    kinds = ["number"] if "right" in str(tokens[place].attrGet("style")) else []
-    kinds += ["long"] if len(tokens[place + 1].content) >= LONG else []
-    return f' class="{" ".join(kinds)}"' if kinds else ""
+def _kind(tokens: Sequence[Token], place: int) -> str:
+    """A cell's class; the header of a column of numbers may break into as many lines as it has words."""
+    if "right" in str(tokens[place].attrGet("style")):
+        return ' class="number"'
+    return ' class="long"' if len(tokens[place + 1].content) >= LONG else ""
 
 
 def _only_images(paragraph: Token) -> bool:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.costing.exponents import Exponent, fitted, upper_half
-from stages.costing.formulas import FORMULAS, in_the_limit
+from stages.costing.exponents import Exponent, upper_half
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.sections.cost_figure import cost_svg
-from stages.reporting.sections.measured import Measured, read_costs
+from stages.reporting.sections.measured import Measured, Quantity, read_costs
+from stages.reporting.sections.overhead import BOTH, CHARACTER, outweighed, overhead_finding
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "costs.md.jinja"
@@ -24,20 +24,24 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
     if not measured:
         return None
     common = [length for length in measured[0].lengths if all(length in each.lengths for each in measured)]
+    slowed = outweighed(measured, BOTH)
+    by_rows = [each.variant for each in measured if each.rowwise]
     text = fill(
         TEMPLATE,
         first=measured[0],
-        exponents_table=exponents_table(measured),
+        time_table=time_table(measured),
+        memory_table=memory_table(measured),
+        generation_table=generation_table(measured),
         costs_table=costs_table(measured, common[-1]) if common else Markdown(""),
         length=common[-1] if common else None,
         fitted_lengths=upper_half(max((each.lengths for each in measured), key=len)),
-        unstated=[each.variant for each in measured if each.variant not in FORMULAS],
-        computed=[each.variant for each in measured if each.variant in FORMULAS and FORMULAS[each.variant].computed],
-        by_rows=[
-            each.variant
-            for each in measured
-            if each.by_rows and each.variant in FORMULAS and FORMULAS[each.variant].by_rows
-        ],
+        unstated=[each.variant for each in measured if not each.stated],
+        computed=[each.variant for each in measured if each.stated and each.stated.computed],
+        by_rows=by_rows,
+        slower=[name for name in by_rows if name not in {each.variant for each in slowed}],
+        overhead=overhead_finding(slowed, BOTH),
+        character_overhead=overhead_finding(outweighed(measured, CHARACTER), CHARACTER),
+        level=[each.variant for each in measured if each.limit("step") == 0],
         left_out=[(each.variant, length, why) for each in measured for length, why in each.left_out.items()],
         devices=sorted({f"{each.device}, {each.precision}" for each in measured}),
     )
@@ -48,23 +52,42 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
     )
 
 
-def exponents_table(measured: Sequence[Measured]) -> Markdown:
-    """Return how operations, time and memory grow: by formula in the limit and at the lengths measured, and found."""
-    header = (
-        "variant", "operations", "in the limit", "at these lengths", "time",
-        "kept numbers", "in the limit", "at these lengths", "memory",
-    )  # fmt: skip
+def time_table(measured: Sequence[Measured]) -> Markdown:
+    """Return how operations and time grow: by formula in the limit and at the lengths measured, and as measured."""
+    rows = []
+    for each in measured:
+        words = "–"
+        if each.stated:
+            computed = each.stated.computed
+            words = _words(each.stated.operations, computed[0] if computed else None)
+        rows.append((each.variant, words, *_stated(each, "multiply_adds"), *_found(each, "{}_seconds")))
+    return _exponents("operations", ("forward", "with backward"), rows)
+
+
+def memory_table(measured: Sequence[Measured]) -> Markdown:
+    """Return how kept numbers and peak memory grow, as `time_table`."""
+    rows = []
+    for each in measured:
+        words = "–"
+        if each.stated:
+            computed = each.stated.computed
+            words = _words(each.stated.memory, each.rowwise or (computed[1] if computed else None))
+        rows.append((each.variant, words, *_stated(each, "kept"), *_found(each, "{}_bytes")))
+    return _exponents("kept numbers", ("forward", "with backward"), rows)
+
+
+def generation_table(measured: Sequence[Measured]) -> Markdown:
+    """Return how operations and time of one more character grow, as `time_table`."""
     rows = [
         (
             each.variant,
-            *_theory(each, "multiply_adds", 0),
-            _exponent(each.exponents.get("training_seconds")),
-            *_theory(each, "kept", 1),
-            _exponent(each.exponents.get("training_bytes")),
+            each.stated.step if each.stated else "–",
+            *_stated(each, "step"),
+            _exponent(each.exponents.get(CHARACTER)),
         )
         for each in measured
     ]
-    return table(header, rows, right=("in the limit", "at these lengths", "time", "memory"))
+    return _exponents("operations of a character", ("time",), rows)
 
 
 def costs_table(measured: Sequence[Measured], length: int) -> Markdown:
@@ -91,26 +114,32 @@ def costs_table(measured: Sequence[Measured], length: int) -> Markdown:
     return table(header, rows, right=header[1:])
 
 
-def _theory(measured: Measured, what: str, term: int) -> tuple[str, str, str]:
-    """A formula's terms, its exponent in the limit and the one it has over the lengths that are fitted."""
-    if measured.variant not in FORMULAS:
-        return "–", "–", "–"
-    formula = FORMULAS[measured.variant]
-    needed = (formula.operations, formula.memory)[term]
-    computed = formula.computed[term] if formula.computed else needed
-    if what == "kept" and measured.by_rows and formula.by_rows:
-        computed = formula.by_rows
+def _exponents(formula: str, found: Sequence[str], rows: Sequence[Sequence[object]]) -> Markdown:
+    """A table of a formula's words and exponents beside those `found`."""
+    header = ("variant", formula, "in the limit", "at these lengths", *found)
+    return table(header, rows, right=header[2:])
 
-    def value(length: int) -> float:
-        return float(getattr(measured.formula(length), what))
 
-    said = fitted(measured.lengths, [value(length) for length in measured.lengths])
-    return (
-        needed if computed == needed else f"{needed}; here {computed}",
-        str(in_the_limit(value)),
-        f"{said.slope:.2f}" if said else "–",
-    )
+def _words(needed: str, computed: str | None) -> str:
+    """What the method needs, and what is computed or kept here where that is another term."""
+    return f"{needed}; here {computed}" if computed and computed != needed else needed
+
+
+def _stated(measured: Measured, what: Quantity) -> tuple[str, str]:
+    """A formula's exponent in the limit and over the lengths that are fitted."""
+    limit, here = measured.limit(what), measured.stated_exponent(what)
+    return "–" if limit is None else str(limit), "–" if here is None else _shown(here)
+
+
+def _found(measured: Measured, what: str) -> tuple[str, str]:
+    """The measured exponents of a forward pass and of one with its backward pass."""
+    forward, both = (measured.exponents.get(what.format(name)) for name in ("forward", "training"))
+    return _exponent(forward), _exponent(both)
 
 
 def _exponent(exponent: Exponent | None) -> str:
-    return f"{exponent.slope:.2f} ± {exponent.error:.2f}" if exponent else "–"
+    return f"{_shown(exponent.slope)} ± {exponent.error:.2f}" if exponent else "–"
+
+
+def _shown(slope: float) -> str:
+    return f"{round(slope, 2) + 0.0:.2f}"  # no -0.00

@@ -37,7 +37,7 @@ def inventions_part(folder: Path, variants: Sequence[str]) -> Part | None:
             fill(
                 TEMPLATE,
                 shown=shown,
-                origins_findings=origins_findings(shown),
+                origins_findings=origins_findings(shown, probes),
                 origins_table=origins_table(probes),
                 about=about,
                 people_findings=people_findings(about) if about else "",
@@ -71,25 +71,52 @@ def origins_table(probes: Sequence[Probe]) -> Markdown:
     return table(header, rows, right=header[3:])
 
 
-def origins_findings(probe: Probe) -> Markdown:
-    """What the wrong dev answers of a variant are, with and without pretraining, and examples of the made-up ones."""
+def origins_findings(probe: Probe, probes: Sequence[Probe]) -> Markdown:
+    """What the wrong dev answers of a variant are, with and without pretraining, and examples of made-up ones.
+
+    The examples are its own or, where it has none, those of the one of `probes` that makes up most.
+    """
+    return Markdown(" ".join(filter(None, (_origins_sentences(probe), _examples(probe, probes)))))
+
+
+def _origins_sentences(probe: Probe) -> str:
     by_way = {counts["init"]: counts for counts in probe.origins if counts["split"] == "dev"}
     wrong = by_way["pretrained"]
     if not wrong["answers"]:
-        return Markdown(f"**{escape(probe.variant)}**, pretrained, gives no wrong dev answer.")
+        return f"No dev answer of **{escape(probe.variant)}**, pretrained, is wrong."
     shares = {origin: _percent(wrong[origin], wrong["answers"]) for origin in ORIGINS}
     empty = f"; {shares['nothing']} % are empty" if wrong["nothing"] else ""
     alone = by_way["scratch"]
-    sentences = [
+    return (
         f"Of the {wrong['answers']:,} wrong dev answers of **{escape(probe.variant)}**, pretrained, "
         f"{shares['train']} % are places of the training questions, {shares['corpus']} % other strings of the "
-        f"corpus, and {shares['nowhere']} % stand nowhere in it{empty}.",
-        f"From scratch {_percent(alone['nowhere'], alone['answers'])} % of {alone['answers']:,} stand nowhere in it.",
-    ]
+        f"corpus, and {shares['nowhere']} % stand nowhere in it{empty}. "
+        f"From scratch {_percent(alone['nowhere'], alone['answers'])} % of {alone['answers']:,} stand nowhere in it."
+    )
+
+
+def _examples(probe: Probe, probes: Sequence[Probe]) -> str:
+    """Made-up answers of `probe` or, where it has none to show, of the one of `probes` that makes up most."""
     if probe.made_up:
-        examples = ", ".join(map(escape, probe.made_up))
-        sentences.append(f"Made up by the pretrained model, on dev and test, are for instance: {examples}.")
-    return Markdown(" ".join(sentences))
+        return f"Made up by the pretrained model, on dev and test, are for instance: {_joined(probe.made_up)}."
+    others = [each for each in probes if each.made_up]
+    if not others:
+        return ""
+    most = min(others, key=lambda each: (-_nowhere(each), each.variant))
+    return (
+        f"Of **{escape(most.variant)}**, pretrained, {100 * _nowhere(most):.1f} % of the wrong dev and all test "
+        f"answers stand nowhere, for instance: {_joined(most.made_up)}."
+    )
+
+
+def _nowhere(probe: Probe) -> float:
+    """The share of the pretrained model's wrong dev and all test answers that stand nowhere."""
+    counted = [counts for counts in probe.origins if counts["init"] == "pretrained"]
+    return sum(counts["nowhere"] for counts in counted) / max(1, sum(counts["answers"] for counts in counted))
+
+
+def _joined(answers: Sequence[str]) -> str:
+    return ", ".join(map(escape, answers))
 
 
 def people_table(probes: Sequence[Probe]) -> Markdown:

@@ -1,5 +1,6 @@
 """The picture of what is memorised and what can be asked."""
 
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,8 @@ from matplotlib.lines import Line2D
 from stages.reporting.style import WIDTH, looks, styled, svg
 
 FEW = 5  # facts that a group needs to be drawn
+LETTER = 0.085  # inches of a title's letter, with room to spare
+BESIDE = 1.1  # inches of the figure that no panel has: labels and gaps
 MEASURES = (("memorised", "memorised (%)"), ("asked_of_memorised", "asked of memorised (%)"))
 
 
@@ -50,7 +53,7 @@ def draw_knowledge(grouped: pd.DataFrame, variants: Sequence[str]) -> Figure:
             axes.set_xlim(-0.5, len(names[title]) - 0.5)
             axes.grid(axis="y", zorder=0)
             if i == 0:
-                axes.set_title(_broken(title))
+                axes.set_title(textwrap.fill(title, int((WIDTH - BESIDE) * ratios[j] / sum(ratios) / LETTER)))
             counts = grouped[grouped["by"] == title].groupby("group")["facts"].max()
             labels = [f"{_broken(name, 8)}\n({counts[name]:,})" for name in names[title]]
             axes.set_xticks(range(len(labels)), labels, fontsize=8)
@@ -67,7 +70,7 @@ def _in_order(rows: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(rows["group"]))
 
 
-def _broken(text: str, width: int = 24) -> str:
+def _broken(text: str, width: int) -> str:
     """The text in two lines where it is longer than `width`."""
     if len(text) <= width:
         return text

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
-from stages.costing.exponents import Exponent
-from stages.costing.formulas import FORMULAS, Cost, Shape
+from stages.costing.exponents import Exponent, fitted
+from stages.costing.formulas import FORMULAS, Cost, Formula, Shape, in_the_limit
 from stages.reporting.evaluations import broken, device_of, read_record
+
+Quantity = Literal["multiply_adds", "kept", "step"]  # of a `Cost`
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,39 @@ class Measured:
         row = self.table[self.table["length"] == length].iloc[0]
         return {str(name): float(row[name]) for name in self.table.columns}
 
+    @property
+    def stated(self) -> Formula | None:
+        """The variant's formula; None where it states none."""
+        return FORMULAS.get(self.variant)
+
+    @property
+    def rowwise(self) -> str | None:
+        """The formula's memory, in words, where attention was measured from row to row; None where it was not."""
+        return self.stated.by_rows if self.stated and self.by_rows else None
+
     def formula(self, length: int) -> Cost | None:
         """What the formula says of a length, with the scores that were kept; None where the variant states none."""
-        if self.variant not in FORMULAS:
+        if self.stated is None:
             return None
-        said = FORMULAS[self.variant].cost(Shape(length, self.layers, self.heads, self.width), self.settings)
+        said = self.stated.cost(Shape(length, self.layers, self.heads, self.width), self.settings)
         return said if self.by_rows else replace(said, kept=said.kept + said.scores)
+
+    def stated_exponent(self, what: Quantity) -> float | None:
+        """The exponent of a formula's quantity over the lengths that are fitted.
+
+        None where there are too few of them, or no formula.
+        """
+        if self.stated is None:
+            return None
+        exponent = fitted(self.lengths, [self._value(what, length) for length in self.lengths])
+        return exponent.slope if exponent else None
+
+    def limit(self, what: Quantity) -> int | None:
+        """The exponent that a formula's quantity comes to as the length grows; None where there is no formula."""
+        return in_the_limit(lambda length: self._value(what, length)) if self.stated else None
+
+    def _value(self, what: Quantity, length: int) -> float:
+        return float(getattr(self.formula(length), what))
 
 
 def read_costs(folder: Path) -> Measured:

@@ -162,9 +162,12 @@ def sentences(changed: Sequence[Change]) -> Markdown:
         what = "no change is shown" if parts else "no change by pretraining is shown"
         parts.append(f"{what} for {_which(found.alike, len(changed), 'any')}")
     joined = "; ".join(parts)
-    said = [f"{joined[0].upper()}{joined[1:]}."]
+    first = f"{joined[0].upper()}{joined[1:]}"
     best = changed[0]
-    said.append(f"{listed([best.variant])} gains {_questions(len(best.gained))} and loses {len(best.lost) or 'none'}.")
+    counts = f"gains {_questions(len(best.gained))} and loses {len(best.lost) or 'none'}."
+    said = [f"{first}, which {counts}"]
+    if len(changed) > 1:
+        said = [f"{first}.", f"The best, {listed([best.variant])}, {counts}"]
     seeds = len(best.pretrained.seeds)
     if seeds > 1 and best.pretrained.correct.any():
         agreed, chance = best.agreement, by_chance(best.pretrained.correct)

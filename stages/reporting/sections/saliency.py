@@ -52,9 +52,11 @@ def findings(probes: Sequence[Probe]) -> Markdown:
     start, end = saliency["name"]
     length = f"The name is {100 * (end - start) / len(saliency['read']):.0f} % of what is read"
     order = sorted(probes, key=lambda probe: (on_the_name(probe), probe.variant))
-    shares = [f"{100 * on_the_name(probe):.0f} % ({escape(probe.variant)})" for probe in order]
-    share = shares[0] if len(shares) == 1 else f"from {shares[0]} to {shares[-1]}"
-    return Markdown(f"{length}; of the gradient at the embedding {share} falls on it.")
+    least, most = (f"{100 * on_the_name(probe):.0f} %" for probe in (order[0], order[-1]))
+    share = least
+    if len(order) > 1:
+        share = f"from {least} ({escape(order[0].variant)}) to {most} ({escape(order[-1].variant)})"
+    return Markdown(f"{length}; {share} of the gradient at the embedding falls on it.")
 
 
 def answers_table(probes: Sequence[Probe]) -> Markdown:

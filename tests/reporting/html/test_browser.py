@@ -20,6 +20,7 @@ from stages.reporting.folder import write_report
 from stages.reporting.html.index import render_index
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.html.test_index import predictions, render
+from tests.tiny import ROOT
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
@@ -32,6 +33,7 @@ FLAGS = (
 PERSON = '<img src=x onerror=alert(1)> </script> "Zoë\'s" \u202eאבג e\u0301 {}'
 FIVE = [1] * 5 + [0] * 5
 WIDTHS = (390, 1400)
+COMMITTED = sorted((ROOT / "reports").glob("*/*/index.html"))
 
 
 @pytest.fixture(scope="module", name="driver")
@@ -101,14 +103,28 @@ def header(driver: Chrome, name: str) -> WebElement:
     return driver.find_element(By.XPATH, f"//tr[@id='answers--head']/th[button='{name}']")
 
 
-def test_it_opens_from_a_file_without_errors_and_without_a_network(driver: Chrome, page: Path) -> None:
-    visit(driver, page)
+def assert_it_opens_alone(driver: Chrome, page: Path, width: int) -> None:
+    """The page opens without an error, asks no network for anything and shows the figures beside it."""
+    visit(driver, page, width)
     assert driver.get_log("browser") == []
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     asked = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
     assert page.as_uri() in asked  # the log is awake
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert len(driver.find_elements(By.CSS_SELECTOR, "figure svg")) == len(list(page.parent.glob("*.svg")))
+
+
+def test_it_opens_from_a_file_without_errors_and_without_a_network(driver: Chrome, page: Path) -> None:
+    assert_it_opens_alone(driver, page, 1400)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("committed", COMMITTED, ids=lambda path: "/".join(path.parts[-3:-1]))
+def test_so_does_every_page_of_the_repository_and_none_is_wider_than_its_window(
+    driver: Chrome, committed: Path, width: int
+) -> None:
+    assert_it_opens_alone(driver, committed, width)
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 def test_a_script_that_came_in_would_not_run(driver: Chrome, page: Path) -> None:

@@ -78,6 +78,13 @@ def test_numbers_keep_their_percent_signs() -> None:
     assert "of a %" in converted("# A\n\n5.0 % of a %\n").opening
 
 
+@pytest.mark.parametrize("header", ["a header of twenty characters and more", "+12.5 (-10.2 to +27.9) points"])
+def test_columns_of_numbers_are_as_narrow_as_their_words(header: str) -> None:
+    html = converted(f"# A\n\n| {header} | {header} |\n| --- | ---: |\n| {header} | {header} |\n").opening
+    assert html.count(f'<th scope="col" class="long">{header}') == html.count(f'<td class="long">{header}') == 1
+    assert html.count(f'<th scope="col" class="number">{header}') == html.count(f'<td class="number">{header}') == 1
+
+
 def test_columns_of_numbers_are_flush_right_and_long_cells_wide() -> None:
     html = converted("# A\n\n| a | b |\n| --- | ---: |\n| a text of twenty characters and more | 1 |\n").opening
     assert '<th scope="col">a</th>\n<th scope="col" class="number">b</th>' in html

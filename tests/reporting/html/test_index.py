@@ -182,7 +182,10 @@ def test_hidden_questions_golds_and_right_answers_are_nowhere() -> None:
     assert (data["questions"], data["golds"], data["rows"]) == ([], [], [1, 2, 3, 4])
     assert [run["predicted"][2] for run in data["runs"]] == [HIDDEN] * 4
     assert data["places"][data["runs"][0]["predicted"][0]] == "Nowhere 1 rope 1 pretrained"
-    assert "no right answer either" in words(parsed(page))
+    said = words(parsed(page))
+    assert "Questions and gold places are left out, here and in predictions.tsv" in said
+    assert "that file has all of the models' own answers and whether they were right" in said
+    assert "left out, here" not in words(parsed(render()))
 
 
 def test_shown_answers_come_back_whole() -> None:

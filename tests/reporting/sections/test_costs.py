@@ -11,8 +11,9 @@ import pytest
 from stages.costing.formulas import FORMULAS, Shape
 from stages.errors import StudyError
 from stages.reporting.sections.cost_figure import draw_costs
-from stages.reporting.sections.costs import costs_part, costs_table, exponents_table
+from stages.reporting.sections.costs import costs_part, costs_table, generation_table, memory_table, time_table
 from stages.reporting.sections.measured import read_costs
+from stages.reporting.sections.overhead import BOTH, outweighed, overhead_finding
 from tests.tiny import SETTINGS
 
 LENGTHS = [64, 128, 256, 512, 1024]
@@ -24,8 +25,12 @@ def write_costs(
     settings: dict[str, Any] | None = None,
     lengths: list[int] = LENGTHS,
     by_rows: bool = False,
+    exponents: dict[str, Any] | None = None,
 ) -> None:
-    """Write cost.json of a variant that takes ℓ² microseconds and 10 ℓ bytes to train."""
+    """Write cost.json of a variant that takes ℓ² microseconds and 10 ℓ bytes to train.
+
+    exponents: in place of those, or beside them, by what is measured: slope and error.
+    """
     rows = [
         {
             "length": length,
@@ -51,6 +56,7 @@ def write_costs(
             "training_seconds": {"slope": 2.0, "error": 0.034},
             "training_bytes": {"slope": 1.0, "error": 0.0},
             "character_seconds": None,
+            **{name: {"slope": slope, "error": error} for name, (slope, error) in (exponents or {}).items()},
         },
         "provenance": {"device": "a <quick> processor (1 threads)", "precision": "float32"},
     }
@@ -63,17 +69,41 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_the_table_of_exponents_sets_theory_beside_measurement(tmp_path: Path) -> None:
-    write_costs(tmp_path, "vanilla")
-    row = cells(exponents_table([read_costs(tmp_path / "vanilla")]).splitlines()[2])
+def only_row(table: str) -> list[str]:
+    return cells(table.splitlines()[2])
+
+
+def test_the_tables_of_exponents_set_theory_beside_measurement(tmp_path: Path) -> None:
+    found = {"forward_seconds": (1.5, 0.1), "forward_bytes": (0.9, 0.02), "character_seconds": (-0.001, 0.2)}
+    write_costs(tmp_path, "vanilla", exponents=found)
+    measured = [read_costs(tmp_path / "vanilla")]
+    row = only_row(time_table(measured))
     # by hand: 2ℓ²d + 12ℓd² is as ℓ² + 6·32 ℓ; from 256 to 1,024 characters it grows with 1.7 or so
     steps = [(length**2 + 192 * length) for length in (256, 512, 1024)]
     assert 1.6 < float(row[3]) < 1.9
     assert float(row[3]) == pytest.approx((pd.Series(steps).apply("log2").iloc[[0, 2]].diff().iloc[1]) / 2, abs=0.01)
     assert row[:3] == ["vanilla", "ℓ²d + ℓd²", "2"]
-    assert row[4] == "2.00 ± 0.03"
-    assert row[5:7] == ["hℓ² + ℓd", "2"]
-    assert row[8] == "1.00 ± 0.00"
+    assert row[4:] == ["1.50 ± 0.10", "2.00 ± 0.03"]
+    row = only_row(memory_table(measured))
+    assert row[1:3] == ["hℓ² + ℓd", "2"]
+    assert row[4:] == ["0.90 ± 0.02", "1.00 ± 0.00"]
+    row = only_row(generation_table(measured))
+    # by hand: 4d² + 2ℓd + 8d² is as ℓ + 6·32
+    ends = [length + 192 for length in (256, 1024)]
+    assert row[:3] == ["vanilla", "ℓd + d²", "1"]
+    assert float(row[3]) == pytest.approx(pd.Series(ends).apply("log2").diff().iloc[1] / 2, abs=0.02)
+    assert row[4:] == ["0.00 ± 0.20"]
+
+
+def test_what_a_character_costs_at_any_length_is_named(tmp_path: Path) -> None:
+    for variant in ("perceiver", "rope", "window"):
+        write_costs(tmp_path, variant, SETTINGS.variants[variant])
+    part = costs_part(tmp_path, ["perceiver", "rope", "window"])
+    assert part is not None
+    assert "; by formula that is perceiver, window." in part.text
+    assert "| window | wd + d² | 0 |" in part.text
+    alone = costs_part(tmp_path, ["rope"])
+    assert alone is not None and "by formula that is" not in alone.text
 
 
 def test_a_variant_without_a_formula_is_measured_all_the_same(tmp_path: Path) -> None:
@@ -82,8 +112,10 @@ def test_a_variant_without_a_formula_is_measured_all_the_same(tmp_path: Path) ->
     part = costs_part(tmp_path, ["novelty"])
     assert part is not None
     assert "No formula is stated for novelty." in part.text
-    row = next(line for line in part.text.splitlines() if line.startswith("| novelty"))
-    assert cells(row) == ["novelty", "–", "–", "–", "2.00 ± 0.03", "–", "–", "–", "1.00 ± 0.00"]
+    rows = [cells(line) for line in part.text.splitlines() if line.startswith("| novelty")]
+    nothing = ["novelty", "–", "–", "–"]
+    assert rows[:3] == [[*nothing, "–", "2.00 ± 0.03"], [*nothing, "–", "1.00 ± 0.00"], [*nothing, "–"]]
+    assert "Far below" not in part.text
 
 
 def test_a_form_that_computes_more_than_the_method_needs_says_so(tmp_path: Path) -> None:
@@ -101,12 +133,65 @@ def test_where_attention_goes_by_rows_no_scores_are_kept(tmp_path: Path) -> None
     variants = ["vanilla", "synthesizer", "window"]
     part = costs_part(tmp_path, variants)
     assert part is not None
-    lines = exponents_table([read_costs(tmp_path / variant) for variant in variants]).splitlines()
+    lines = memory_table([read_costs(tmp_path / variant) for variant in variants]).splitlines()
     rows = {cells(line)[0]: cells(line) for line in lines}
-    assert rows["vanilla"][5:7] == ["hℓ² + ℓd; here ℓd", "1"]
-    assert rows["window"][5:7] == ["hℓw + ℓd; here ℓd", "1"]
-    assert rows["synthesizer"][5:7] == ["hℓ² + ℓd", "2"]
+    assert rows["vanilla"][1:3] == ["hℓ² + ℓd; here ℓd", "1"]
+    assert rows["window"][1:3] == ["hℓw + ℓd; here ℓd", "1"]
+    assert rows["synthesizer"][1:3] == ["hℓ² + ℓd", "2"]
     assert "The attention of vanilla, window was measured from row to row" in part.text
+
+
+def test_what_overhead_explains_is_not_put_down_to_rows(tmp_path: Path) -> None:
+    section = SETTINGS.variants["perceiver"]
+    write_costs(tmp_path, "perceiver", section, by_rows=True, exponents={"training_seconds": (0.25, 0.09)})
+    write_costs(tmp_path, "window", SETTINGS.variants["window"], by_rows=True, exponents={"training_seconds": (1, 0.1)})
+    part = costs_part(tmp_path, ["perceiver", "window"])
+    assert part is not None
+    said = FORMULAS["perceiver"].cost(Shape(1024, 3, 4, 32), section)
+    assert "Far below the formula is the time of perceiver: measured, the exponent with backward is 0.25" in part.text
+    assert (
+        "The fixed overhead of each operation outweighs so little arithmetic: "
+        f"at 1,024 characters a forward pass has {said.multiply_adds / 1e6:,.0f} M multiply-adds, and takes "
+        "1,048.6 ms with its backward pass."
+    ) in part.text
+    assert "The attention of perceiver, window was measured from row to row" in part.text
+    assert "and measured times of window may grow more slowly" in part.text
+    alone = costs_part(tmp_path, ["perceiver"])
+    assert alone is not None
+    assert "these keep no scores (their second memory).\n" in alone.text and "may grow more slowly" not in alone.text
+
+
+@pytest.mark.parametrize(
+    ("variant", "by_rows", "slope", "error", "told"),
+    [
+        ("vanilla", False, 1.1, 0.1, True),  # 1.7 by formula
+        ("vanilla", False, 1.1, 0.4, False),  # within two standard errors
+        ("vanilla", False, 1.5, 0.1, False),
+        ("vanilla", True, 1.1, 0.1, False),  # pairs that rows leave out are not computed
+        ("vanilla", True, 0.5, 0.1, True),
+        ("min_gru", False, 0.8, 0.1, False),
+        ("min_gru", False, 0.3, 0.1, True),
+    ],
+)
+def test_overhead_is_told_where_time_grows_far_more_slowly_than_arithmetic(
+    tmp_path: Path, variant: str, by_rows: bool, slope: float, error: float, told: bool
+) -> None:
+    exponents = {"training_seconds": (slope, error)}
+    write_costs(tmp_path, variant, SETTINGS.variants[variant], by_rows=by_rows, exponents=exponents)
+    found = outweighed([read_costs(tmp_path / variant)], BOTH)
+    assert [each.variant for each in found] == [variant] * told
+    assert bool(overhead_finding(found, BOTH)) == told
+
+
+def test_overhead_of_a_character_is_told_of_all_that_have_it(tmp_path: Path) -> None:
+    slopes = {"min_gru": 0.0, "rope": -0.1, "vanilla": 0.03, "mqa": 0.7}
+    for variant, slope in slopes.items():
+        write_costs(tmp_path, variant, SETTINGS.variants[variant], exponents={"character_seconds": (slope, 0.1)})
+    part = costs_part(tmp_path, [*slopes])
+    assert part is not None
+    step = FORMULAS["rope"].cost(Shape(1024, 3, 4, 32), {}).step
+    assert "Far below the formula is the time of rope and vanilla: measured, the exponent is -0.10 to 0.03" in part.text
+    assert f"at 1,024 characters a character has {step / 1e6:.1f} M multiply-adds and takes 2.50 ms." in part.text
 
 
 def test_the_table_of_costs_is_in_the_units_it_names(tmp_path: Path) -> None:

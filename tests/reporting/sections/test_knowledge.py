@@ -2,13 +2,16 @@
 
 import csv
 import io
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from matplotlib.text import Text
 
-from stages.reporting.sections.knowledge import findings, groups, knowledge_part
+from stages.reporting.sections.knowledge import SPLITS, findings, groups, knowledge_part
 from stages.reporting.sections.knowledge_figure import FEW, draw_knowledge
 from stages.reporting.sections.probes import read_probe, read_probes
+from stages.reporting.style import styled
 from tests.reporting.sections.probe import FACTS, text_of, write_probe
 
 
@@ -98,6 +101,27 @@ def test_groups_whose_intervals_overlap_are_not_told_apart(tmp_path: Path) -> No
     assert goes in findings([read_probe(tmp_path / "x")]) and goes in findings([read_probe(tmp_path / "near")])
     assert "goes, by" not in findings([read_probe(tmp_path / "even")])
     assert "by words before the place" not in findings([read_probe(tmp_path / "x")])  # odd rows and even ones
+
+
+@pytest.mark.parametrize("number", [1, 4])
+@pytest.mark.parametrize("furthest", [1, 100])
+def test_titles_lie_within_the_canvas_and_beside_each_other(tmp_path: Path, number: int, furthest: int) -> None:
+    names = [f"variant_{place}" for place in range(number)]
+    for name in names:
+        write_probe(tmp_path, name)
+    probes = read_probes(tmp_path, names)
+    for probe in probes:  # the more groups the others have, the narrower is the last panel
+        probe.known["position"] = 1 + probe.known["row"] * furthest // FACTS
+        probe.known["train_count"] = probe.known["row"] // 2
+    with styled():
+        figure = draw_knowledge(groups(probes), names)
+        figure.draw_without_rendering()
+        texts = {" ".join(text.get_text().split()): text for text in figure.findobj(Text)}
+        boxes = [texts[title].get_window_extent() for title in SPLITS]
+    for box in boxes:
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_groups_of_a_few_facts_are_not_drawn(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_agreement_between_seeds_by_hand() -> None:
 def test_sentences_of_a_clear_gain_with_two_seeds(tmp_path: Path) -> None:
     part = section(result(tmp_path, "rope", (first(0), first(0)), (first(30), first(20))))
     assert (
-        "Pretraining adds right answers, more than chance would, for rope. rope gains 30 questions and loses none. "
+        "Pretraining adds right answers, more than chance would, for rope, which gains 30 questions and loses none. "
         "Both of its seeds are right for 20 questions, one for 10, neither for 20; if each seed's right answers fell "
         "on questions at random, all would be right for 12 questions."
     ) in part.text
@@ -66,16 +66,16 @@ def test_sentences_of_a_loss_and_of_no_change(tmp_path: Path) -> None:
     text = section(gain, same, lost).text
     assert (
         "Pretraining adds right answers, more than chance would, for vanilla; it takes right answers away for mqa; "
-        "no change is shown for rope. vanilla gains 39 questions and loses none.\n"
+        "no change is shown for rope. The best, vanilla, gains 39 questions and loses none.\n"
     ) in text
     assert "seeds" not in text.split("![")[0]  # there is one seed
     assert "right by all seeds" not in text
     alone = section(lost).text
-    assert "Pretraining takes right answers away for mqa. mqa gains no question and loses 20." in alone
+    assert "Pretraining takes right answers away for mqa, which gains no question and loses 20." in alone
     assert "No change" not in alone
     known_nothing = result(tmp_path, "rope", (first(0), first(0)), (first(0), first(0)))
     nothing = section(known_nothing).text
-    assert "No change by pretraining is shown for rope. rope gains no question and loses none.\n" in nothing
+    assert "No change by pretraining is shown for rope, which gains no question and loses none.\n" in nothing
     assert "No question was gained or lost with seed 1." in nothing
     assert (
         "No change by pretraining is shown for any variant."

@@ -37,7 +37,29 @@ def test_no_wrong_answer_and_nothing_made_up_are_told_as_such(tmp_path: Path) ->
     right = [{**each, "answers": 0, "train": 0, "corpus": 0, "nowhere": 0, "nothing": 0} for each in content["origins"]]
     write_probe(tmp_path, origins=right, made_up=[])
     text = text_of(inventions_part(tmp_path, ["x"]))
-    assert "**x**, pretrained, gives no wrong dev answer." in text and "Made up" not in text
+    assert "No dev answer of **x**, pretrained, is wrong." in text
+    assert "Made up" not in text and "for instance" not in text
+
+
+def test_where_the_best_makes_up_nothing_the_one_that_makes_up_most_gives_the_examples(tmp_path: Path) -> None:
+    def made_up(of_dev: int, of_test: int) -> list[dict[str, object]]:
+        counts = {"dev": of_dev, "test": of_test}
+        return [{**each, "nowhere": counts[each["split"]]} for each in record()["origins"]]
+
+    write_probe(tmp_path, "best", (40, 40, 40), made_up=[], origins=made_up(0, 0))
+    write_probe(tmp_path, "few", made_up=["Oslondon"], origins=made_up(5, 0))
+    write_probe(tmp_path, "held", made_up=[], origins=made_up(20, 20))  # each holds a name
+    write_probe(tmp_path, "most", made_up=["Karati", "Bri|ston"], origins=made_up(4, 5))
+    names = ["best", "few", "held", "most"]
+    text = text_of(inventions_part(tmp_path, names))
+    assert "wrong dev answers of **best**" in text
+    assert (
+        "Of **most**, pretrained, 22.5 % of the wrong dev and all test answers stand nowhere, for instance: Karati, "
+        "Bri&#124;ston."
+    ) in text
+    assert "Oslondon" not in text
+    assert "Of **few**, pretrained, 12.5 % of" in text_of(inventions_part(tmp_path, names[:3]))
+    assert "for instance" not in text_of(inventions_part(tmp_path, ["best", "held"]))
 
 
 def test_people_in_no_page_are_compared(tmp_path: Path) -> None:
@@ -99,14 +121,15 @@ def test_the_share_of_the_gradient_on_the_name_is_told(tmp_path: Path) -> None:
     other = record()["saliency"]
     other["gradients"] = [[1.0 if place == 12 else 0.0 for place in range(len(READ))]]
     write_probe(tmp_path, "y", saliency={**other, "attention": []})
-    assert "at the embedding 32 % (x) falls on it." in text_of(saliency_part(tmp_path, ["x"]))  # 8 of 25 characters
+    alone = text_of(saliency_part(tmp_path, ["x"]))
+    assert "read; 32 % of the gradient at the embedding falls on it." in alone  # 8 of 25 characters
     part = saliency_part(tmp_path, ["x", "y"])
     text = text_of(part)
-    assert "at the embedding from 32 % (x) to 100 % (y) falls on it." in text
+    assert "read; from 32 % (x) to 100 % (y) of the gradient at the embedding falls on it." in text
     assert "| y | Rome | 30.0 | 100.0 |" in text
     assert part is not None and set(part.files) == {"saliency.svg", "saliency_attention.svg"}
-    alone = saliency_part(tmp_path, ["y"])
-    assert alone is not None and set(alone.files) == {"saliency.svg"} and "softmax" not in alone.text
+    part = saliency_part(tmp_path, ["y"])
+    assert part is not None and set(part.files) == {"saliency.svg"} and "softmax" not in part.text
 
 
 def test_no_section_holds_a_name_a_question_or_a_gold_place(tmp_path: Path) -> None:
