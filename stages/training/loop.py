@@ -55,10 +55,17 @@ class Task:
         return self.schedule.decay_epochs * self.rows * self.context
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step (from 0): that of the tokens seen when it ends, PAD counted."""
-        epoch, batch = divmod(step, steps_per_epoch(self.rows, self.batch_size))
-        rows = epoch * self.rows + min(self.rows, (batch + 1) * self.batch_size)
-        return learning_rate(rows * (self.context - 1), self.peak_rate, self.decay_tokens, self.schedule)
+        """The learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
+
+        The first step has that of its own tokens, but nothing of the decay: the peak, unless the warm-up is longer.
+        """
+        tokens = self._tokens(step) if step else min(self._tokens(1), self.schedule.warmup_tokens)
+        return learning_rate(tokens, self.peak_rate, self.decay_tokens, self.schedule)
+
+    def _tokens(self, steps: int) -> int:
+        """How many the first steps see."""
+        epochs, batches = divmod(steps, steps_per_epoch(self.rows, self.batch_size))
+        return (epochs * self.rows + batches * self.batch_size) * (self.context - 1)
 
 
 @dataclass(frozen=True)

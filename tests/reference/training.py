@@ -18,20 +18,21 @@ FLOOR = 0.1
 def rates(rows: int, batch_size: int, epochs: int, peak: float, documents: int) -> Iterator[float]:
     """The learning rate of every step on `rows` rows, as CS224N's assignment 5 sets it after minGPT.
 
-    Tokens are counted batch by batch, PAD among them: linear warm-up, then a cosine that reaches its minimum
-    after 200 epochs of all documents, is not held there, and never gives less than a tenth of the peak.
+    The first step has the peak; then the rate is set after each step for the next. Tokens are counted batch by batch,
+    PAD among them: linear warm-up, then a cosine that reaches its minimum after 200 epochs of all documents, is not
+    held there, and never gives less than a tenth of the peak.
     """
     final_tokens = DECAY_EPOCHS * documents * BLOCK
-    tokens = 0
+    tokens, multiplier = 0, 1.0
     for _ in range(epochs):
         for start in range(0, rows, batch_size):
+            yield peak * multiplier
             tokens += min(batch_size, rows - start) * (BLOCK - 1)
             if tokens < WARMUP_TOKENS:
                 multiplier = tokens / WARMUP_TOKENS
             else:
                 progress = (tokens - WARMUP_TOKENS) / (final_tokens - WARMUP_TOKENS)
                 multiplier = max(FLOOR, 0.5 * (1.0 + math.cos(math.pi * progress)))
-            yield peak * multiplier
 
 
 class Trainer:

@@ -88,7 +88,7 @@ def test_no_step_is_above_the_peak_and_none_at_zero(pretraining: Task) -> None:
 
 
 def test_the_assignments_warm_up_is_over_within_the_first_batch(pretraining: Task) -> None:
-    assert pretraining.rate(0) == pytest.approx(6e-3, rel=1e-6)  # 128 x 127 tokens exceed 10,240
+    assert pretraining.rate(0) == 6e-3  # 128 x 127 tokens exceed 10,240
 
 
 @pytest.mark.parametrize(("epochs", "last"), [(10, 5.98e-4), (75, 5.10e-4)])
@@ -102,7 +102,15 @@ def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None
     schedule = Schedule(warmup_tokens=10**9, decay_epochs=1e9, floor=0.0)  # the rate tells the tokens
     short = Task("any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e9, schedule=schedule, context=11)
     seen = [round(short.rate(step)) for step in range(short.steps)]
-    assert seen == [40, 80, 100, 140, 180, 200]
+    assert seen == [40, 40, 80, 100, 140, 180]  # the first step's own, then those of all steps before
+
+
+@pytest.mark.parametrize(("warmup", "first"), [(0, 1.0), (15, 1.0), (40, 1.0), (80, 0.5)])
+def test_the_first_step_has_the_peak_unless_the_warm_up_is_longer(warmup: int, first: float) -> None:
+    schedule = Schedule(warmup_tokens=warmup, decay_epochs=3.0, floor=0.0)
+    short = Task("any", pytest.fail, rows=10, epochs=9, batch_size=4, peak_rate=1.0, schedule=schedule, context=11)
+    assert short.rate(0) == first
+    assert short.rate(1) == pytest.approx(learning_rate(40, 1.0, short.decay_tokens, schedule), rel=1e-15)
 
 
 @pytest.mark.parametrize(
