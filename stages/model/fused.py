@@ -56,12 +56,20 @@ def gelu(x: Tensor, bias: Tensor) -> Tensor:
     return F.gelu(x + bias)
 
 
+def embed(table: Tensor, numbers: Tensor) -> Tensor:
+    """Rows of a table (V, C) by their numbers (N,): (N, C).
+
+    Hundreds of characters add to the gradient of one row, so it is summed in float32 whatever the table's type:
+    torch's sum in bfloat16 is 5 to 20 % off for a frequent character.
+    """
+    return F.embedding(numbers, table.float()).to(table.dtype)
+
+
 def embed_positions(table: Tensor, rows: Rows) -> Tensor:
     """Each character's vector by its position in its row. table: (≥ T, C); returns (N, C)."""
     if rows.are_full:  # nothing to look up
         return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in rows.parts)])
-    # many rows add to each position's gradient: in float32
-    return F.embedding(rows.positions.to(table.device), table.float()).to(table.dtype)
+    return embed(table, rows.positions.to(table.device))
 
 
 def split_heads(x: Tensor, rows: Rows, heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from stages.model.fused import dropout, embed_positions, layer_norm
+from stages.model.fused import dropout, embed, embed_positions, layer_norm
 from stages.model.mixer import State
 from stages.model.mixers import build
 from stages.model.rows import Rows
@@ -44,7 +44,7 @@ class GPT(nn.Module):
         its states have seen. With `wanted`, numbers of characters in 0…N−1, only what is read at those is computed
         to the end: (wanted, C).
         """
-        x = self.embedding(tokens)  # (N, C)
+        x = embed(self.embedding.weight, tokens)  # (N, C)
         if self.positions is not None:
             x = x + (embed_positions(self.positions, rows) if states is None else self._next(tokens, rows, states[0]))
         x = dropout(x, self.share_dropped if self.training else 0.0)

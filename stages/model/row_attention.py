@@ -61,6 +61,8 @@ class _AttendRows(torch.autograd.Function):
         assert len(asking) == sum(rows.sizes) and len(both) == sum(keys.sizes) and asking.dtype == both.dtype
         assert rows.places.shape == keys.places.shape and query_heads % key_heads == 0
         assert cosine is None or len(cosine) > max(int(each.positions.max()) for each in (rows, keys))
+        for table in (cosine, sine):
+            assert table is None or (table.dtype == asking.dtype and table.shape[1] == head_size // 2)
         ctx.arguments = (
             *rows.places, *keys.places, rows.places.shape[1], query_heads, key_heads, head_size, asking.shape[1],
             both.shape[1], window or EVERYWHERE, cosine, sine, head_size**-0.5, float(share_dropped),

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Self
 
 import torch
 from torch import Tensor
+
+CHARACTER_STEP = 128  # how many characters are computed is a multiple of this: kernels are prepared for each number
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,13 @@ class Rows:
         """The rows' first characters."""
         return type(self)(tuple(part.first(characters) for part in self.parts))
 
+    def rounded(self) -> Self:
+        """With characters in empty places of the rectangles, as `round_up` adds them."""
+        lengths = [length for part in self.parts for length in part.lengths]
+        widths = [part.width for part in self.parts for _ in part.lengths]
+        longer = iter(round_up(lengths, widths))
+        return type(self)(tuple(Part(tuple(islice(longer, len(part.lengths))), part.width) for part in self.parts))
+
     @property
     def sizes(self) -> list[int]:
         """Characters of each part."""
@@ -85,3 +95,17 @@ class Rows:
         """Each character's position in its row: (N,) int64, on the CPU."""
         starts, lengths = self.places
         return torch.arange(int(lengths.sum())) - starts.repeat_interleave(lengths)
+
+
+def round_up(lengths: Iterable[int], widths: Iterable[int], step: int = CHARACTER_STEP) -> list[int]:
+    """Lengths of rows that add up to a multiple of `step`, if the rows' rectangles have room for what is missing.
+
+    The first rows with room take it. widths: of each row's rectangle.
+    """
+    longer = list(lengths)
+    missing = -sum(longer) % step
+    for row, width in enumerate(widths):
+        added = min(missing, width - longer[row])
+        longer[row] += added
+        missing -= added
+    return longer

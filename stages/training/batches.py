@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from stages.corpus.example import PAD, Examples, columns
+from stages.model.rows import CHARACTER_STEP, round_up
 
 # Parts are the rectangles of mixers that need some. They have few different shapes, because kernels are prepared for
 # each: that takes longer than running them.
 LENGTH_STEP = 8  # widths of parts are multiples of this (a context is one, too)
 ROW_STEP = 8  # cuts are at multiples of this
 PART_COST = 100  # what a part costs beside its area, in characters (measured on two CPU cores)
-CHARACTER_STEP = 128  # the number of characters that are computed is a multiple of this where PAD allows it
 
 
 def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
@@ -68,10 +68,8 @@ class Packed:
         Of what stands past a row's last target some stays, so that the number of characters is a multiple of `step`
         if there is enough, and so is that of the wanted ones: kernels are prepared for each number that comes up.
         """
-        lengths = np.concatenate([part.lengths for part in parts])
-        room = np.concatenate([part.inputs.shape[1] - part.lengths for part in parts])
-        missing = -lengths.sum() % step
-        lengths = lengths + np.clip(missing - (room.cumsum() - room), 0, room)  # the first rows with room take it
+        widths = [part.inputs.shape[1] for part in parts for _ in part.lengths]
+        lengths = round_up(np.concatenate([part.lengths for part in parts]).tolist(), widths, step)
         each = np.split(lengths, np.cumsum([len(part.lengths) for part in parts])[:-1])
         kept = [np.arange(part.inputs.shape[1]) < own[:, None] for part, own in zip(parts, each, strict=True)]
         inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, kept, strict=True)])

@@ -5,6 +5,7 @@ sooner than one after another with all of them. A GPU trains them one after anot
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 
 import torch
 
+from stages.errors import StudyError
 from stages.training.experiment import Experiment
 from stages.training.lifetime import Starter, stop_requests
 
@@ -31,6 +33,7 @@ def train_apart(stage: str, experiment: Experiment, starter: Starter) -> None:
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, or because the starter is gone; each training was told to stop, too.
         SystemExit: a training failed; it has told why, and the others were told to stop.
+        StudyError: a training was killed; the others were told to stop.
     """
     threads, seeds = torch.get_num_threads(), experiment.recipe.seeds
     command = [sys.executable, "-m", f"stages.{stage}"]
@@ -38,9 +41,10 @@ def train_apart(stage: str, experiment: Experiment, starter: Starter) -> None:
     environment = os.environ | {"OMP_NUM_THREADS": str(max(1, threads // len(seeds)))}
     waiting = list(seeds)
     started: list[subprocess.Popen[bytes]] = []
+    failed: list[int] = []
     with stop_requests(starter) as stop:
         while waiting or _running(started):
-            failed = [process.returncode for process in started if process.poll()]
+            failed = failed or [process.returncode for process in started if process.poll()]
             if stop.wanted() or failed:
                 waiting.clear()
                 for process in _running(started):
@@ -53,8 +57,13 @@ def train_apart(stage: str, experiment: Experiment, starter: Starter) -> None:
                 time.sleep(LOOK_EVERY)
         if stop.wanted():
             raise KeyboardInterrupt(f"stopped{stop.reason}")
-    if failed := [process.returncode for process in started if process.returncode]:
-        raise SystemExit(max(failed[0], 1))
+    failed = failed or [process.returncode for process in started if process.returncode]
+    if failed and failed[0] < 0:
+        name = signal.Signals(-failed[0]).name
+        memory = " (out of memory?)" if name == "SIGKILL" else ""
+        raise StudyError(f"a training was ended by {name}{memory}; the same command goes on from its checkpoint")
+    if failed:
+        raise SystemExit(failed[0])
 
 
 def _running(processes: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:

@@ -5,7 +5,7 @@ import torch
 
 from stages.model import fused
 from stages.model.kernels import identity, use_kernels
-from stages.model.rows import Part, Rows
+from stages.model.rows import CHARACTER_STEP, Part, Rows, round_up
 
 ROWS = Rows((Part((1, 3), 4), Part((5, 2, 5), 5)))
 
@@ -20,6 +20,21 @@ def test_rows_lie_one_after_the_other() -> None:
 def test_first_characters() -> None:
     assert ROWS.first(2) == Rows((Part((1, 2), 2), Part((2, 2, 2), 2)))
     assert ROWS.first(9) == ROWS
+
+
+def test_lengths_are_rounded_up_where_there_is_room() -> None:
+    lengths, widths = [1, 3, 5, 2, 5], [4, 4, 5, 5, 5]
+    assert round_up(lengths, widths, 8) == lengths  # 16 already
+    assert round_up(lengths, widths, 10) == [4, 4, 5, 2, 5]
+    assert round_up(lengths, widths, 22) == [4, 4, 5, 4, 5]
+    assert round_up(lengths, widths, 128) == widths  # as far as it goes
+
+
+def test_rounded_rows_keep_their_rectangles() -> None:
+    many = Rows.of([[3, 40, 90], [90, 100]])
+    assert many.rounded() == Rows((Part((64, 40, 90), 90), Part((90, 100), 100)))
+    assert sum(many.rounded().sizes) == 3 * CHARACTER_STEP
+    assert ROWS.rounded() == Rows.full((2, 4), (3, 5))
 
 
 def test_full_rows_are_those_of_rectangles() -> None:

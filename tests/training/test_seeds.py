@@ -1,5 +1,6 @@
 """Seeds side by side: the weights that each has alone, and no process that outlives the stage."""
 
+import os
 import re
 import shutil
 import signal
@@ -149,4 +150,18 @@ def test_a_training_that_fails_tells_why_once_and_ends_the_others(project: Path)
     assert process.returncode == 1
     assert "Traceback" not in stderr
     assert 1 <= len(re.findall(r"^error: .*the loss is nan", stderr, re.MULTILINE)) <= 2
+    assert processes(project) == []
+
+
+def test_a_training_that_is_killed_is_told_of_in_one_line_and_ends_the_others(project: Path) -> None:
+    lengthen(project)
+    process = begin(project)
+    wait_until(lambda: min(steps_done(project, "pretrain", name, LONG) for name in TRAININGS["pretrain"]) >= 1, process)
+    os.kill(processes(project)[0], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "Traceback" not in stderr
+    told = "error: a training was ended by SIGKILL (out of memory?); the same command goes on from its checkpoint"
+    assert stderr.splitlines()[-1] == told
+    assert len(re.findall(STOPPED, stderr)) == 1
     assert processes(project) == []

@@ -109,7 +109,8 @@ class Trunk(BaseTrunk):
 
     Both masks are the lower triangle, so information is lost: output t < m knows the inputs up to its own, output
     t ≥ m the first m and its own only, whatever stands between. Without the residual (+ x) the latter reaches its
-    output through the attention weights alone. Latents that no output may see are not computed.
+    output through the attention weights alone. Latents that no output may see are not computed, but for a few that make
+    their number a round one.
 
     As in the course's code, LayerNorm stands before C in the first block and before the latents in the last, and x
     enters both as it is.
@@ -137,7 +138,7 @@ class Trunk(BaseTrunk):
             return self._continue(x, rows, states, wanted)
         trunk: list[Any] = list(self)
         down, *between, up = trunk
-        few = rows.first(len(self.latents))  # of each row M = min(m, T) characters
+        few = rows.first(len(self.latents)).rounded()  # of each row min(m, T) characters, and some that none looks at
         latents = embed_positions(self.latents, few)  # (M, C), and so on: M as a sum over rows
         y = down.mixer.ask(_normal(down, latents), few, down.mixer.keys_values(first_characters(x, rows, few)), few)
         y = down.add(latents, y)
@@ -182,7 +183,7 @@ class Trunk(BaseTrunk):
 
 
 def first_characters(x: Tensor, rows: Rows, few: Rows) -> Tensor:
-    """Of x (N, C) the first characters of each row, as many as `few` has: (M, C)."""
+    """Of x (N, C) the first characters of each row, as many as `few` has: (M, C); zeros past the end of a row."""
     if few == rows:
         return x
     parts = zip(split_heads(x, rows, heads=1, kinds=1), few.parts, strict=True)
