@@ -12,6 +12,14 @@ from stages.model.rows import Rows
 from stages.settings import Model, Section
 
 
+class Embedding(nn.Embedding):
+    """A vector for each character, whose gradient is summed in float32."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """tokens (N,) → (N, C)."""
+        return embed(self.weight, tokens)
+
+
 class GPT(nn.Module):
     """A decoder-only transformer over characters, as CS224N's assignment 5 gives it.
 
@@ -26,7 +34,7 @@ class GPT(nn.Module):
     def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:
         super().__init__()
         self.context = model.context
-        self.embedding = nn.Embedding(vocabulary_size, model.width)
+        self.embedding = Embedding(vocabulary_size, model.width)
         self.blocks = build(variant, model, mixer_settings)
         needs_positions = self.blocks.needs_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if needs_positions else None
@@ -44,7 +52,7 @@ class GPT(nn.Module):
         its states have seen. With `wanted`, numbers of characters in 0…N−1, only what is read at those is computed
         to the end: (wanted, C).
         """
-        x = embed(self.embedding.weight, tokens)  # (N, C)
+        x = self.embedding(tokens)  # (N, C)
         if self.positions is not None:
             x = x + (embed_positions(self.positions, rows) if states is None else self._next(tokens, rows, states[0]))
         x = dropout(x, self.share_dropped if self.training else 0.0)

@@ -13,7 +13,7 @@ import torch
 from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared
-from stages.errors import command
+from stages.errors import StudyError, command
 from stages.model.mixers import settings_of
 from stages.settings import Settings, load
 from stages.training.compute import choose_backend
@@ -31,6 +31,7 @@ from tests.benchmark.workload import (
     read_data,
     untrained,
 )
+from tests.reference.attention import ATTENTION
 
 FAST_STEPS = 4  # timed steps of the fast path a round; the plain loop's one takes longer than all of them
 PRODUCTS = 10  # timed products a round
@@ -46,7 +47,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--recipe", default="handout", help="whose model and hyper-parameters are timed")
     parser.add_argument("--data", type=Path, help="a folder of prepared data; else the recipe's, else invented data")
     parser.add_argument("--weights", type=Path, help="folder with <variant>/finetuned/; else the recipe's, if there")
-    parser.add_argument("--variants", nargs="+", help="by default all of params.yaml")
+    parser.add_argument("--variants", nargs="+", help="by default all that have a plain reference")
     parser.add_argument("--rounds", type=int, default=20, help="of plain and fast training, a variant (20: 2 min)")
     parser.add_argument("--questions", type=int, default=500, help="answered in an evaluation")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="by default that of params.yaml")
@@ -59,18 +60,20 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def experiments(settings: Settings, chosen: argparse.Namespace) -> list[Experiment]:
-    """One experiment a variant.
+    """One experiment a variant: of those chosen, or of all that have a plain reference.
 
     Raises:
-        StudyError: there is no such recipe, variant or device, or the plain reference does not know the recipe.
+        StudyError: there is no such recipe, variant or device, or the plain reference does not know recipe or variant.
     """
     recipe = settings.recipe_named(chosen.recipe)
     check_comparable(chosen.recipe, recipe)
     asked = {name: getattr(chosen, name) for name in ("device", "precision") if getattr(chosen, name)}
     backend = choose_backend(settings.compute.model_copy(update=asked))
-    variants = chosen.variants or settings.study.variants
+    variants = chosen.variants or [variant for variant in settings.study.variants if variant in ATTENTION]
     for variant in variants:
         settings.check_variant(variant)
+        if variant not in ATTENTION:
+            raise StudyError(f"variant {variant!r} has no plain reference in tests/reference/attention.py to be timed")
     section = partial(settings_of, variants=settings.variants, model=recipe.model)
     return [Experiment(chosen.recipe, variant, recipe, section(variant), backend, 0.0) for variant in variants]
 

@@ -12,7 +12,7 @@ from stages.model.mixers.vanilla import Mixer as Vanilla
 from stages.settings import Model
 from tests.model.influence import influence as tried
 from tests.model.influence import what_passes
-from tests.model.test_variants import OneAhead, Summary, Unmasked
+from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.tiny import MODEL, SECTIONS, SETTINGS, VARIANTS, loud, tiny_model
 
 T = MODEL.context
@@ -41,7 +41,7 @@ def test_each_output_knows_the_inputs_that_its_variant_lets_through_and_no_other
     assert changed.sum() > seen.sum() / 4
 
 
-@pytest.mark.parametrize("mixer", [Unmasked, OneAhead, Summary])
+@pytest.mark.parametrize("mixer", [Unmasked, OneAhead, Linformer])
 @pytest.mark.parametrize("layer", [0, 1])
 def test_a_mixer_that_looks_ahead_is_caught(mixer: type[Vanilla], layer: int) -> None:
     section = settings_of("vanilla", SETTINGS.variants, MODEL)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
-from stages.model.fused import merge_heads, split_heads
 from stages.model.gpt import GPT
 from stages.model.kernels import use_kernels
 from stages.model.mixers import build, settings_of
@@ -17,6 +16,7 @@ from stages.model.mixers.vanilla import Mixer as Vanilla
 from stages.model.rows import Rows
 from stages.settings import Model
 from tests.model.influence import ROUNDING, influence
+from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, random_tokens, tiny_model
 
 # Facts of the course's models: width 256, 8 heads, context 128, 4 layers, vocabulary 256
@@ -85,31 +85,6 @@ OF_THE_PAPER = {
 }
 
 
-class Unmasked(Vanilla):
-    """Attention to every position, later ones too."""
-
-    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
-        ((q, k, v),) = split_heads(self.query_key_value(x), rows, self.heads)
-        return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)], rows))
-
-
-class OneAhead(Vanilla):
-    """Causal attention, moved by one: each output sees the input after its own."""
-
-    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
-        (part,) = rows.parts
-        return super().forward(x, rows).view(*part.shape, -1).roll(-1, dims=1).flatten(0, 1)
-
-
-class Summary(Vanilla):
-    """As in Linformer (Wang et al. 2020), positions are mixed before any mask."""
-
-    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
-        ((B, T),) = (part.shape for part in rows.parts)
-        mean = x.view(B, T, -1).mean(dim=1, keepdim=True).expand(B, T, -1)
-        return super().forward(x + 0.1 * mean.flatten(0, 1), rows)
-
-
 @pytest.fixture(params=VARIANTS)
 def variant(request: pytest.FixtureRequest) -> str:
     return request.param
@@ -130,7 +105,7 @@ def test_no_input_changes_logits_before_it(model: GPT) -> None:
     assert not looks_ahead(model, 7)
 
 
-@pytest.mark.parametrize("mixer", [Unmasked, OneAhead, Summary])
+@pytest.mark.parametrize("mixer", [Unmasked, OneAhead, Linformer])
 @pytest.mark.parametrize("layer", [0, 1])
 def test_the_causality_check_catches_a_mixer_that_looks_ahead(mixer: type[Vanilla], layer: int) -> None:
     model = tiny_model("vanilla")
@@ -238,7 +213,7 @@ def test_rows_of_a_batch_do_not_influence_each_other(model: GPT) -> None:
     torch.testing.assert_close(model(tokens)[2:3], model(tokens[2:3]), rtol=0, atol=ROUNDING)
 
 
-@pytest.mark.parametrize("name", [name for name in PARAMETERS if name in VARIANTS])
+@pytest.mark.parametrize("name", PARAMETERS)
 def test_the_model_has_as_many_parameters_as_the_course_counts(name: str) -> None:
     model = tiny_model(name, vocabulary_size=256, model=HANDOUT.model, sections=SETTINGS.variants)
     assert model.parameter_count == PARAMETERS[name]
@@ -246,7 +221,7 @@ def test_the_model_has_as_many_parameters_as_the_course_counts(name: str) -> Non
 
 @torch.inference_mode()
 @pytest.mark.parametrize("room", [8, 20, MODEL.context])
-@pytest.mark.parametrize("name", [name for name in STATE if name in VARIANTS])
+@pytest.mark.parametrize("name", STATE)
 def test_a_rows_states_are_as_large_as_the_variant_says(name: str, room: int) -> None:
     model = loud(tiny_model(name))
     numbers, states = STATE[name](MODEL, SECTIONS[name], room), model.empty_states(3, room)

@@ -1,5 +1,7 @@
 """Training on a GPU: the padded batch is the cut one, and, where there is a GPU, graphs train as the CPU does."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -24,7 +26,12 @@ from tests.tiny import (
     tiny_model,
     tiny_prepared,
 )
+from tests.training.closeness import usual_std
 
+# How far apart weights may end, relative to how far they moved. In place of a GPU torch's own operations on the padded
+# batch were measured: 2.0e-3 at most. Muon orthogonalises in bfloat16, and a GPU rounds other sums to it: done in
+# float32 on one side, it was measured at 2.7e-2.
+MOVED_APART = {"adamw": 0.01, "muon": 0.1}
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)
 
@@ -99,19 +106,22 @@ def test_a_cpu_gets_no_graphs() -> None:
 
 
 @needs_gpu
-@pytest.mark.parametrize("matrices", ["adamw", "muon"])
+@pytest.mark.parametrize("matrices", MOVED_APART)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_graphs_train_as_the_cpu_does(variant: str, matrices: str) -> None:
-    optimizer: Optimizer = HANDOUT.optimizer.model_copy(update={"matrices": matrices})
-    both = [
-        learner_for(loud(tiny_model(variant, VOCABULARY)), optimizer, backend) for backend in (FLOAT32, GPU_FLOAT32)
-    ]
+def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) -> None:
+    # clipped to a norm so small that AdamW's epsilon outweighs gradients that are rounding alone, as a key's bias has
+    optimizer: Optimizer = HANDOUT.optimizer.model_copy(update={"matrices": matrices, "gradient_clip": 0.01})
+    model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
+    first = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    both = [learner_for(copy.deepcopy(model), optimizer, backend) for backend in (FLOAT32, GPU_FLOAT32)]
     assert isinstance(both[1], GraphLearner)
     for seed, rows in enumerate([16, 40, 16, 16]):  # two shapes
         losses = [each.step(each.cut(batch(rows, seed)), 1e-4).item() for each in both]
-        assert losses[1] == pytest.approx(losses[0], rel=1e-3)
-    for ours, theirs in zip(both[1].weights().values(), both[0].weights().values(), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=4e-4)  # four steps of at most 1e-4 each
+        assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+    on_cpu, on_gpu = (each.weights() for each in both)
+    for name, weight in first.items():
+        apart, moved = (on_gpu[name] - on_cpu[name]).abs().mean(), (on_cpu[name] - weight).abs().mean()
+        assert apart < MOVED_APART[matrices] * moved, name
 
 
 @needs_gpu

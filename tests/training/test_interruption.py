@@ -1,5 +1,6 @@
 """Trainings in processes of their own that are killed, stopped, orphaned or started twice end with the same weights."""
 
+import ctypes
 import json
 import re
 import resource
@@ -30,6 +31,7 @@ WEIGHTS = Path("data") / "weights" / RECIPE / VARIANT
 OUTPUTS = {"pretrain": WEIGHTS / "pretrained", "finetune": WEIGHTS / "finetuned"}
 KILLS = 20  # of each stage
 PATIENCE = 60  # seconds
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1  # linux/prctl.h, linux/capability.h
 SMALL = (10_000, 10_000)  # bytes a file, soft and hard: less than a checkpoint, or than weights
 
 
@@ -150,19 +152,15 @@ def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(
     assert sum_of_steps(project, stage, trainings) == 0
 
 
-def test_a_running_training_refuses_a_second_one_and_a_stopped_one_tells_how_to_go_on(
-    project: Path, undisturbed: Path
-) -> None:
+def test_a_running_training_refuses_a_second_one(project: Path) -> None:
     process = start(project, *COMMAND)
     wait_until(lambda: first_steps(project) >= 3, process)
     process.send_signal(signal.SIGSTOP)  # for as long as the second one takes to start
     try:
         second = run(project)
     finally:
-        process.send_signal(signal.SIGCONT)
-    process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=PATIENCE)
-
+        process.kill()
+        process.communicate()
     assert second.returncode == 1
     (line,) = second.stderr.splitlines()
     assert re.fullmatch(
@@ -171,6 +169,15 @@ def test_a_running_training_refuses_a_second_one_and_a_stopped_one_tells_how_to_
         line,
     )
 
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])  # Ctrl-C and `kill`
+def test_a_stopped_training_ends_its_step_and_tells_how_to_go_on(
+    project: Path, undisturbed: Path, number: signal.Signals
+) -> None:
+    process = start(project, *COMMAND)
+    wait_until(lambda: first_steps(project) >= 3, process)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in stderr
     told = re.fullmatch(
@@ -223,6 +230,46 @@ def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(stage: str, pro
     assert first_steps(project, stage) >= 3
     assert hidden(project) == []
     assert_ends_as(undisturbed, project, stage)
+
+
+def under_permissions() -> None:
+    """For a process about to start: let root, too, write only where it is allowed to."""
+    not_under_nohup()
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)  # has no effect on others
+
+
+def writes_regardless(folder: Path) -> bool:
+    command = [sys.executable, "-c", "import os, sys; sys.exit(not os.access(sys.argv[1], os.W_OK))", str(folder)]
+    return subprocess.run(command, preexec_fn=under_permissions).returncode == 0
+
+
+def test_a_work_folder_that_becomes_read_only_is_told_in_one_line_and_costs_no_checkpoint(
+    project: Path, undisturbed: Path
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", *COMMAND],
+        cwd=project,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=under_permissions,
+    )
+    wait_until(lambda: first_steps(project) >= 3, process)
+    (folder,) = (project / "work").iterdir()
+    folder.chmod(0o555)
+    try:
+        if writes_regardless(folder):
+            process.kill()
+            process.communicate()
+            pytest.skip("nothing keeps this user from writing")
+        _, stderr = process.communicate(timeout=PATIENCE)
+    finally:
+        folder.chmod(0o755)
+    assert process.returncode == 1
+    assert "Traceback" not in stderr
+    assert re.fullmatch(rf"error: work/{folder.name}/seed-1\.checkpoint: Permission denied", stderr.splitlines()[-1])
+    assert first_steps(project) >= 3
+    assert_ends_as(undisturbed, project)
 
 
 def test_a_disk_too_full_for_the_results_is_told_in_one_line_and_costs_no_training(

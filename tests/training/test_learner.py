@@ -12,6 +12,7 @@ from stages.settings import Optimizer
 from stages.training.batches import split_by_length
 from stages.training.compute import Backend
 from stages.training.learner import Learner
+from tests.invented import prepared_like_the_handout
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, MODEL, VARIANTS, loud, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()
@@ -111,6 +112,26 @@ def test_a_restored_learner_goes_on_bit_for_bit(variant: str, backend: Backend, 
             each.step(parts, 1e-3)
     for name, tensor in straight.state().items():
         assert torch.equal(tensor, resumed.state()[name]), name
+
+
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+def test_a_step_gives_the_same_bits_with_one_thread_and_with_two(backend: Backend) -> None:
+    """A batch so large that both threads get a share of every operation."""
+    shape = HANDOUT.model.model_copy(update={"layers": 2, "heads": 4, "width": 64})
+    prepared = prepared_like_the_handout(64, {"train": 1, "dev": 1, "test": 1})
+    objective = HANDOUT.pretrain.objectives.span_corruption
+    examples = span_corruption(prepared.documents, np.arange(64), objective, np.random.default_rng(0))
+    threads, states = torch.get_num_threads(), []
+    try:
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            trained = Learner(tiny_model("rope", len(prepared.vocabulary), model=shape), OPTIMIZER, backend)
+            torch.manual_seed(1)  # of dropout
+            loss = trained.step(trained.cut(examples), 1e-3)
+            states.append(trained.state() | {"loss": loss})
+    finally:
+        torch.set_num_threads(threads)
+    assert [name for name, tensor in states[0].items() if not torch.equal(tensor, states[1][name])] == []
 
 
 def test_dropout_is_on_in_training() -> None:

@@ -2,10 +2,12 @@
 
 import errno
 import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, pairwise, repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,10 +69,11 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
     return all(torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_training_reduces_the_loss(variant: str, tmp_path: Path) -> None:
+def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Path) -> None:
     long = replace(TASK, epochs=30, schedule=TASK.schedule.model_copy(update={"decay_epochs": 30.0}))
-    _, history = trained(tmp_path / "checkpoint", variant=variant, task=long)
+    _, history = trained(tmp_path / "checkpoint", variant=variant, backend=backend, task=long)
     assert history.losses.shape == (long.steps,) == (90,)
     assert history.losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
     assert history.losses[-10:].mean() < 0.8 * history.losses[0]
@@ -228,6 +231,29 @@ def test_a_full_disk_costs_the_steps_since_the_last_checkpoint_and_nothing_else(
     with monkeypatch.context() as disk:
         disk.setattr("os.fsync", full)
         with pytest.raises(OSError, match="No space left") as fault:
+            trained(checkpoint, interval=0)
+    assert fault.value.filename == str(checkpoint)
+    assert [path.name for path in checkpoint.parent.iterdir()] == ["checkpoint"]
+    assert load_tensors(checkpoint)[1]["steps"] == 3
+    assert same(trained(checkpoint)[0], expected)
+
+
+def test_a_folder_that_becomes_read_only_costs_the_steps_since_the_last_checkpoint_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a disk has errors, and the system goes on without writing to it."""
+    expected, _ = trained(tmp_path / "straight")
+    checkpoint = tmp_path / "work" / "checkpoint"
+    begun, make = iter(range(100)), tempfile.mkstemp
+
+    def refused(**options: Any) -> tuple[int, str]:
+        if next(begun) == 3:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), f"{options['dir']}/{options['prefix']}x")
+        return make(**options)
+
+    with monkeypatch.context() as disk:
+        disk.setattr("tempfile.mkstemp", refused)
+        with pytest.raises(OSError, match="Read-only file system") as fault:
             trained(checkpoint, interval=0)
     assert fault.value.filename == str(checkpoint)
     assert [path.name for path in checkpoint.parent.iterdir()] == ["checkpoint"]

@@ -1,0 +1,25 @@
+"""The registry and the tables that tests hold beside it: no variant that comes with the project is missing."""
+
+import pytest
+
+from tests.model.test_variants import PARAMETERS, STATE
+from tests.reference.attention import ATTENTION
+from tests.tiny import BUILT_IN, ROOT, SETTINGS, VARIANTS
+
+
+def test_every_file_of_a_mixer_is_a_variant_of_the_study_and_the_other_way_round() -> None:
+    files = (ROOT / "stages" / "model" / "mixers").glob("*.py")
+    assert sorted(file.stem for file in files if file.stem != "__init__") == sorted(VARIANTS)
+    assert sorted(SETTINGS.variants) == sorted(VARIANTS)
+
+
+@pytest.mark.parametrize("variant", BUILT_IN)
+def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_size_stated(variant: str) -> None:
+    assert variant in VARIANTS
+    assert variant in ATTENTION
+    assert variant in PARAMETERS
+    assert variant in STATE
+
+
+def test_fourteen_variants_come_with_the_project() -> None:
+    assert len({*BUILT_IN}) == 14
