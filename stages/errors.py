@@ -1,8 +1,10 @@
 """How a user's mistake is told: one line, a non-zero exit code, never a traceback."""
 
 import functools
+import signal
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 
 class StudyError(Exception):
@@ -12,11 +14,12 @@ class StudyError(Exception):
 def command(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
 
-    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C (in a training after SIGTERM, too).
+    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM, which also clean up half-written files.
     """
 
     @functools.wraps(main)
     def run() -> None:
+        previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
             main()
         except StudyError as error:
@@ -27,5 +30,11 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
         except KeyboardInterrupt as stop:
             print(str(stop) or "stopped", file=sys.stderr)
             sys.exit(130)
+        finally:
+            signal.signal(signal.SIGTERM, previous or signal.SIG_DFL)
 
     return run
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,46 @@
+"""How a command ends: one line and an exit code."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stages.errors import StudyError, command
+from stages.files import new_folder
+
+
+def ended(main: Callable[[], None]) -> object:
+    with pytest.raises(SystemExit) as end:
+        command(main)()
+    return end.value.code
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(
+    number: signal.Signals, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def main() -> None:
+        with new_folder(tmp_path / "made") as folder:
+            (folder / "half").write_text("half", encoding="utf-8")
+            signal.raise_signal(number)
+
+    before = signal.getsignal(signal.SIGTERM)
+    assert ended(main) == 130
+    assert capsys.readouterr().err == "stopped\n"
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_mistake_ends_in_one_line() -> None:
+    def main() -> None:
+        raise StudyError("params.yaml: recipe: was 'x'; allowed: quick")
+
+    assert ended(main) == "error: params.yaml: recipe: was 'x'; allowed: quick"
+
+
+def test_a_full_disk_ends_in_one_line_with_its_file() -> None:
+    def main() -> None:
+        raise OSError(28, "No space left on device", "work/seed-1.checkpoint")
+
+    assert ended(main) == "error: work/seed-1.checkpoint: No space left on device"
