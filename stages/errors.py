@@ -14,7 +14,8 @@ class StudyError(Exception):
 def command(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
 
-    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM, which also clean up half-written files.
+    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM. Both unwind, so that what is
+    half written is removed.
     """
 
     @functools.wraps(main)

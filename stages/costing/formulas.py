@@ -123,7 +123,10 @@ def _perceiver(shape: Shape, settings: Mapping[str, Any]) -> Cost:
 
 
 def _linear(shape: Shape, _: Mapping[str, Any]) -> Cost:
-    """Pairs within chunks; between them S and z, which the first chunk does not read and the last does not add to."""
+    """Pairs within chunks; between them S and z, which the first chunk does not read and the last does not add to.
+
+    Chunks are whole: beyond one, lengths that are no multiple of theirs are counted a little too high.
+    """
     length, d, hs, c = shape.length, shape.width, shape.head_size, min(LINEAR_CHUNK, shape.length)
     pairs, carried = length * c * (2 * d + shape.heads), 2 * (length - c) * d * (hs + 1)
     kept = 6 * length * d + shape.heads * length * c + (length / c - 1) * d * (hs + 1)
@@ -169,6 +172,7 @@ FORMULAS: Mapping[str, Formula] = {
     # The paper's queries are one sequence's last m positions, the only ones with an output: over all ℓ in the first
     # block, ℓmd, and over each other in later ones, m²d. Here all ℓ positions have an output and so a query in every
     # block: over all before it in the first, ℓ²d, over m in later ones, ℓmd. Both are ℓ/m times the paper's.
+    # Written out, attention multiplies all pairs in every block and masks; from row to row it leaves out what is far.
     "perceiver_ar": Formula(
         "ℓ²d + ℓmd + ℓd²",
         "hℓ² + hℓm + ℓd",

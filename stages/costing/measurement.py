@@ -72,6 +72,10 @@ def measure_apart(job: Job) -> Measurement:
             return process.submit(measure, job).result()
         except BrokenProcessPool as error:
             raise MemoryError(f"measuring {job.model.context} characters was killed") from error
+        except KeyboardInterrupt:  # SIGTERM reaches this process only, which would wait for the other
+            for worker in multiprocessing.active_children():
+                worker.terminate()
+            raise
 
 
 def measure(job: Job) -> Measurement:

@@ -19,6 +19,7 @@ from tests.tiny import FLOAT32, SETTINGS, VARIANTS
 COMPUTE = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "float32"})
 LIMITS = SETTINGS.cost.model_copy(update={"repeats": 2, "seconds": 0.05, "characters": 3})
 MB = 1_000_000
+LONG = 120  # seconds
 
 
 def job(variant: str, length: int) -> Job:
@@ -68,6 +69,19 @@ def test_a_killed_process_is_told_as_a_lack_of_memory(monkeypatch: pytest.Monkey
         measure_apart(job("vanilla", 64))
 
 
+def test_a_stop_does_not_wait_for_the_process_that_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement, "measure", _sleep)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    started = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            measure_apart(job("vanilla", 64))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - started < LONG / 2
+
+
 def test_settings_that_do_not_fit_come_back_as_they_are() -> None:
     wanted = settings_of("rope", SETTINGS.variants, SETTINGS.recipes["quick"].model)
     odd = Model(layers=2, heads=4, width=12, context=64, dropout=0.0)
@@ -87,3 +101,7 @@ def test_seconds_are_a_median_and_end_at_the_limit() -> None:
 
 def _die(_: Job) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _sleep(job: Job) -> None:
+    time.sleep(LONG)

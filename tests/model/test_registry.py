@@ -19,7 +19,3 @@ def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_siz
     assert variant in ATTENTION
     assert variant in PARAMETERS
     assert variant in STATE
-
-
-def test_fourteen_variants_come_with_the_project() -> None:
-    assert len({*BUILT_IN}) == 14

@@ -9,7 +9,7 @@ from stages.costing.exponents import Exponent, upper_half
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.sections.cost_figure import cost_svg
 from stages.reporting.sections.measured import Measured, Quantity, read_costs
-from stages.reporting.sections.overhead import BOTH, CHARACTER, outweighed, overhead_finding
+from stages.reporting.sections.overhead import CHARACTER, TRAINING, outweighed, overhead_finding
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "costs.md.jinja"
@@ -24,7 +24,7 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
     if not measured:
         return None
     common = [length for length in measured[0].lengths if all(length in each.lengths for each in measured)]
-    slowed = outweighed(measured, BOTH)
+    slowed = outweighed(measured, TRAINING)
     by_rows = [each.variant for each in measured if each.rowwise]
     text = fill(
         TEMPLATE,
@@ -39,7 +39,7 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
         computed=[each.variant for each in measured if each.stated and each.stated.computed],
         by_rows=by_rows,
         slower=[name for name in by_rows if name not in {each.variant for each in slowed}],
-        overhead=overhead_finding(slowed, BOTH),
+        overhead=overhead_finding(slowed, TRAINING),
         character_overhead=overhead_finding(outweighed(measured, CHARACTER), CHARACTER),
         level=[each.variant for each in measured if each.limit("step") == 0],
         left_out=[(each.variant, length, why) for each in measured for length, why in each.left_out.items()],
@@ -128,7 +128,7 @@ def _words(needed: str, computed: str | None) -> str:
 def _stated(measured: Measured, what: Quantity) -> tuple[str, str]:
     """A formula's exponent in the limit and over the lengths that are fitted."""
     limit, here = measured.limit(what), measured.stated_exponent(what)
-    return "–" if limit is None else str(limit), "–" if here is None else _shown(here)
+    return "–" if limit is None else str(limit), "–" if here is None else f"{here:z.2f}"
 
 
 def _found(measured: Measured, what: str) -> tuple[str, str]:
@@ -138,8 +138,4 @@ def _found(measured: Measured, what: str) -> tuple[str, str]:
 
 
 def _exponent(exponent: Exponent | None) -> str:
-    return f"{_shown(exponent.slope)} ± {exponent.error:.2f}" if exponent else "–"
-
-
-def _shown(slope: float) -> str:
-    return f"{round(slope, 2) + 0.0:.2f}"  # no -0.00
+    return f"{exponent.slope:z.2f} ± {exponent.error:.2f}" if exponent else "–"

@@ -7,8 +7,8 @@ from stages.reporting.sections.measured import Measured, Quantity
 
 FAR_BELOW = 0.4  # of an exponent
 ERRORS = 2  # standard errors of the fit that the distance has to exceed, too
-BOTH, CHARACTER = "training_seconds", "character_seconds"
-WHY = "The fixed overhead of each operation outweighs so little arithmetic"
+TRAINING, CHARACTER = "training_seconds", "character_seconds"
+WHY = "So it is where a fixed overhead of each operation outweighs the arithmetic"
 
 
 def outweighed(measured: Sequence[Measured], seconds: str) -> list[Measured]:
@@ -22,7 +22,7 @@ def outweighed(measured: Sequence[Measured], seconds: str) -> list[Measured]:
         exponent, stated = each.exponents.get(seconds), each.stated_exponent(_counted(seconds))
         if exponent is None or stated is None:
             continue
-        expected = min(stated, 1.0) if seconds == BOTH and each.rowwise else stated
+        expected = min(stated, 1.0) if seconds == TRAINING and each.rowwise else stated
         if expected - exponent.slope > max(FAR_BELOW, ERRORS * exponent.error):
             found.append(each)
     return found
@@ -37,14 +37,14 @@ def overhead_finding(found: Sequence[Measured], seconds: str) -> Markdown:
         return Markdown("")
     what = _counted(seconds)
     exponents = [each.exponents[seconds] for each in found]
-    slopes = _span((each.slope for each in exponents if each), "{:.2f}")
-    stated = _span((each.stated_exponent(what) or 0.0 for each in found), "{:.2f}")
+    slopes = _span((each.slope for each in exponents if each), "{:z.2f}")
+    stated = _span((each.stated_exponent(what) or 0.0 for each in found), "{:z.2f}")
     ends = [each.lengths[-1] for each in found]
     products = [getattr(each.formula(end), what) / 1e6 for each, end in zip(found, ends, strict=True)]
     took = [1e3 * each.at(end)[seconds] for each, end in zip(found, ends, strict=True)]
     where = f"at {ends[0]:,} characters" if len(set(ends)) == 1 else "at the longest length of each"
     names = listed([each.variant for each in found])
-    if seconds == BOTH:
+    if seconds == TRAINING:
         return Markdown(
             f"Far below the formula is the time of {names}: measured, the exponent with backward is {slopes}, by "
             f"formula {stated}. {WHY}: {where} a forward pass has {_span(products, '{:,.0f}')} M multiply-adds, and "
@@ -59,11 +59,11 @@ def overhead_finding(found: Sequence[Measured], seconds: str) -> Markdown:
 
 def _counted(seconds: str) -> Quantity:
     """The quantity of a formula that a measured time is set beside."""
-    return "multiply_adds" if seconds == BOTH else "step"
+    return "multiply_adds" if seconds == TRAINING else "step"
 
 
 def _span(values: Iterable[float], form: str) -> str:
     """The smallest and the largest value, or the one that both read."""
     ordered = sorted(values)
-    low, high = (form.format(round(value, 2) + 0.0) for value in (ordered[0], ordered[-1]))  # no -0.00
+    low, high = (form.format(value) for value in (ordered[0], ordered[-1]))
     return low if low == high else f"{low} to {high}"

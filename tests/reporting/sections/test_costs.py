@@ -13,7 +13,7 @@ from stages.errors import StudyError
 from stages.reporting.sections.cost_figure import draw_costs
 from stages.reporting.sections.costs import costs_part, costs_table, generation_table, memory_table, time_table
 from stages.reporting.sections.measured import read_costs
-from stages.reporting.sections.overhead import BOTH, outweighed, overhead_finding
+from stages.reporting.sections.overhead import TRAINING, outweighed, overhead_finding
 from tests.tiny import SETTINGS
 
 LENGTHS = [64, 128, 256, 512, 1024]
@@ -150,7 +150,7 @@ def test_what_overhead_explains_is_not_put_down_to_rows(tmp_path: Path) -> None:
     said = FORMULAS["perceiver"].cost(Shape(1024, 3, 4, 32), section)
     assert "Far below the formula is the time of perceiver: measured, the exponent with backward is 0.25" in part.text
     assert (
-        "The fixed overhead of each operation outweighs so little arithmetic: "
+        "So it is where a fixed overhead of each operation outweighs the arithmetic: "
         f"at 1,024 characters a forward pass has {said.multiply_adds / 1e6:,.0f} M multiply-adds, and takes "
         "1,048.6 ms with its backward pass."
     ) in part.text
@@ -178,9 +178,9 @@ def test_overhead_is_told_where_time_grows_far_more_slowly_than_arithmetic(
 ) -> None:
     exponents = {"training_seconds": (slope, error)}
     write_costs(tmp_path, variant, SETTINGS.variants[variant], by_rows=by_rows, exponents=exponents)
-    found = outweighed([read_costs(tmp_path / variant)], BOTH)
+    found = outweighed([read_costs(tmp_path / variant)], TRAINING)
     assert [each.variant for each in found] == [variant] * told
-    assert bool(overhead_finding(found, BOTH)) == told
+    assert bool(overhead_finding(found, TRAINING)) == told
 
 
 def test_overhead_of_a_character_is_told_of_all_that_have_it(tmp_path: Path) -> None:
