@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from stages.model.kernels import identity, use_kernels
+
 # Tests work in folders of their own: a path from here would lead nowhere
 if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():
     os.environ["CS224N_DATA"] = str(Path(data).resolve())
@@ -25,6 +27,16 @@ def fixed_sums() -> Iterator[None]:
     torch.use_deterministic_algorithms(True)
     yield
     torch.use_deterministic_algorithms(False)
+
+
+@pytest.fixture(params=["kernels", "torch"])
+def either(request: pytest.FixtureRequest) -> Iterator[str]:
+    """On a CPU, what computes between the matrix products."""
+    if request.param == "kernels" and identity() == "torch":
+        pytest.skip("no C++ compiler here")
+    use_kernels(request.param == "kernels")
+    yield request.param
+    use_kernels(True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

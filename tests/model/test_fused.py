@@ -1,6 +1,6 @@
 """The operations between matrix products: compiled kernels equal torch's own, dropout drops what it should."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -14,15 +14,6 @@ from stages.model.rows import Rows
 
 SIZE = 400_000
 compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
-
-
-@pytest.fixture(params=["kernels", "torch"])
-def either(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "kernels" and identity() == "torch":
-        pytest.skip("no C++ compiler here")
-    use_kernels(request.param == "kernels")
-    yield request.param
-    use_kernels(True)
 
 
 def draws(seed: int, *shape: int) -> Tensor:

@@ -1,13 +1,10 @@
 """The gradient of the loss at the lengths where a mixer's edge cases lie is the plain reference's."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor, nn
 
 from stages.corpus.example import Examples
-from stages.model.kernels import use_kernels
 from stages.training.learner import batch_loss
 from tests.reference.model import cross_entropy
 from tests.tiny import MODEL, VARIANTS, loud, plain_twin, random_tokens, tiny_model
@@ -18,13 +15,6 @@ LENGTHS = [1, 2, MODEL.context - 1, MODEL.context]
 BOUND = 1e-5
 # Of the whole gradient. Where a query sees a single key its scores have no gradient, but mqa's is left with 8.7e-9.
 ROUNDING = 3e-8
-
-
-@pytest.fixture(params=["kernels", "torch"])
-def either(request: pytest.FixtureRequest) -> Iterator[None]:
-    use_kernels(request.param == "kernels")
-    yield
-    use_kernels(True)
 
 
 def examples(lengths: list[int]) -> Examples:

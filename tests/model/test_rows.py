@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from stages.model import fused
-from stages.model.kernels import identity, use_kernels
 from stages.model.rows import CHARACTER_STEP, Part, Rows, round_up
 
 ROWS = Rows((Part((1, 3), 4), Part((5, 2, 5), 5)))
@@ -43,25 +42,19 @@ def test_full_rows_are_those_of_rectangles() -> None:
     assert rows.are_full and rows.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("kernels", [True, False])
-def test_rectangles_have_zeros_past_the_end_of_a_row_and_give_the_rows_back(kernels: bool) -> None:
-    if kernels and identity() == "torch":
-        pytest.skip("no C++ compiler here")
+@pytest.mark.usefixtures("either")
+def test_rectangles_have_zeros_past_the_end_of_a_row_and_give_the_rows_back() -> None:
     x = torch.arange(1.0, 16 * 6 + 1).view(16, 6).requires_grad_()
-    use_kernels(kernels)
-    try:
-        parts = fused.split_heads(x, ROWS, heads=2)
-        for part, rectangles, first in zip(ROWS.parts, parts, (0, 4), strict=True):
-            for kind, rectangle in enumerate(rectangles):
-                assert rectangle.shape == (len(part.lengths), 2, part.width, 1)
-                assert not rectangle.transpose(1, 2)[~part.filled()].any()
-                inside = rectangle.transpose(1, 2)[part.filled()][:, :, 0]  # (characters, heads)
-                torch.testing.assert_close(inside, x[first : first + part.characters, 2 * kind : 2 * kind + 2])
-        merged = fused.merge_heads([2 * q for q, _, _ in parts], ROWS)
-        torch.testing.assert_close(merged, 2 * x[:, :2])
-        merged.sum().backward()  # type: ignore[no-untyped-call]
-    finally:
-        use_kernels(True)
+    parts = fused.split_heads(x, ROWS, heads=2)
+    for part, rectangles, first in zip(ROWS.parts, parts, (0, 4), strict=True):
+        for kind, rectangle in enumerate(rectangles):
+            assert rectangle.shape == (len(part.lengths), 2, part.width, 1)
+            assert not rectangle.transpose(1, 2)[~part.filled()].any()
+            inside = rectangle.transpose(1, 2)[part.filled()][:, :, 0]  # (characters, heads)
+            torch.testing.assert_close(inside, x[first : first + part.characters, 2 * kind : 2 * kind + 2])
+    merged = fused.merge_heads([2 * q for q, _, _ in parts], ROWS)
+    torch.testing.assert_close(merged, 2 * x[:, :2])
+    merged.sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(x.grad, torch.tensor([2.0, 2, 0, 0, 0, 0]).expand(16, 6))
 
 

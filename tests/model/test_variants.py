@@ -10,7 +10,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from stages.model.gpt import GPT
-from stages.model.kernels import use_kernels
 from stages.model.mixers import build, settings_of
 from stages.model.mixers.vanilla import Mixer as Vanilla
 from stages.model.rows import Rows
@@ -194,16 +193,12 @@ def test_what_is_wanted_of_two_parts_comes_out_as_among_all(model: GPT) -> None:
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("kernels", [True, False])
-def test_rows_of_any_lengths_give_the_logits_of_each_alone(model: GPT, kernels: bool) -> None:
+@pytest.mark.usefixtures("either")
+def test_rows_of_any_lengths_give_the_logits_of_each_alone(model: GPT) -> None:
     lengths = [[1, 2, 5, 7], [MODEL.context - 1], [3, MODEL.context, 16]]
     tokens = [random_tokens(1, length)[0] for part in lengths for length in part]
-    use_kernels(kernels)
-    try:
-        together = model.head(model.hidden(torch.cat(tokens), Rows.of(lengths)))
-        alone = torch.cat([model(row[None])[0] for row in tokens])
-    finally:
-        use_kernels(True)
+    together = model.head(model.hidden(torch.cat(tokens), Rows.of(lengths)))
+    alone = torch.cat([model(row[None])[0] for row in tokens])
     torch.testing.assert_close(together, alone, rtol=0, atol=ROUNDING)
 
 

@@ -93,14 +93,11 @@ def test_the_same_holds_at_the_handouts_shape_and_first_weights(variant: str, ba
     assert beyond(variant, backend, errors(variant, FULL_SIZE, model, backend, examples, parts)) == {}
 
 
-@pytest.mark.parametrize("kernels", [True, False], ids=["kernels", "torch"])
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("variant", ["rope", "vanilla", "synthesizer"])
-def test_the_same_holds_of_a_batch_of_the_handouts_size_and_lengths(
-    variant: str, backend: Backend, kernels: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_holds_of_a_batch_of_the_handouts_size_and_lengths(variant: str, backend: Backend) -> None:
     """A frequent letter's gradient is a sum of hundreds, where sums of a few do not show what rounding adds up to."""
-    monkeypatch.setattr("stages.model.kernels._Switch.on", kernels)
     if (variant, backend.precision) == ("synthesizer", "float32"):
         pytest.skip("of a million values before a ReLU one may be on either side of zero")
     examples = batch_like_the_handouts()
