@@ -61,9 +61,6 @@ def choose_backend(compute: Compute) -> Backend:
     # nothing here reads what it has not written
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     kernels.use_kernels(compute.kernels == "auto")
-    # as many as before, but said: torch's threads then wait awake for the next operation; left to themselves they fall
-    # asleep a thousand times a second, which took 7 % of a training's time (torch 2.13, two threads)
-    torch.set_num_threads(torch.get_num_threads())
     wants_cuda = compute.device in ("auto", "cuda") and torch.cuda.is_available()
     if wants_cuda:
         _choose_cuda_kernels()
