@@ -62,7 +62,7 @@ def embed(table: Tensor, numbers: Tensor) -> Tensor:
     Hundreds of characters add to the gradient of one row, so it is summed in float32 whatever the table's type:
     torch's sum in bfloat16 is 5 to 20 % off for a frequent character.
     """
-    return F.embedding(numbers, _wide(table)).to(table.dtype)
+    return F.embedding(numbers, wide(table)).to(table.dtype)
 
 
 def embed_positions(table: Tensor, rows: Rows) -> Tensor:
@@ -109,11 +109,11 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         y: Tensor = _LayerNorm.apply(x, weight, bias)
         return y
     if x.device.type == "cpu":  # whose bfloat16 sums of the weight's and the bias's gradients are far off
-        return F.layer_norm(_wide(x), weight.shape, _wide(weight), _wide(bias), EPSILON).to(x.dtype)
+        return F.layer_norm(wide(x), weight.shape, wide(weight), wide(bias), EPSILON).to(x.dtype)
     return F.layer_norm(x, weight.shape, weight, bias, EPSILON)
 
 
-def _wide(x: Tensor) -> Tensor:
+def wide(x: Tensor) -> Tensor:
     """In float32, at least."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
 

@@ -53,7 +53,7 @@ def serve(x: Tensor) -> bool:
     return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _library(x.dtype) is not None
 
 
-def call(name: str, dtype: torch.dtype, *arguments: Tensor | int | float | None) -> None:
+def call(name: str, dtype: torch.dtype, *arguments: Tensor | int | float | ctypes.c_void_p | None) -> None:
     """Run the kernel `name` for numbers of a type; tensors are contiguous."""
     getattr(_library(dtype), name)(*(_argument(value) for value in arguments))
 
@@ -85,13 +85,19 @@ def _library(dtype: torch.dtype) -> ctypes.CDLL | None:
         for flags in OPTIONAL_FLAGS:
             try:
                 return ctypes.CDLL(str(_compiled(compiler, [*FLAGS, *flags, *DEFINITIONS[dtype]])))
-            except OSError as error:  # nowhere to write to, or the library needs one that is not here
-                reason = str(error)
             except subprocess.CalledProcessError as error:
                 reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
+            except (OSError, subprocess.SubprocessError) as error:  # no compiler starts, no folder, no OpenMP here
+                reason = str(error)
     if reason:
-        print(f"kernels not compiled, so torch's operations serve, more slowly: {reason}", file=sys.stderr)
+        _tell(f"kernels not compiled, so torch's operations serve, more slowly: {reason}")
     return None
+
+
+@cache
+def _tell(line: str) -> None:
+    """Once, whatever the number of types."""
+    print(line, file=sys.stderr)
 
 
 def _compiled(compiler: str, flags: list[str]) -> Path:
@@ -100,6 +106,7 @@ def _compiled(compiler: str, flags: list[str]) -> Path:
     Raises:
         OSError: no folder to keep it in.
         CalledProcessError: the compiler refuses.
+        SubprocessError: the compiler does not start.
     """
     sources = [path.read_text(encoding="utf-8") for path in (*SOURCES, HEADER)]
     identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
@@ -115,10 +122,16 @@ def _compiled(compiler: str, flags: list[str]) -> Path:
                 return folder / name
             with tempfile.TemporaryDirectory(dir=folder) as scratch:
                 target = Path(scratch) / name
-                command = [compiler, *flags, *map(str, SOURCES), "-o", str(target)]
-                subprocess.run(command, capture_output=True, check=True, text=True)
+                _compile([compiler, *flags, *map(str, SOURCES), "-o", str(target)])
                 os.replace(target, folder / name)
             return folder / name
         except OSError:  # not writable
             continue
     raise OSError(f"neither {folders[0]} nor {folders[1]} can be written to")
+
+
+def _compile(command: list[str]) -> None:
+    try:
+        subprocess.run(command, capture_output=True, check=True, text=True)
+    except OSError as error:
+        raise subprocess.SubprocessError(f"{command[0]} does not start: {error.strerror}") from error

@@ -22,7 +22,8 @@ class Backend:
         """What the device calls itself."""
         if self.device.type == "cuda":
             return torch.cuda.get_device_name(self.device)
-        return f"{processor_name()} ({torch.get_num_threads()} threads)"
+        threads = torch.get_num_threads()
+        return f"{processor_name()} ({threads} thread{'s' if threads > 1 else ''})"
 
     @property
     def kernels(self) -> str:

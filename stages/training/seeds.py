@@ -61,7 +61,7 @@ def train_apart(stage: str, experiment: Experiment, starter: Starter) -> None:
     if failed and failed[0] < 0:
         name = signal.Signals(-failed[0]).name
         memory = " (out of memory?)" if name == "SIGKILL" else ""
-        raise StudyError(f"a training was ended by {name}{memory}; the same command goes on from its checkpoint")
+        raise StudyError(f"a training was ended by {name}{memory}; the same command goes on from where it last wrote")
     if failed:
         raise SystemExit(failed[0])
 

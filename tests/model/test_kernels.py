@@ -8,7 +8,12 @@ from pathlib import Path
 from stages.model.kernels import COMPILERS
 from tests.project import ROOT
 
-QUESTION = "from stages.model.kernels import identity; print(identity())"
+QUESTION = """
+import torch
+from stages.model.kernels import identity, serve
+serve(torch.zeros(1).bfloat16())
+print(identity())
+"""
 
 
 def identity_with(folder: Path, compiler: str | None) -> tuple[str, str]:
@@ -27,6 +32,18 @@ def identity_with(folder: Path, compiler: str | None) -> tuple[str, str]:
 
 def test_without_a_compiler_torch_serves_and_nothing_is_said(tmp_path: Path) -> None:
     assert identity_with(tmp_path, None) == ("torch", "")
+
+
+def test_a_compiler_that_does_not_start_is_told_of_as_that(tmp_path: Path) -> None:
+    for name in COMPILERS:
+        (tmp_path / name).write_bytes(b"\x7fELF")
+        (tmp_path / name).chmod(0o755)
+    name, said = identity_with(tmp_path, None)
+    assert name == "torch"
+    assert said.splitlines() == [
+        "kernels not compiled, so torch's operations serve, more slowly: "
+        f"{tmp_path / COMPILERS[-1]} does not start: Exec format error"
+    ]
 
 
 def test_a_compiler_that_fails_is_told_of_in_one_line(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_a_training_that_is_killed_is_told_of_in_one_line_and_ends_the_others(pr
     _, stderr = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "Traceback" not in stderr
-    told = "error: a training was ended by SIGKILL (out of memory?); the same command goes on from its checkpoint"
+    told = "error: a training was ended by SIGKILL (out of memory?); the same command goes on from where it last wrote"
     assert stderr.splitlines()[-1] == told
     assert len(re.findall(STOPPED, stderr)) == 1
     assert processes(project) == []

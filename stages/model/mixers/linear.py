@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.fused import merge_heads, split_heads
+from stages.model.fused import merge_heads, split_heads, wide
 from stages.model.mixer import NoSettings as Settings
 from stages.model.mixer import SequenceMixer, State
 from stages.model.rows import Rows
@@ -23,8 +23,8 @@ CHUNK = 128  # positions whose pairs are all multiplied with each other; what is
 class Sums(State):
     """All that linear attention keeps of the past, whatever its length."""
 
-    products: Tensor  # (B, nh, hs, hs) float32: S, the sum of φ(k)vᵀ
-    keys: Tensor  # (B, nh, hs) float32: z, the sum of φ(k)
+    products: Tensor  # (B, nh, hs, hs) float32 at least: S, the sum of φ(k)vᵀ
+    keys: Tensor  # (B, nh, hs) the same: z, the sum of φ(k)
 
 
 class Mixer(SequenceMixer):
@@ -53,7 +53,7 @@ class Mixer(SequenceMixer):
         ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), rows, self.heads)  # (B, nh, T, hs) each
         past = None if state is None else torch.cat([state.products, state.keys[..., None]], dim=-1)
         if past is not None or T > CHUNK:  # sums are carried on
-            q, k, v = q.float(), k.float(), v.float()
+            q, k, v = wide(q), wide(k), wide(v)
         q, k = feature(q), feature(k)
         v = torch.cat([v, torch.ones_like(v[..., :1])], dim=-1)  # (B, nh, T, hs + 1): the last sums up the weights
 
@@ -74,9 +74,9 @@ class Mixer(SequenceMixer):
         return self.projection(merge_heads([mixed.to(x.dtype)], rows)).view_as(x)
 
     def empty_state(self, batch: int, positions: int) -> Sums:
-        device = self.projection.weight.device
-        products = torch.zeros(batch, self.heads, self.head_size, self.head_size, device=device)
-        return Sums(torch.zeros(batch, dtype=torch.long, device=device), products, products[..., 0].clone())
+        like = self.projection.weight
+        products = wide(like.new_zeros(batch, self.heads, self.head_size, self.head_size))
+        return Sums(like.new_zeros(batch, dtype=torch.long), products, products[..., 0].clone())
 
 
 def feature(x: Tensor) -> Tensor:
