@@ -114,7 +114,7 @@ def loud(model: GPT, seed: int = 0, std: float = 0.2) -> GPT:
         if model.positions is not None:
             model.positions.normal_(std=std)
         for name, parameter in model.named_parameters():
-            if name.endswith(("mixer.scores", "latents")):  # drawn, and of no module
+            if name.endswith(("mixer.scores", "mixer.table", "mixer.offsets", "latents")):  # tables, of no module
                 parameter.normal_(std=std)
     return model
 

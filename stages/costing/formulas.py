@@ -100,8 +100,13 @@ def _multi_query(shape: Shape, _: Mapping[str, Any]) -> Cost:
 
 def _dense_synthesizer(shape: Shape, _: Mapping[str, Any]) -> Cost:
     length, d, scored = shape.length, shape.width, shape.length - 1
-    kept = 5 * length * d + shape.heads * length * scored
-    return blocks(shape, 3 * length * d**2 + 2 * length * scored * d, kept, 3 * d**2 + 2 * scored * d)
+    return blocks(
+        shape,
+        multiply_adds=3 * length * d**2 + 2 * length * scored * d,
+        kept=5 * length * d,
+        step=3 * d**2 + 2 * scored * d,
+        scores=shape.heads * length * scored,
+    )
 
 
 def _random_synthesizer(shape: Shape, _: Mapping[str, Any]) -> Cost:
@@ -166,7 +171,7 @@ FORMULAS: Mapping[str, Formula] = {
         computed=QUADRATIC[:2],
         by_rows="ℓd",
     ),
-    "synthesizer": Formula(*QUADRATIC, _dense_synthesizer),
+    "synthesizer": Formula(*QUADRATIC, _dense_synthesizer, by_rows="ℓd"),
     "random_synthesizer": Formula(*QUADRATIC, _random_synthesizer),
     "perceiver": Formula("ℓmd + m²d + ℓd²", "h(ℓm + m²) + ℓd", "md + d²", _perceiver, by_rows="ℓd + md"),
     # The paper's queries are one sequence's last m positions, the only ones with an output: over all ℓ in the first

@@ -23,7 +23,6 @@ class CausalSelfAttention(Mixer):
         super().__init__(model, settings, layer)
         self.heads = model.heads
         self.head_size = model.width // model.heads
-        self.dropout = model.dropout
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
 
@@ -42,8 +41,8 @@ class CausalSelfAttention(Mixer):
     def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | WindowCache | None = None) -> Tensor:
         joined = self.query_key_value(x)  # (N, 3C)
         if state is None and serves(joined, self.head_size):
-            heads, share_dropped = (self.heads, self.heads), self.dropout if self.training else 0.0
-            mixed = attend_rows(joined, None, rows, rows, heads, share_dropped, self.window, self.angles())
+            heads = self.heads, self.heads
+            mixed = attend_rows(joined, None, rows, rows, heads, self.share_dropped, self.window, self.angles())
             return self.projection(mixed)
         parts = split_heads(joined, rows, self.heads)  # q, k, v (B, nh, T, hs) of each part
         return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts], rows))
@@ -54,8 +53,7 @@ class CausalSelfAttention(Mixer):
         visible = None
         if state is not None:
             k, v, visible = state.extend(k, v)
-        share_dropped = self.dropout if self.training else 0.0
-        return attend(q, k, v, share_dropped, self.window, visible)  # (B, nh, T, hs)
+        return attend(q, k, v, self.share_dropped, self.window, visible)  # (B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache | WindowCache:
         like = self.projection.weight

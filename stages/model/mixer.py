@@ -58,6 +58,12 @@ class Mixer(nn.Module, ABC):
             ValueError: the settings do not fit the shape.
         """
         super().__init__()
+        self.dropout = model.dropout
+
+    @property
+    def share_dropped(self) -> float:
+        """The share of attention weights that is dropped now: none but in training."""
+        return self.dropout if self.training else 0.0
 
     @abstractmethod
     def forward(self, x: Tensor, rows: Rows, state: Any = None) -> Tensor:

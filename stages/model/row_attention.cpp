@@ -4,6 +4,7 @@
 // first product to the last, as float32 whatever the numbers' type; scores are never written to memory. On the way back
 // they are computed anew (Dao et al. 2022, arXiv 2205.14135). stages/model/row_attention.py has the meaning and the shapes.
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "arithmetic.h"
@@ -96,11 +97,12 @@ void transpose(const float *from, int64_t characters, int64_t size, int64_t widt
     }
 }
 
-// products[r][s] = Σ_c queries[r][c] · keys[c][s], for first ≤ s < last in whole pairs of vectors.
-void score(const float *queries, int64_t width, const float *keys, int64_t length, int64_t size, int64_t first,
-           int64_t last, float *products) {
+// products[r][s] = bias[s] + Σ_c queries[r][c] · keys[c][s], for first ≤ s < last in whole pairs of vectors.
+void score(const float *queries, int64_t width, const float *keys, const float *bias, int64_t length, int64_t size,
+           int64_t first, int64_t last, float *products) {
     for (int64_t s = first; s < last; s += PAIR) {
-        vector sum[BLOCK][2] = {};
+        vector sum[BLOCK][2];
+        for (int r = 0; r < BLOCK; ++r) sum[r][0] = load(bias + s), sum[r][1] = load(bias + s + LANES);
         for (int64_t c = 0; c < size; ++c) {
             const vector left = load(keys + c * length + s), right = load(keys + c * length + s + LANES);
             for (int r = 0; r < BLOCK; ++r) {
@@ -154,7 +156,7 @@ void spread(const float *weights, int64_t length, const float *rows, int64_t fir
 // Everything about a call but its numbers.
 struct Attention {
     const int64_t *starts, *lengths, *key_starts, *key_lengths;  // of each row's queries, and of its keys
-    int64_t rows, heads, key_heads, size, query_stride, key_stride, window;
+    int64_t rows, heads, key_heads, value_heads, size, query_stride, key_stride, value_stride, window;
     Turn angles;
     double scale, p;
     uint64_t seed;
@@ -162,6 +164,9 @@ struct Attention {
     int64_t longest() const { return *std::max_element(lengths, lengths + rows); }
     int64_t longest_key() const { return *std::max_element(key_lengths, key_lengths + rows); }
     const Turn *turn() const { return angles.half ? &angles : nullptr; }
+    // Whether a query head is the first, or the last, of those that share values.
+    bool starts_value(int64_t head) const { return head % (heads / value_heads) == 0; }
+    bool ends_value(int64_t head) const { return starts_value(head + 1); }
 };
 
 // One row and one head of keys.
@@ -174,6 +179,10 @@ struct Item {
         key_head = i % a.key_heads, room = whole(asked, PAIR);
     }
     int64_t keys(const Attention &a) const { return key_start * a.key_stride + key_head * a.size; }
+    int64_t biases(const Attention &a) const { return key_start * a.key_heads + key_head; }
+    int64_t values(const Attention &a, int64_t head) const {
+        return key_start * a.value_stride + head / (a.heads / a.value_heads) * a.size;
+    }
     int64_t queries(const Attention &a, int64_t head) const { return start * a.query_stride + head * a.size; }
     int64_t outputs(const Attention &a, int64_t head) const { return (start * a.heads + head) * a.size; }
 };
@@ -243,28 +252,38 @@ void softmax_back(float *scores, float *slopes, float *shares, const Span &span,
     for (int64_t s = span.first; s < span.last; ++s) slopes[s] = shares[s] * (slopes[s] - mean) * scale;
 }
 
+// sums[s] += Σ_r slopes[r][s].
+void add_columns(const float *slopes, int64_t length, const Span &span, float *sums) {
+    for (int64_t r = 0; r < span.here; ++r)
+#pragma omp simd
+        for (int64_t s = span.first; s < span.last; ++s) sums[s] += slopes[r * length + s];
+}
+
 template <int VECTORS>
-void forward(const Attention &a, const number *q, const number *k, const number *v, number *y, float *sums) {
+void forward(const Attention &a, const number *q, const number *k, const number *v, const number *b, number *y,
+             float *sums) {
     constexpr int64_t width = VECTORS * LANES;
     const int64_t longest_key = a.longest_key(), room = whole(longest_key, PAIR), group = a.heads / a.key_heads;
     const Dropout shared(a.seed, a.p);
 #pragma omp parallel
     {
         Scratch query(whole(a.longest(), BLOCK) * width), key(room * width), turned(room * width),
-            value(room * width), weights(BLOCK * room), out(BLOCK * width);
+            value(room * width), bias(room), weights(BLOCK * room), out(BLOCK * width);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < a.rows * a.key_heads; ++i) {
             const Item item(a, i);
             gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
-            gather(v + item.keys(a), a.key_stride, item.asked, a.size, width, nullptr, value.data());
             transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
+            if (b != nullptr) gather(b + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
             for (int64_t head = item.key_head * group; head < (item.key_head + 1) * group; ++head) {
+                if (a.starts_value(head))
+                    gather(v + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr, value.data());
                 gather(q + item.queries(a, head), a.query_stride, item.asking, a.size, width, a.turn(), query.data());
                 clear(query, item.asking * width, whole(item.asking, BLOCK) * width);
                 for (int64_t t = 0; t < item.asking; t += BLOCK) {
                     const Span span(a, item, t);
-                    score(query.data() + t * width, width, turned.data(), item.room, a.size, span.first, span.last,
-                          weights.data());
+                    score(query.data() + t * width, width, turned.data(), bias.data(), item.room, a.size, span.first,
+                          span.last, weights.data());
                     for (int64_t r = 0; r < span.here; ++r) {
                         const Sight sight(a, item, t + r, head, longest_key);
                         float *weight = weights.data() + r * item.room;
@@ -285,8 +304,8 @@ void forward(const Attention &a, const number *q, const number *k, const number 
 }
 
 template <int VECTORS>
-void backward(const Attention &a, const number *q, const number *k, const number *v, const float *sums,
-              const number *gradient, number *to_q, number *to_k, number *to_v) {
+void backward(const Attention &a, const number *q, const number *k, const number *v, const number *b,
+              const float *sums, const number *gradient, number *to_q, number *to_k, number *to_v, number *to_b) {
     constexpr int64_t width = VECTORS * LANES;
     const int64_t longest_key = a.longest_key(), room = whole(longest_key, PAIR), group = a.heads / a.key_heads;
     const int64_t query_room = whole(a.longest(), BLOCK);
@@ -295,17 +314,22 @@ void backward(const Attention &a, const number *q, const number *k, const number
     {
         Scratch query(query_room * width), given(query_room * width), of_query(query_room * width),
             key(room * width), turned(room * width), value(room * width), turned_value(room * width),
-            of_key(room * width), of_value(room * width), weights(BLOCK * room), slopes(BLOCK * room), shares(room);
+            of_key(room * width), of_value(room * width), bias(room), of_bias(room), zeros(room),
+            weights(BLOCK * room), slopes(BLOCK * room), shares(room);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < a.rows * a.key_heads; ++i) {
             const Item item(a, i);
             gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
-            gather(v + item.keys(a), a.key_stride, item.asked, a.size, width, nullptr, value.data());
             transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
-            transpose(value.data(), item.asked, a.size, width, item.room, turned_value.data());
+            if (b != nullptr) gather(b + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
             clear(of_key, 0, item.asked * width);
-            clear(of_value, 0, item.asked * width);
+            clear(of_bias, 0, item.room);
             for (int64_t head = item.key_head * group; head < (item.key_head + 1) * group; ++head) {
+                if (a.starts_value(head)) {
+                    gather(v + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr, value.data());
+                    transpose(value.data(), item.asked, a.size, width, item.room, turned_value.data());
+                    clear(of_value, 0, item.asked * width);
+                }
                 gather(q + item.queries(a, head), a.query_stride, item.asking, a.size, width, a.turn(), query.data());
                 gather(gradient + item.outputs(a, head), a.heads * a.size, item.asking, a.size, width, nullptr,
                        given.data());
@@ -314,12 +338,15 @@ void backward(const Attention &a, const number *q, const number *k, const number
                 for (int64_t t = 0; t < item.asking; t += BLOCK) {
                     const Span span(a, item, t);
                     const float *asking = query.data() + t * width, *got = given.data() + t * width;
-                    score(asking, width, turned.data(), item.room, a.size, span.first, span.last, weights.data());
-                    score(got, width, turned_value.data(), item.room, a.size, span.first, span.last, slopes.data());
+                    score(asking, width, turned.data(), bias.data(), item.room, a.size, span.first, span.last,
+                          weights.data());
+                    score(got, width, turned_value.data(), zeros.data(), item.room, a.size, span.first, span.last,
+                          slopes.data());
                     for (int64_t r = 0; r < span.here; ++r)
                         softmax_back(weights.data() + r * item.room, slopes.data() + r * item.room, shares.data(), span,
                                      Sight(a, item, t + r, head, longest_key), a.scale,
                                      sums[(item.start + t + r) * a.heads + head], shared);
+                    if (b != nullptr) add_columns(slopes.data(), item.room, span, of_bias.data());
                     weigh<VECTORS>(slopes.data(), item.room, key.data(), span.first, span.end,
                                    of_query.data() + t * width);
                     spread<VECTORS>(slopes.data(), item.room, asking, span.first, span.end, of_key.data());
@@ -327,38 +354,44 @@ void backward(const Attention &a, const number *q, const number *k, const number
                 }
                 scatter(of_query.data(), item.asking, a.size, width, a.turn(), to_q + item.queries(a, head),
                         a.query_stride);
+                if (a.ends_value(head))
+                    scatter(of_value.data(), item.asked, a.size, width, nullptr, to_v + item.values(a, head),
+                            a.value_stride);
             }
             scatter(of_key.data(), item.asked, a.size, width, a.turn(), to_k + item.keys(a), a.key_stride);
-            scatter(of_value.data(), item.asked, a.size, width, nullptr, to_v + item.keys(a), a.key_stride);
+            if (b != nullptr) scatter(of_bias.data(), item.asked, 1, 1, nullptr, to_b + item.biases(a), a.key_heads);
         }
-    }
-}
-
-template <int VECTORS>
-void either(const Attention &a, const number *asking, const number *asked, number *y, float *sums,
-            const number *gradient, number *to_asking, number *to_asked) {
-    const int64_t behind = a.heads * a.size, values = a.key_heads * a.size;
-    const number *keys = asked ? asked : asking + behind;
-    if (gradient == nullptr) {
-        forward<VECTORS>(a, asking, keys, keys + values, y, sums);
-    } else {
-        number *to_keys = to_asked ? to_asked : to_asking + behind;
-        backward<VECTORS>(a, asking, keys, keys + values, sums, gradient, to_asking, to_keys, to_keys + values);
     }
 }
 
 }  // namespace
 
 // Forward: y (N, heads · size) and sums (N, heads), what the way back needs of the softmax. Backward, where there is a
-// gradient of y: to_asking and to_asked, those of asking (N, stride) and asked (M, key_stride). The columns of asking hold
-// each query's heads, and behind them, or in asked where that is not null, those of keys and of values.
-extern "C" void attention(const number *asking, const number *asked, number *y, float *sums, const number *gradient,
-                          number *to_asking, number *to_asked, const int64_t *starts, const int64_t *lengths,
-                          const int64_t *key_starts, const int64_t *key_lengths, int64_t rows, int64_t heads,
-                          int64_t key_heads, int64_t size, int64_t stride, int64_t key_stride, int64_t window,
-                          const number *cosine, const number *sine, double scale, double p, uint64_t seed) {
-    const Attention a{starts, lengths,    key_starts, key_lengths, rows, heads, key_heads, size,
-                      stride, key_stride, window,     {cosine, sine, cosine ? size / 2 : 0}, scale, p, seed};
-    const auto run = size <= LANES ? either<1> : size <= 2 * LANES ? either<2> : size <= 4 * LANES ? either<4> : either<8>;
-    run(a, asking, asked, y, sums, gradient, to_asking, to_asked);
+// gradient of y: to_q, to_k, to_v and to_b. Queries, keys and values are columns of arrays whose rows, one a character,
+// are their strides apart. b (M, key_heads), or null for nothing, is added to the scores of each key before they are scaled.
+// Equal groups of query heads share keys, and equal groups values: as large ones, or parts of them.
+extern "C" void attention(const number *q, const number *k, const number *v, const number *b, number *y, float *sums,
+                          const number *gradient, number *to_q, number *to_k, number *to_v, number *to_b,
+                          const int64_t *starts, const int64_t *lengths, const int64_t *key_starts,
+                          const int64_t *key_lengths, int64_t rows, int64_t heads, int64_t key_heads,
+                          int64_t value_heads, int64_t size, int64_t query_stride, int64_t key_stride,
+                          int64_t value_stride, int64_t window, const number *cosine, const number *sine, double scale,
+                          double p, uint64_t seed) {
+    const Attention a{starts, lengths,      key_starts, key_lengths,  rows,   heads, key_heads, value_heads,
+                      size,   query_stride, key_stride, value_stride, window, {cosine, sine, cosine ? size / 2 : 0},
+                      scale,  p,            seed};
+    const auto run = [&](auto vectors) {
+        if (gradient == nullptr)
+            forward<vectors>(a, q, k, v, b, y, sums);
+        else
+            backward<vectors>(a, q, k, v, b, sums, gradient, to_q, to_k, to_v, to_b);
+    };
+    if (size <= LANES)
+        run(std::integral_constant<int, 1>());
+    else if (size <= 2 * LANES)
+        run(std::integral_constant<int, 2>());
+    else if (size <= 4 * LANES)
+        run(std::integral_constant<int, 4>());
+    else
+        run(std::integral_constant<int, 8>());
 }

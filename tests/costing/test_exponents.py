@@ -47,7 +47,8 @@ def test_growth_between_two_points() -> None:
     [
         ("vanilla", {}, 2, 2, 1),
         ("rope", {}, 2, 2, 1),
-        ("synthesizer", {}, 2, 2, 2),
+        ("synthesizer", {}, 2, 2, 1),
+        ("random_synthesizer", {}, 2, 2, 2),
         ("perceiver", {"bottleneck": 32}, 1, 1, 1),
         ("perceiver_ar", {"latents": 32}, 2, 2, 1),
         ("linear", {}, 1, 1, 1),

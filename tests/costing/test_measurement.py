@@ -46,9 +46,9 @@ def test_every_variant_can_be_measured(variant: str) -> None:
 
 
 def test_a_process_of_its_own_measures_the_memory_of_the_scores() -> None:
-    found = measure_apart(job("synthesizer", 1024))
+    found = measure_apart(job("random_synthesizer", 1024))
     scores = 4 * 1024**2 * 4  # bytes: heads, pairs, float32
-    assert 2 * scores < found.forward_bytes < 3 * scores  # scores and weights of one block at a time
+    assert scores < found.forward_bytes < 3 * scores  # one block at a time
     assert 4 * scores < found.training_bytes < 6 * scores  # weights of two blocks, and the gradients of one's
     assert found.training_bytes < found.total_bytes
     assert found.training_seconds > found.forward_seconds

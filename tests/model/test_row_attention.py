@@ -10,7 +10,7 @@ from scipy import stats
 from torch import Tensor
 
 from stages.model.kernels import identity
-from stages.model.row_attention import LARGEST_HEAD, Angles, attend_rows, serves
+from stages.model.row_attention import LARGEST_HEAD, Angles, attend_by_position, attend_rows, serves
 from stages.model.rows import Rows
 
 pytestmark = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
@@ -106,6 +106,36 @@ def test_it_is_the_plain_softmax_of_each_row_forward_and_backward(
         assert (one.double() - other).norm() <= bound * (other.norm() + 1)  # a window of one: no slope of queries
 
 
+@pytest.mark.parametrize("size", [32, 5])
+@pytest.mark.parametrize("positions", [127, 40])
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 1e-2)])
+def test_keys_of_positions_are_the_same_in_each_row_and_head(
+    dtype: torch.dtype, bound: float, positions: int, size: int
+) -> None:
+    rows, heads = Rows.of(LENGTHS), 4
+    shapes = [(sum(rows.sizes), heads * size)] * 2 + [(positions, size), (positions,)]
+    ours = [draws(seed, *shape).to(dtype).requires_grad_() for seed, shape in enumerate(shapes)]
+    gradient = draws(9, *shapes[0]).to(dtype)
+    queries, values, table, bias = ours
+    y = attend_by_position(queries, values, rows, table, bias, heads, 0.0)
+    y.backward(gradient)
+
+    doubles = [each.detach().double().requires_grad_() for each in ours]
+    queries, values, table, bias = doubles
+    said = []
+    for start, length in rows.places.T.tolist():
+        q, v = (each[start : start + length].view(length, heads, size).transpose(0, 1) for each in (queries, values))
+        scores = q @ table[:length].T + bias[:length]
+        hidden = torch.ones(length, scores.shape[-1], dtype=torch.bool).triu(1)
+        weights = scores.masked_fill(hidden, -math.inf).softmax(dim=-1)
+        said.append((weights @ v[:, :positions]).transpose(0, 1).flatten(1))
+    expected = torch.cat(said)
+    expected.backward(gradient.double())
+    for one, other in zip([y, *(x.grad for x in ours)], [expected, *(x.grad for x in doubles)], strict=True):
+        assert one is not None and other is not None and one.dtype == dtype
+        assert (one.double() - other).norm() <= bound * other.norm()
+
+
 def weights(rows: Rows, heads: int, share_dropped: float, size: int = 64) -> Tensor:
     """The weights of queries that see all keys up to their own alike: (N, heads, keys), keys at most `size`."""
     values = torch.eye(size)[rows.positions].repeat(1, heads)  # value s has a 1 in channel s
@@ -133,14 +163,24 @@ def test_rows_heads_and_queries_are_dropped_independently() -> None:
             assert stats.binomtest(same, one.numel(), 0.5).pvalue > 1e-5
 
 
-def test_gradients_pass_where_weights_do() -> None:
+def attend(x: Tensor, rows: Rows, by_position: bool) -> Tensor:
+    """Two heads of 16 channels, of x (N, 96), which drop 0.3 of their weights."""
+    if not by_position:
+        return attend_rows(x, None, rows, rows, (2, 2), 0.3)
+    queries, values, rest = x.split(32, dim=1)
+    table = rest[: max(rows.places[1])]
+    return attend_by_position(queries, values, rows, table[:, :16] / 4, table[:, 16], 2, 0.3)
+
+
+@pytest.mark.parametrize("by_position", [False, True])
+def test_gradients_pass_where_weights_do(by_position: bool) -> None:
     rows = Rows.of([[20, 33]])
     x, direction = draws(1, 53, 3 * 32).float().requires_grad_(), draws(2, 53, 3 * 32).float()
     gradient = draws(3, 53, 32).float()
 
     def loss(x: Tensor) -> Tensor:
         torch.manual_seed(5)
-        return (attend_rows(x, None, rows, rows, (2, 2), 0.3) * gradient).sum()
+        return (attend(x, rows, by_position) * gradient).sum()
 
     loss(x).backward()  # type: ignore[no-untyped-call]
     step = 1e-2 * direction
@@ -149,14 +189,15 @@ def test_gradients_pass_where_weights_do() -> None:
     torch.testing.assert_close(slope, (x.grad * step).sum(), rtol=1e-3, atol=0)
 
 
-def test_results_are_the_same_with_any_number_of_threads() -> None:
+@pytest.mark.parametrize("by_position", [False, True])
+def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> None:
     rows, threads = Rows.of(LENGTHS), torch.get_num_threads()
     x = draws(1, sum(rows.sizes), 3 * 32).float()
 
     def both() -> tuple[Tensor, Tensor | None]:
         torch.manual_seed(5)
         inputs = x.clone().requires_grad_()
-        y = attend_rows(inputs, None, rows, rows, (2, 2), 0.3)
+        y = attend(inputs, rows, by_position)
         y.square().sum().backward()  # type: ignore[no-untyped-call]
         return y.detach(), inputs.grad
 

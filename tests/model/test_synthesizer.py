@@ -2,13 +2,14 @@
 
 import pytest
 import torch
+from scipy import stats
 from torch import Tensor, nn
 
 from stages.model.mixer import Mixer
 from stages.model.mixers import random_synthesizer, synthesizer
 from stages.model.rows import Rows
 from tests.model.influence import reach
-from tests.tiny import HANDOUT, MODEL
+from tests.tiny import HANDOUT, MODEL, tiny_model
 
 T = 30
 
@@ -24,8 +25,12 @@ def mixed(mixer: Mixer, x: Tensor) -> Tensor:
 
 @pytest.fixture
 def dense() -> synthesizer.Mixer:
+    """With scores far from each other, as they are after training."""
     torch.manual_seed(0)
-    return synthesizer.Mixer(MODEL, synthesizer.Settings(), layer=0)
+    mixer = synthesizer.Mixer(MODEL, synthesizer.Settings(), layer=0)
+    nn.init.normal_(mixer.table)
+    nn.init.normal_(mixer.offsets)
+    return mixer
 
 
 @pytest.fixture
@@ -84,9 +89,17 @@ def test_r_is_drawn_as_the_weights_are() -> None:
     assert abs(scores.mean().item()) < 5 * 0.02 / scores.numel() ** 0.5
 
 
+def test_the_dense_synthesizers_tables_start_as_the_courses() -> None:
+    mixer = tiny_model("synthesizer", model=HANDOUT.model).blocks[0].get_submodule("mixer")
+    table, offsets = (mixer.get_parameter(name).detach() for name in ("table", "offsets"))
+    assert table.shape == (127, 32) and offsets.shape == (127,)
+    assert stats.kstest(table.flatten().numpy(), stats.uniform(-0.001, 0.002).cdf).pvalue > 1e-4
+    assert not offsets.any()
+
+
 def test_the_last_position_of_the_context_does_not_mix_its_own_value(dense: synthesizer.Mixer) -> None:
     """Without W₂, inputs reach outputs as values only."""
-    nn.init.zeros_(dense.score.weight)
+    nn.init.zeros_(dense.table)
     expected = torch.ones(MODEL.context, MODEL.context, dtype=torch.bool).triu()
     assert torch.equal(reach(dense, MODEL.width, MODEL.context - 1), expected[:-1, :-1])
     expected[-1, -1] = False

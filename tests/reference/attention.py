@@ -166,12 +166,13 @@ class Synthesizer(RandomSynthesizer):
 
     def add_scores(self, model: Model) -> None:
         self.hidden = nn.Linear(model.width, model.width)
-        self.score = nn.Linear(model.width // model.heads, model.context - 1)
+        self.table = nn.Parameter(torch.empty(model.context - 1, model.width // model.heads))
+        self.offsets = nn.Parameter(torch.empty(model.context - 1))
 
     def scores_of(self, x: Tensor) -> Tensor:
         B, T, _ = x.shape
         hidden = F.relu(self.hidden(x)).view(B, T, self.heads, -1).transpose(1, 2)  # (B, nh, T, hs)
-        scores = self.score(hidden)  # (B, nh, T, context - 1)
+        scores = hidden @ self.table.T + self.offsets  # (B, nh, T, context - 1)
         none = torch.full_like(scores[..., :1], -math.inf)  # the last position of the context has no score
         return torch.cat([scores, none], dim=3)[..., :T]
 

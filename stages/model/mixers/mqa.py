@@ -29,7 +29,6 @@ class Mixer(BaseMixer):
         super().__init__(model, settings, layer)
         self.heads = model.heads
         self.head_size = model.width // model.heads
-        self.dropout = model.dropout
         self.query = nn.Linear(model.width, model.width)
         self.key_value = nn.Linear(model.width, 2 * self.head_size)
         self.projection = nn.Linear(model.width, model.width)
@@ -37,8 +36,7 @@ class Mixer(BaseMixer):
     def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | None = None) -> Tensor:
         query, key_value = self.query(x), self.key_value(x)  # (N, C), (N, 2·hs)
         if state is None and serves(query, self.head_size):
-            share_dropped = self.dropout if self.training else 0.0
-            return self.projection(attend_rows(query, key_value, rows, rows, (self.heads, 1), share_dropped))
+            return self.projection(attend_rows(query, key_value, rows, rows, (self.heads, 1), self.share_dropped))
         queries = split_heads(query, rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
         keys_values = split_heads(key_value, rows, heads=2, kinds=1)  # (B, 2, T, hs)
         parts = zip(queries, keys_values, strict=True)
@@ -51,8 +49,7 @@ class Mixer(BaseMixer):
             k, v, visible = state.extend(k, v)
         B, nh, T, hs = q.shape
         scores = q.reshape(B, nh * T, hs) @ k[:, 0].transpose(-2, -1)  # (B, nh·T, S): one product for all heads
-        share_dropped = self.dropout if self.training else 0.0
-        weights = weigh(scores.view(B, nh, T, -1), hs**-0.5, share_dropped, visible=visible)  # (B, nh, T, S)
+        weights = weigh(scores.view(B, nh, T, -1), hs**-0.5, self.share_dropped, visible=visible)  # (B, nh, T, S)
         return (weights.view(B, nh * T, -1) @ v[:, 0]).view(B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:

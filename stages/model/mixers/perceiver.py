@@ -74,8 +74,8 @@ class Mixer(CausalSelfAttention):
         """What x (N, C) reads in another sequence's keys and values (M, 2C): query t from keys s ≤ t."""
         queries = self._queries(x)
         if serves(queries, self.head_size):
-            heads, share_dropped = (self.heads, self.heads), self.dropout if self.training else 0.0
-            return self.projection(attend_rows(queries, keys_values, rows, keys, heads, share_dropped))
+            heads = self.heads, self.heads
+            return self.projection(attend_rows(queries, keys_values, rows, keys, heads, self.share_dropped))
         return self._ask(queries, rows, self.divide(keys_values, keys))
 
     def ask_cached(self, x: Tensor, rows: Rows, asked: KeysValues, visible: Tensor) -> Tensor:
@@ -83,9 +83,8 @@ class Mixer(CausalSelfAttention):
         return self._ask(self._queries(x), rows, [asked], visible)
 
     def _ask(self, queries: Tensor, rows: Rows, asked: Sequence[KeysValues], visible: Tensor | None = None) -> Tensor:
-        share_dropped = self.dropout if self.training else 0.0
         parts = zip(split_heads(queries, rows, self.heads, kinds=1), asked, strict=True)
-        mixed = [attend(q, k, v, share_dropped, None, visible) for (q,), (k, v) in parts]
+        mixed = [attend(q, k, v, self.share_dropped, None, visible) for (q,), (k, v) in parts]
         return self.projection(merge_heads(mixed, rows))
 
     def _queries(self, x: Tensor) -> Tensor:

@@ -30,7 +30,6 @@ class Mixer(BaseMixer):
     def __init__(self, model: Model, settings: Settings, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.heads = model.heads
-        self.dropout = model.dropout
         self.scores = nn.Parameter(0.02 * torch.randn(model.heads, model.context, model.context))  # R
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
@@ -41,12 +40,11 @@ class Mixer(BaseMixer):
 
     def _mix(self, v: Tensor, state: ValueCache | None) -> Tensor:
         B, _, T, _ = v.shape
-        share_dropped = self.dropout if self.training else 0.0
         if state is None:
-            return weigh(self.scores[:, :T, :T].expand(B, -1, -1, -1), 1.0, share_dropped) @ v  # (B, nh, T, hs)
+            return weigh(self.scores[:, :T, :T].expand(B, -1, -1, -1), 1.0, self.share_dropped) @ v  # (B, nh, T, hs)
         v, positions, visible = state.extend(v)
         scores = self.scores[:, positions, : v.shape[2]].transpose(0, 1)  # (B, nh, T, S)
-        return weigh(scores, 1.0, share_dropped, visible=visible) @ v
+        return weigh(scores, 1.0, self.share_dropped, visible=visible) @ v
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
         like = self.value.weight

@@ -6,6 +6,7 @@ https://arxiv.org/abs/2005.00743
 
 from typing import ClassVar
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -14,6 +15,7 @@ from stages.model.cache import ValueCache
 from stages.model.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
+from stages.model.row_attention import attend_by_position, serves
 from stages.model.rows import Rows
 from stages.settings import Model
 
@@ -27,7 +29,8 @@ class Mixer(BaseMixer):
 
     relu(x W₁)_h is head h's share of the C channels; W₂ (hs, context-1) and b₂ are shared by the heads. No column
     stands for the key of the last position, context-1: no query but the last could see it, and the last one sees the
-    positions before it only.
+    positions before it only. As in the course's code W₂ is drawn from U(-0.001, 0.001), b₂ is zero at first, and both
+    are tables to the optimizer, not a linear layer's matrix and bias.
 
     State: values, C numbers a position.
     """
@@ -37,27 +40,29 @@ class Mixer(BaseMixer):
     def __init__(self, model: Model, settings: Settings, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.heads = model.heads
-        self.dropout = model.dropout
         self.hidden = nn.Linear(model.width, model.width)  # W₁
-        self.score = nn.Linear(model.width // model.heads, model.context - 1)  # W₂ and b₂
+        self.table = nn.Parameter(torch.empty(model.context - 1, model.width // model.heads))  # W₂, transposed
+        nn.init.uniform_(self.table, -0.001, 0.001)
+        self.offsets = nn.Parameter(torch.zeros(model.context - 1))  # b₂
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
     def forward(self, x: Tensor, rows: Rows, state: ValueCache | None = None) -> Tensor:
-        hidden = split_heads(F.relu(self.hidden(x)), rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        values = split_heads(self.value(x), rows, self.heads, kinds=1)  # (B, nh, T, hs)
-        parts = zip(hidden, values, strict=True)
-        return self.projection(merge_heads([self._mix(h, v, state) for (h,), (v,) in parts], rows))
+        hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
+        if state is None and serves(values, self.table.shape[1]):
+            given = hidden, values, rows, self.table, self.offsets
+            return self.projection(attend_by_position(*given, self.heads, self.share_dropped))
+        parts = (split_heads(each, rows, self.heads, kinds=1) for each in (hidden, values))  # (B, nh, T, hs) of each
+        return self.projection(merge_heads([self._mix(h, v, state) for (h,), (v,) in zip(*parts, strict=True)], rows))
 
     def _mix(self, h: Tensor, v: Tensor, state: ValueCache | None) -> Tensor:
         visible = None
         if state is not None:
             v, _, visible = state.extend(v)
-        v = v[:, :, : self.score.out_features]  # (B, nh, S, hs): the values that have a score
+        v = v[:, :, : len(self.table)]  # (B, nh, S, hs): the values that have a score
         S = v.shape[2]
-        scores = F.linear(h, self.score.weight[:S], self.score.bias[:S])  # (B, nh, T, S)
-        share_dropped = self.dropout if self.training else 0.0
-        return weigh(scores, 1.0, share_dropped, visible=None if visible is None else visible[..., :S]) @ v
+        scores = F.linear(h, self.table[:S], self.offsets[:S])  # (B, nh, T, S)
+        return weigh(scores, 1.0, self.share_dropped, visible=None if visible is None else visible[..., :S]) @ v
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
         like = self.value.weight

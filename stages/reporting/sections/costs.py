@@ -54,25 +54,16 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
 
 def time_table(measured: Sequence[Measured]) -> Markdown:
     """Return how operations and time grow: by formula in the limit and at the lengths measured, and as measured."""
-    rows = []
-    for each in measured:
-        words = "–"
-        if each.stated:
-            computed = each.stated.computed
-            words = _words(each.stated.operations, computed[0] if computed else None)
-        rows.append((each.variant, words, *_stated(each, "multiply_adds"), *_found(each, "{}_seconds")))
+    rows = [
+        (each.variant, _operations(each), *_stated(each, "multiply_adds"), *_found(each, "{}_seconds"))
+        for each in measured
+    ]
     return _exponents("operations", ("forward", "with backward"), rows)
 
 
 def memory_table(measured: Sequence[Measured]) -> Markdown:
     """Return how kept numbers and peak memory grow, as `time_table`."""
-    rows = []
-    for each in measured:
-        words = "–"
-        if each.stated:
-            computed = each.stated.computed
-            words = _words(each.stated.memory, each.rowwise or (computed[1] if computed else None))
-        rows.append((each.variant, words, *_stated(each, "kept"), *_found(each, "{}_bytes")))
+    rows = [(each.variant, _kept(each), *_stated(each, "kept"), *_found(each, "{}_bytes")) for each in measured]
     return _exponents("kept numbers", ("forward", "with backward"), rows)
 
 
@@ -120,8 +111,23 @@ def _exponents(formula: str, found: Sequence[str], rows: Sequence[Sequence[objec
     return table(header, rows, right=header[2:])
 
 
+def _operations(measured: Measured) -> str:
+    """A formula's words for operations: what the method needs and, where the code computes another term, that."""
+    if measured.stated is None:
+        return "–"
+    needed, computed = measured.stated.operations, measured.stated.computed
+    return _words(needed, computed[0] if computed else None)
+
+
+def _kept(measured: Measured) -> str:
+    """As `_operations`, of the numbers kept for the way back."""
+    if measured.stated is None:
+        return "–"
+    needed, computed = measured.stated.memory, measured.stated.computed
+    return _words(needed, measured.rowwise or (computed[1] if computed else None))
+
+
 def _words(needed: str, computed: str | None) -> str:
-    """What the method needs, and what is computed or kept here where that is another term."""
     return f"{needed}; here {computed}" if computed and computed != needed else needed
 
 

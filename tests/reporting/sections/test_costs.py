@@ -128,17 +128,18 @@ def test_a_form_that_computes_more_than_the_method_needs_says_so(tmp_path: Path)
 
 
 def test_where_attention_goes_by_rows_no_scores_are_kept(tmp_path: Path) -> None:
-    for variant in ("vanilla", "synthesizer", "window"):
+    variants = ["vanilla", "synthesizer", "random_synthesizer", "window"]
+    for variant in variants:
         write_costs(tmp_path, variant, SETTINGS.variants[variant], by_rows=True)
-    variants = ["vanilla", "synthesizer", "window"]
     part = costs_part(tmp_path, variants)
     assert part is not None
     lines = memory_table([read_costs(tmp_path / variant) for variant in variants]).splitlines()
     rows = {cells(line)[0]: cells(line) for line in lines}
     assert rows["vanilla"][1:3] == ["hℓ² + ℓd; here ℓd", "1"]
     assert rows["window"][1:3] == ["hℓw + ℓd; here ℓd", "1"]
-    assert rows["synthesizer"][1:3] == ["hℓ² + ℓd", "2"]
-    assert "The attention of vanilla, window was measured from row to row" in part.text
+    assert rows["synthesizer"][1:3] == ["hℓ² + ℓd; here ℓd", "1"]
+    assert rows["random_synthesizer"][1:3] == ["hℓ² + ℓd", "2"]
+    assert "The attention of vanilla, synthesizer, window was measured from row to row" in part.text
 
 
 def test_what_overhead_explains_is_not_put_down_to_rows(tmp_path: Path) -> None:
