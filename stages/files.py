@@ -1,18 +1,18 @@
 """Atomic writes: a reader finds the old content, the new or, for a folder, for a moment none; never a part of it."""
 
+import fcntl
+import glob
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from stages.errors import StudyError
-
-LEFTOVERS = ".*.????????"  # matches the temporary files that a kill in the middle of a write leaves
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -26,14 +26,37 @@ def write_bytes(path: Path, content: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
+                _hold(handle)
+                _sweep(path)
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())
-            os.chmod(temporary, 0o644)  # mkstemp makes private files
-            os.replace(temporary, path)
+                os.fsync(handle)
+                os.fchmod(handle, 0o644)  # mkstemp makes private files
+                os.replace(temporary, path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+
+def _hold(handle: int) -> None:
+    """Say that something is being written, until it is closed or the process ends."""
+    with suppress(OSError):  # a file system without locks: nothing is swept there
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def _sweep(path: Path) -> None:
+    """Delete what kills in the middle of a write to `path` left beside it, but nothing that a process holds."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.????????"):
+        with suppress(OSError):  # gone by now, or held: BlockingIOError
+            handle = os.open(left, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if left.is_dir():
+                    shutil.rmtree(left)
+                else:
+                    left.unlink()
+            finally:
+                os.close(handle)
 
 
 @contextmanager
@@ -89,17 +112,21 @@ def new_folder(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     os.chmod(temporary, 0o755)  # mkdtemp makes private folders
+    handle = os.open(temporary, os.O_RDONLY)
     try:
+        _hold(handle)
+        _sweep(path)
         yield temporary
         if path.is_symlink() or path.is_file():
             path.unlink()
-        old = temporary.with_suffix(".old")
         if path.is_dir():
-            os.replace(path, old)
+            os.replace(path, tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
         os.replace(temporary, path)
-        shutil.rmtree(old, ignore_errors=True)
+        _sweep(path)  # of what stood there
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
         if isinstance(error, OSError) and Path(str(error.filename)).is_relative_to(temporary):
             error.filename = str(path / Path(error.filename).relative_to(temporary))
         raise
+    finally:
+        os.close(handle)

@@ -1,5 +1,6 @@
 """What the README shows step by step is done here literally, in a clone."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from stages.reporting.published import published
+from stages.settings import load
 from tests.project import write_params
 from tests.test_pipeline import Project, clone, small, stages_run, trained
 from tests.tiny import ROOT
@@ -61,3 +64,44 @@ def test_a_variant_is_added_as_the_readme_says(project: Project) -> None:
     assert trained(output) == [f"pretrain@quick-{variant}", f"finetune@quick-{variant}"]
     assert [stage for stage in stages_run(output) if stage.endswith(("rope", "vanilla"))] == []
     assert set(project.metrics()["variants"]) == {variant}
+
+
+def rows_of(header: str) -> list[list[str]]:
+    """The cells of the table whose header begins so, without links and emphasis."""
+    lines = README[README.index(header) :].partition("\n\n")[0].splitlines()[2:]
+    plain = [re.sub(r"\[(.*?)\]\(.*?\)|\*\*", r"\1", line) for line in lines]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in plain]
+
+
+def figures(recipe: str, variant: str, selections: tuple[str, ...]) -> dict[str, Any]:
+    """A variant's figures in the metrics.json of the first of these reports that is there."""
+    path = next(path for name in selections if (path := ROOT / "reports" / recipe / name / "metrics.json").exists())
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["variants"][variant]
+    return found
+
+
+def interval(found: dict[str, Any]) -> str:
+    """As the tables write it."""
+    return f"{found['dev_accuracy']:.1f} % ({found['dev_accuracy_low']:.1f} to {found['dev_accuracy_high']:.1f})"
+
+
+def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
+    recipe, rows = "", rows_of("| recipe | variant |")
+    for first, name, seeds, scratch, pretrained, typical, best in rows:
+        recipe = first.partition("`")[2].partition("`")[0] or recipe
+        variant = name.partition(",")[0]
+        found = figures(recipe, variant, ("all", variant) if recipe == "quick" else (variant,))
+        assert (seeds, scratch) == (str(found["seeds"]), f"{found['scratch_dev_accuracy']:.1f} %"), name
+        assert pretrained == interval(found), name
+        others = published(recipe, 0, variant, "pretrained")
+        assert (typical, best) == ((f"{others.typical} %", f"{others.high} %") if others else ("", "")), name
+    assert {"open", "handout", "quick"} == {row[0].partition("`")[2].partition("`")[0] for row in rows} - {""}
+
+
+def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
+    rows = rows_of("| variant | parameters | dev")
+    for name, parameters, pretrained, loss in rows:
+        found = figures("quick", name, ("every",))
+        assert (parameters, loss) == (f"{found['parameters']:,}", f"{found['pretrain_loss']:.4f}"), name
+        assert pretrained == interval(found), name
+    assert {row[0] for row in rows} == set(load().study.variants)

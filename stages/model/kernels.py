@@ -63,10 +63,15 @@ def random_seed(share_dropped: float) -> int:
     return int(torch.randint(2**63 - 1, ())) if share_dropped else 0
 
 
+def address(x: Tensor, column: int = 0) -> ctypes.c_void_p:
+    """Where a contiguous tensor, of (N, …) its columns from the one given, lies in memory."""
+    assert x.is_contiguous()
+    return ctypes.c_void_p(x.data_ptr() + column * x.element_size())
+
+
 def _argument(value: object) -> object:
     if isinstance(value, Tensor):
-        assert value.is_contiguous()
-        return ctypes.c_void_p(value.data_ptr())
+        return address(value)
     if isinstance(value, float):
         return ctypes.c_double(value)
     if isinstance(value, int):

@@ -1,13 +1,12 @@
 """Causal softmax attention of rows of any lengths without PAD between them: the CPU's way (row_attention.cpp)."""
 
-import ctypes
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from stages.model.fused import embed
-from stages.model.kernels import call, random_seed, serve
+from stages.model.kernels import address, call, random_seed, serve
 from stages.model.rows import Rows
 
 LARGEST_HEAD = 128  # channels the kernels have registers for
@@ -90,8 +89,8 @@ class _AttendRows(torch.autograd.Function):
         )  # fmt: skip
         y = asking.new_empty(len(asking), query_heads * head_size)
         sums = asking.new_empty(len(asking), query_heads, dtype=torch.float32)  # log Σ exp of each query's scores
-        call("attention", asking.dtype, asking, _from(both, ctx.keys_from), _from(both, ctx.values_from), None, y, sums,
-             *NO_GRADIENTS, *ctx.arguments)  # fmt: skip
+        k, v = (address(both, at) for at in (ctx.keys_from, ctx.values_from))
+        call("attention", asking.dtype, asking, k, v, None, y, sums, *NO_GRADIENTS, *ctx.arguments)
         ctx.save_for_backward(asking, asked, sums)
         return y
 
@@ -100,7 +99,7 @@ class _AttendRows(torch.autograd.Function):
         asking, asked, sums = ctx.saved_tensors
         to_asking, to_asked = torch.empty_like(asking), None if asked is None else torch.empty_like(asked)
         both, to_both = asking if asked is None else asked, to_asking if to_asked is None else to_asked
-        k, v, to_k, to_v = (_from(each, at) for each in (both, to_both) for at in (ctx.keys_from, ctx.values_from))
+        k, v, to_k, to_v = (address(each, at) for each in (both, to_both) for at in (ctx.keys_from, ctx.values_from))
         call("attention", asking.dtype, asking, k, v, None, None, sums, gradient.contiguous(), to_asking, to_k, to_v,
              None, *ctx.arguments)  # fmt: skip
         return to_asking, to_asked, None, None, None, None, None, None
@@ -145,9 +144,3 @@ class _AttendByPosition(torch.autograd.Function):
         call("attention", values.dtype, queries, keys, values, bias, None, sums, gradient.contiguous(), to_queries,
              to_keys, to_values, to_bias, *ctx.arguments)  # fmt: skip
         return to_queries, to_keys, to_bias, to_values, None, None, None, None
-
-
-def _from(x: Tensor, column: int) -> ctypes.c_void_p:
-    """The columns of x (N, …) from the one given."""
-    assert x.is_contiguous()
-    return ctypes.c_void_p(x.data_ptr() + column * x.element_size())

@@ -56,7 +56,7 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) ->
         bars = (("pretrained", -0.19, result.pretrained, PRETRAINED), ("scratch", 0.19, result.scratch, SCRATCH))
         for init, offset, accuracy, colour in bars:
             _bar(axes, place + offset, accuracy, colour)
-            if others := published(recipe, result.variant, init):
+            if others := published(recipe, baseline.held_out, result.variant, init):
                 _band(axes, place + 2.3 * offset, others)  # at the side of the bar
     axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5)
     axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5)
@@ -68,7 +68,7 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) ->
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", zorder=0)
     axes.set_axisbelow(True)
-    any_published = any(published(recipe, result.variant, "pretrained") for result in ordered)
+    any_published = any(published(recipe, baseline.held_out, result.variant, "pretrained") for result in ordered)
     figure.legend(handles=_accuracy_legend(baseline, any_published), loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
 

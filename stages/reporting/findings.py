@@ -1,11 +1,13 @@
 """The result in sentences, made from the figures so that they cannot say anything else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stages.reporting.markdown import Markdown, escape, listed
 from stages.reporting.metrics import best_variant, ranking
 from stages.reporting.statistics.significance import CLEAR, Difference, told_apart
+
+NAMED = 3  # variants that a sentence names at most
 
 
 def findings(
@@ -14,17 +16,19 @@ def findings(
     place: str,
     gains: Mapping[str, Difference],
     leads: Mapping[str, Difference],
+    level: Sequence[str] = (),
 ) -> Markdown:
     """Return two sentences on `metrics` (metrics.json), three of several variants.
 
     `questions` is the number of dev questions asked, `place` the baseline's constant answer; `gains` are the variants'
-    differences to their trainings from scratch, `leads` those to the constant answer. More, fewer, above and below are
-    said where these tests show it, never because of two means.
+    differences to their trainings from scratch, `leads` those to the constant answer, `level` the variants that are not
+    told apart from the one with the highest accuracy. Best, more, fewer, above and below are said where these tests
+    show it, never because of two means.
     """
     variants = metrics["variants"]
     name = best_variant(variants)
     sentences = [
-        _pretraining(name, metrics["selected"], questions, len(variants), gains[name]),
+        _pretraining(_place(name, len(variants), level), metrics["selected"], questions, gains[name]),
         _london(metrics["selected"], metrics["london"]["dev_accuracy"], place, leads[name]),
     ]
     if len(variants) > 1:
@@ -34,8 +38,17 @@ def findings(
     return Markdown(" ".join(sentences))
 
 
-def _pretraining(name: str, figures: dict[str, Any], questions: int, variants: int, gain: Difference) -> str:
-    who = f"**{escape(name)}**" if variants == 1 else f"**{escape(name)}**, the best of {variants} variants,"
+def _place(name: str, variants: int, level: Sequence[str]) -> str:
+    """The name of the variant with the highest accuracy, and what that is worth."""
+    if variants == 1:
+        return f"**{escape(name)}**"
+    if not level:
+        return f"**{escape(name)}**, the best of {variants} variants,"
+    others = listed(level) if len(level) <= NAMED else f"{len(level)} others"
+    return f"**{escape(name)}**, the highest of {variants} variants but not told apart from {others},"
+
+
+def _pretraining(who: str, figures: dict[str, Any], questions: int, gain: Difference) -> str:
     seeds = "one seed" if figures["seeds"] == 1 else f"mean over {figures['seeds']} seeds"
     low, high = figures["dev_accuracy_low"], figures["dev_accuracy_high"]
     interval = f"95 % interval {low:.1f} to {high:.1f} %, {seeds}"
@@ -62,9 +75,11 @@ def _others(gains: Mapping[str, Difference], leads: Mapping[str, Difference], pl
     """The start of a sentence on all variants: what pretraining and the constant answer are to them."""
     gained, led = told_apart(gains), told_apart(leads)
     always = f"answering {escape(place)} every time"
-    if len(gained.better) == len(gains) and len(led.better) == len(leads):
+    all_gain, all_lead = len(gained.better) == len(gains), len(led.better) == len(leads)
+    if all_gain and all_lead:
         return f"Every variant gains by pretraining and does better than {always}"
-    said = [
+    said = ["every variant gains by pretraining"] if all_gain else []
+    said += [
         f"{what} {listed(names)}"
         for what, names in (
             ("pretraining takes right answers away for", gained.worse),
@@ -74,5 +89,7 @@ def _others(gains: Mapping[str, Difference], leads: Mapping[str, Difference], pl
         )
         if names
     ]
+    if all_lead:
+        said.append(f"every variant does better than {always}")
     joined = "; ".join(said)
     return f"{joined[0].upper()}{joined[1:]}"

@@ -11,10 +11,11 @@ from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
 from stages.reporting.findings import findings
 from stages.reporting.html.index import Predictions, render_index
+from stages.reporting.markdown import Markdown
 from stages.reporting.metrics import ranked, study_metrics, summarise
 from stages.reporting.page import render
 from stages.reporting.sections.confidence import confidence_part
-from stages.reporting.sections.differences import comparisons, differences_part, leads
+from stages.reporting.sections.differences import comparisons, differences_part, leads, level_with_best
 from stages.reporting.sections.pretraining import changes, pretraining_part
 from stages.reporting.tables import accuracy_rows
 from stages.reporting.template import Part
@@ -56,7 +57,10 @@ def write_report(
         confidence_part(best_first, names),
     )
     gains = {each.variant: each.found for each in changed}
-    opening = findings(metrics, baseline.dev_questions, place, gains, leads(compared, place))
+    level = level_with_best(compared, place)
+    opening = findings(metrics, baseline.dev_questions, place, gains, leads(compared, place), level)
+    if len(results) == 1:
+        opening = Markdown(" ".join([opening, *(part.headline for part in parts if part.headline)]))
     report = render(metrics, opening, results, baseline, settings, statistics, parts, beams)
     pictures = {
         "accuracy.svg": accuracy_svg(results, baseline, recipe),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 # source; `://` and `www.` would become links.
 SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 
+JOINERS = "\u200c\u200d"  # of Persian and of Indic scripts, for instance
+
 
 class Markdown(str):
     """Text that is Markdown already and must not be escaped again."""
@@ -15,12 +17,13 @@ class Markdown(str):
 def escape(text: object) -> Markdown:
     """Return `text` so that Markdown and HTML show it as it is, on one line.
 
-    White space, newlines included, becomes single spaces; other unprintable characters become U+FFFD.
+    White space, newlines included, becomes single spaces; other unprintable characters become U+FFFD, but for the two
+    joiners that some scripts are spelled with.
     """
     if isinstance(text, Markdown):
         return text
     line = " ".join(str(text).split())
-    printable = "".join(character if character.isprintable() else "\ufffd" for character in line)
+    printable = "".join(each if each.isprintable() or each in JOINERS else "\ufffd" for each in line)
     entities = printable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return Markdown(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", entities))
 

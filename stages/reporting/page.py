@@ -38,6 +38,7 @@ def render(
     evaluations = [result.evaluation for result in results]
     predictions = next(e.predictions for e in evaluations if e.variant == shown)
     recipe, selection, seeds = metrics["recipe"], metrics["variant"], results[0].answers["pretrained"].seeds
+    others = {each.variant: published(recipe, baseline.held_out, each.variant, "pretrained") for each in results}
     folder = shown if len(results) == 1 else "<variant>"
     return fill(
         TEMPLATE,
@@ -46,7 +47,7 @@ def render(
         run=f"data/evaluations/{recipe}/{folder}/run.json",
         findings=opening,
         scratch=scratch_sentence(pd.concat([evaluation.curves for evaluation in evaluations])),
-        results_table=results_table(metrics),
+        results_table=results_table(metrics, others),
         provenance_table=provenance_table(evaluations, len(seeds)),
         baseline=baseline,
         shown=shown,
@@ -57,7 +58,8 @@ def render(
         right=examples(predictions, correct=True, show_questions=settings.show_questions),
         wrong=examples(predictions, correct=False, show_questions=settings.show_questions),
         seeds=len(seeds),
-        any_published=any(published(recipe, result.variant, "pretrained") for result in results),
+        any_published=any(others.values()),
+        commits=len({evaluation.provenance.commit for evaluation in evaluations}),
         statistics=[part.text for part in statistics],
         parts=[part.text for part in parts],
     )
@@ -78,8 +80,8 @@ def making_command(recipe: str, selection: str, seeds: Sequence[int], held_out: 
 def examples(predictions: pd.DataFrame, correct: bool, show_questions: bool) -> Markdown:
     """Return a table of the first right or wrong dev answers of the first pretrained seed, in file order.
 
-    The table is empty text where there is no such answer. Without `show_questions` an answer is left out too:
-    a right one is the gold place.
+    The table is empty text where there is no such answer. Without `show_questions` right answers are left out, too:
+    they are the gold places.
     """
     rows = predictions[
         (predictions["split"] == "dev")
@@ -92,14 +94,14 @@ def examples(predictions: pd.DataFrame, correct: bool, show_questions: bool) -> 
     first = rows.assign(order=rows["row"].astype(int)).sort_values("order").head(EXAMPLES)
     records = first.to_dict("records")
     chance = [f"{float(record['probability']):.3f}" for record in records]
+    shown: tuple[str, ...] = ("row", "question", "answer", "gold", "probability")
     if not show_questions:
-        header = ("row", "probability")
-        return table(header, [(r["row"], p) for r, p in zip(records, chance, strict=True)], right=header)
+        shown = ("row", "probability") if correct else ("row", "answer", "probability")
     cells = [
-        (r["row"], r["question"], r["predicted"] or Markdown("*nothing*"), r["gold"], p)
-        for r, p in zip(records, chance, strict=True)
+        {**record, "answer": record["predicted"] or Markdown("*nothing*"), "probability": p}
+        for record, p in zip(records, chance, strict=True)
     ]
-    return table(("row", "question", "answer", "gold", "probability"), cells, right=("row", "probability"))
+    return table(shown, [[each[name] for name in shown] for each in cells], right=("row", "probability"))
 
 
 def _first_seed(predictions: pd.DataFrame) -> str:

@@ -26,6 +26,9 @@ PUBLISHED = {
 }
 
 
-def published(recipe: str, variant: str, init: str) -> Published | None:
-    """What others published for a variant, from scratch or pretrained; None for any recipe but the assignment's."""
-    return PUBLISHED.get((variant, init)) if recipe == RECIPE else None
+def published(recipe: str, held_out: int, variant: str, init: str) -> Published | None:
+    """What others published for a variant, from scratch or pretrained.
+
+    None for any recipe but the assignment's, and where questions held out of training were asked instead of dev's.
+    """
+    return PUBLISHED.get((variant, init)) if recipe == RECIPE and not held_out else None

@@ -38,8 +38,9 @@ STYLE = {
 
 
 def looks(names: Sequence[str]) -> dict[str, tuple[Dash, str]]:
-    """A dash and a colour for each name, by its place: the same variants look the same in all figures of a report."""
-    return dict(zip(names, islice(cycle(product(DASHES, COLOURS)), len(names)), strict=True))
+    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names."""
+    look = dict(zip(sorted(names), islice(cycle(product(DASHES, COLOURS)), len(names)), strict=True))
+    return {name: look[name] for name in names}
 
 
 def logarithmic(axes: Axes, low: float, high: float) -> None:

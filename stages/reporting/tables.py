@@ -1,6 +1,6 @@
 """The tables of the report: accuracies of all variants, and where the figures come from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,18 +8,21 @@ import pandas as pd
 from stages.reporting.evaluations import Evaluation
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result, ranking
+from stages.reporting.published import Published
 
 
-def results_table(metrics: dict[str, Any]) -> Markdown:
+def results_table(metrics: dict[str, Any], others: Mapping[str, Published | None]) -> Markdown:
     """Return the table scratch / pretrained / London of `metrics` (metrics.json), best variant first.
 
-    Accuracies in percent of the dev questions, lift in points, loss in nats a character, documents a second of one
-    seed's pretraining.
+    `others` is what was published for each variant; without any there is no such column. Accuracies in percent of the
+    dev questions, lift in points, loss in nats a character, documents a second of one seed's pretraining.
     """
-    header = (
+    header: tuple[str, ...] = (
         "variant", "parameters", "scratch, %", "pretrained, % (95 % interval)", "London, %", "lift, points",
         "pretraining loss", "documents/s per seed", "seeds",
     )  # fmt: skip
+    if any(others.values()):
+        header += ("published, %: usual (range)",)
     rows = []
     for name in ranking(metrics["variants"]):
         figures = metrics["variants"][name]
@@ -34,9 +37,14 @@ def results_table(metrics: dict[str, Any]) -> Markdown:
                 f"{figures['pretrain_loss']:.4f}",
                 f"{figures['documents_per_second']:,.1f}",
                 figures["seeds"],
+                *([_published(others[name])] if any(others.values()) else []),
             )
         )
     return table(header, rows, right=header[1:])
+
+
+def _published(found: Published | None) -> str:
+    return f"{found.typical:.1f} ({found.low:.1f} to {found.high:.1f})" if found else "–"
 
 
 def provenance_table(evaluations: Sequence[Evaluation], seeds: int) -> Markdown:
@@ -54,7 +62,7 @@ def provenance_table(evaluations: Sequence[Evaluation], seeds: int) -> Markdown:
         rows.append(
             (
                 evaluation.variant,
-                made.commit[:10],
+                short(made.commit),
                 made.params_sha256[:10],
                 made.device,
                 made.precision,
@@ -65,6 +73,11 @@ def provenance_table(evaluations: Sequence[Evaluation], seeds: int) -> Markdown:
             )
         )
     return table(header, rows, right=header[-2:])
+
+
+def short(commit: str) -> str:
+    """The beginning of a commit's hash, with the + of one whose code was changed before the run."""
+    return commit[:10] + ("+" if commit.endswith("+") else "")
 
 
 def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:

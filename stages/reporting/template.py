@@ -13,10 +13,11 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the page and the files that stand beside it, by name."""
+    """A section of the page, the files beside it, by name, and a sentence of it for one variant's opening."""
 
     text: Markdown
     files: dict[str, str] = field(default_factory=dict)
+    headline: Markdown | None = None
 
 
 def fill(template: str, **values: object) -> Markdown:

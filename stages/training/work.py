@@ -2,7 +2,7 @@
 
 DVC deletes a stage's outputs before it reruns the stage, so checkpoints lie outside of them, in
 work/<stage>-<recipe>-<variant>-<key>. The key is a hash of everything the result depends on: a training with
-other code, settings, data, kind of device or torch gets another folder and never continues from a foreign checkpoint.
+other code, settings, data, device, torch or numpy gets another folder and never continues from a foreign checkpoint.
 
 A training that ends well deletes its folder, and with it those of the same stage, recipe and variant that nothing was
 written to for STALE_DAYS and that no process holds: nobody will go on with them. All others stay.
@@ -20,10 +20,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+import numpy
 import torch
 
 from stages.errors import StudyError
-from stages.files import LEFTOVERS, folder_hash
+from stages.files import folder_hash
 
 WORK = Path("work")
 STALE_DAYS = 14
@@ -52,8 +53,6 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
     """
     folder = place(name, settings, *data)
     with locked(folder / "lock"):
-        for path in folder.glob(LEFTOVERS):
-            path.unlink()
         yield folder
         shutil.rmtree(folder)
     _delete_stale(name)
@@ -74,10 +73,9 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
             time.sleep(0.1)
         if not taken:
             file.seek(0)
-            holder = file.read().strip() or "unknown"
-            raise StudyError(
-                f"{path.parent}: process {holder} is training here already; wait for it or `kill {holder}`"
-            )
+            holder = file.read().strip()  # empty for the moment between its lock and its name
+            who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
+            raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}")
         if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
             raise StudyError(f"{path.parent}: another process finished this training just now; run the command again")
         file.truncate(0)
@@ -114,7 +112,7 @@ def _digest(settings: Any, data: tuple[Path, ...]) -> str:
     for folder in data:
         digest.update(folder_hash(folder).encode())
     digest.update(json.dumps(settings, sort_keys=True).encode())
-    digest.update(torch.__version__.encode())
+    digest.update(f"{torch.__version__} {numpy.__version__}".encode())
     return digest.hexdigest()
 
 

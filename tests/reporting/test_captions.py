@@ -107,6 +107,6 @@ def test_results_in_captions_are_those_of_the_data(tmp_path: Path) -> None:
     text = (write_all(tmp_path, 2) / "report.md").read_text(encoding="utf-8")
     assert "a dot a single seed" in text and "answering London every time" in text
     assert "The bands show the range" in text
-    dark = int(re.findall(r"(\d) of 3 are dark", text)[0])
+    dark = int(re.findall(r"(\d) of 3 are blue", text)[0])
     table = text.partition("| higher | lower |")[2].partition("\n\n")[0]
     assert dark == table.count("| yes |")

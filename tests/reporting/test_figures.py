@@ -11,6 +11,7 @@ from stages.reporting.curves import seed_curves, thin
 from stages.reporting.evaluations import CURVE_COLUMNS, read_baseline, read_evaluation
 from stages.reporting.figures import PUBLISHED, draw_accuracy, draw_losses
 from stages.reporting.metrics import summarise
+from stages.reporting.style import looks
 from tests.reporting.example import write_baseline, write_variant
 
 
@@ -49,6 +50,16 @@ def test_published_ranges_stand_beside_the_bars_of_the_assignments_recipe_alone(
         named = [text.get_text() for text in figure.legends[0].get_texts()]
         assert any("published" in name for name in named) == (recipe == "handout")
     assert drawn == {"handout": [(0.2, 2.6), (10.8, 27.2), (17.2, 40.4)], "open": [], "quick": []}
+    write_baseline(tmp_path, 10, 10.0, held_out=10)  # other questions than those the published figures are of
+    figure = draw_accuracy(results, read_baseline(tmp_path), "handout")
+    assert not any("published" in text.get_text() for text in figure.legends[0].get_texts())
+
+
+def test_a_variant_looks_the_same_whatever_the_order() -> None:
+    names = [f"v{number}" for number in range(14)]
+    assert len(set(looks(names).values())) == len(names)
+    assert list(looks(names[::-1])) == names[::-1]
+    assert looks(names) == looks(names[::-1])
 
 
 def test_loss_panels_have_a_line_per_variant_and_a_thin_one_per_seed(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The sentences say what the figures and the tests say."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -24,8 +25,11 @@ def figures(scratch: float, pretrained: float, low: float, high: float, seeds: i
     }
 
 
-def sentences(**variants: tuple[dict[str, Any], Difference, Difference]) -> str:
-    """Of each variant its figures, its gain by pretraining and its lead over the constant answer; the first is best."""
+def sentences(level: Sequence[str] = (), **variants: tuple[dict[str, Any], Difference, Difference]) -> str:
+    """Of each variant its figures, its gain by pretraining and its lead over the constant answer; the first is best.
+
+    level: those that are not told apart from the first.
+    """
     accuracies = {name: each for name, (each, _, _) in variants.items()}
     metrics = {
         "london": {"dev_accuracy": 5.0},
@@ -33,7 +37,7 @@ def sentences(**variants: tuple[dict[str, Any], Difference, Difference]) -> str:
         "variants": dict(sorted(accuracies.items())),
     }
     gains, leads = ({name: each[place] for name, each in variants.items()} for place in (1, 2))
-    return findings(metrics, 500, "London", gains, leads)
+    return findings(metrics, 500, "London", gains, leads, level)
 
 
 def test_a_clear_gain() -> None:
@@ -82,8 +86,22 @@ def test_several_variants_name_the_best_and_those_that_tests_tell_nothing_good_o
         "the last is mqa with 20.0 %."
     )
     assert sentences(rope=best, mqa=(figures(7, 8, 6, 10), OPEN, UP)).endswith(
-        "(5.0 %). Pretraining shows no change for mqa; the last is mqa with 8.0 %."
+        "(5.0 %). Pretraining shows no change for mqa; every variant does better than answering London every time; the "
+        "last is mqa with 8.0 %."
     )
+    assert sentences(rope=best, mqa=(figures(1, 7, 5, 9), UP, OPEN)).endswith(
+        " Every variant gains by pretraining; not told apart from answering London every time: mqa; the last is mqa "
+        "with 7.0 %."
+    )
+
+
+def test_the_highest_is_the_best_only_where_tests_show_it() -> None:
+    several = {name: (figures(1, 30 - place, 26, 34), UP, UP) for place, name in enumerate(("rope", "mqa", "nope"))}
+    assert sentences(**several).startswith("With pretraining **rope**, the best of 3 variants, answers")
+    assert sentences(["mqa", "nope"], **several).startswith(
+        "With pretraining **rope**, the highest of 3 variants but not told apart from mqa and nope, answers"
+    )
+    assert "not told apart from 4 others, answers" in sentences(["a", "b", "c", "d"], **several)
 
 
 @pytest.mark.parametrize(("variants", "number"), [(1, 2), (2, 3), (4, 3)])

@@ -67,7 +67,7 @@ def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Pat
 def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
     write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the best of 2 variants,")
+    assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the highest of 2 variants but not told ")
     assert "Where was Person 1 born? | Bergen | Bergen | 0.500 |" in page
     assert "Where was Person 9 born? | Nowhere | Genoa | 0.500 |" in page
     assert "95.8 % is the most that reading the pages can give" in page
@@ -137,7 +137,52 @@ def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path, tmp_path:
     rows = table(target / "predictions.tsv", "\t")
     assert {(row["question"], row["gold"]) for row in rows} == {("", "")}
     assert {row["predicted"] for row in rows} == {"Nowhere", "Rome"}
-    assert "| 1 | 0.500 |" in (target / "report.md").read_text(encoding="utf-8")
+    assert "| 1 | Nowhere | 0.500 |" in (target / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_mark_of_changed_code_is_shown(evaluations: Path, tmp_path: Path) -> None:
+    write_variant(
+        evaluations, "rope", (NONE,), (MOST,), run={"provenance": PROVENANCE | {"commit": "0123456789abcdef+"}}
+    )
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=SHOWN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| rope | 0123456789+ | fedcba9876 |" in page
+    assert "not all trained at the same commit" not in page
+
+
+def test_variants_of_different_commits_are_said_to_be(evaluations: Path, tmp_path: Path) -> None:
+    said = "The variants were not all trained at the same commit"
+    for commit in ("0123456789abcdef", "f00000000000"):
+        write_variant(
+            evaluations, "rope", (NONE,) * 2, (MOST,) * 2, run={"provenance": PROVENANCE | {"commit": commit}}
+        )
+        write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
+        page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+        assert (said in page) == (commit != PROVENANCE["commit"])
+
+
+def test_published_figures_stand_beside_those_of_the_same_questions(evaluations: Path, tmp_path: Path) -> None:
+    for recipe, held_out in (("handout", 0), ("handout", 10), ("quick", 0)):
+        write_baseline(evaluations, 10, 10.0, held_out=held_out)
+        write_report(evaluations, tmp_path / "report", recipe, "all", BOTH, settings=SHOWN)
+        page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+        assert ("| 31.8 (17.2 to 40.4) |" in page) == (recipe == "handout" and not held_out)
+        assert ("published" in page.lower()) == (recipe == "handout" and not held_out)
+
+
+def test_one_variant_opens_with_the_headlines_of_its_parts(evaluations: Path, tmp_path: Path) -> None:
+    parts = [Part(Markdown("## A\n")), Part(Markdown("## B\n"), headline=Markdown("It knows more than it says."))]
+    for selection, names in (("rope", ["rope"]), ("all", BOTH)):
+        write_report(evaluations, tmp_path / "report", "quick", selection, names, settings=SHOWN, parts=parts)
+        opening = (tmp_path / "report" / "report.md").read_text(encoding="utf-8").split("\n\n")[1]
+        assert opening.endswith(" It knows more than it says.") == (selection == "rope")
+
+
+def test_a_hidden_page_shows_wrong_answers(evaluations: Path, tmp_path: Path) -> None:
+    write_report(evaluations, tmp_path / "report", "quick", "rope", ["rope"], settings=HIDDEN)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| row | probability |" in page.partition("**Right**")[2].partition("**Wrong**")[0]
+    assert "| 9 | Nowhere | 0.500 |" in page.partition("**Wrong**")[2]
 
 
 def test_hidden_page_does_not_repeat_right_answers(evaluations: Path, tmp_path: Path) -> None:

@@ -24,6 +24,10 @@ def test_ordinary_text_stays_readable(plain: str) -> None:
     assert escape(plain) == plain
 
 
+def test_joiners_of_a_script_stay() -> None:
+    assert escape("می\u200cخواهم, क्\u200dष") == "می\u200cخواهم, क्\u200dष"
+
+
 def test_escaping_happens_once() -> None:
     assert escape(escape(HOSTILE)) == escape(HOSTILE)
 

@@ -103,14 +103,6 @@ def test_a_folder_that_vanishes_while_it_is_locked_is_not_taken_for_held(
         place("pretrain", DEPENDS, data)
 
 
-def test_what_a_kill_left_in_the_middle_of_a_write_is_gone_when_the_training_goes_on(data: Path) -> None:
-    with pytest.raises(OSError, match="disk"), work_folder("pretrain", DEPENDS, data) as folder:
-        failing(folder)
-    (folder / ".checkpoint.a1b2c3_d").write_text("a part")  # as tempfile names it
-    with work_folder("pretrain", DEPENDS, data) as again:
-        assert sorted(path.name for path in again.iterdir()) == ["checkpoint", "lock"]
-
-
 def unfinished(name: str, days: float) -> Path:
     """The work folder of a training that was left so long ago."""
     folder = Path("work") / name

@@ -123,7 +123,10 @@ class Trunk(BaseTrunk):
         if settings.bottleneck > model.context:
             raise ValueError(f"bottleneck {settings.bottleneck} exceeds model.context {model.context}")
         super().__init__(model, settings, Mixer)
-        self.latents = nn.Parameter(0.02 * torch.randn(settings.bottleneck, model.width))  # C
+        C = torch.empty(
+            1, settings.bottleneck, model.width
+        )  # of three dimensions, as the course's: that decides its scale
+        self.latents = nn.Parameter(nn.init.xavier_uniform_(C)[0])
         self.residual = settings.residual
 
     def forward(

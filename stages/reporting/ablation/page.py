@@ -22,6 +22,7 @@ from stages.reporting.statistics.significance import (
     shown_points,
     told_apart,
 )
+from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
 
@@ -77,7 +78,7 @@ def write_page(target: Path, settings: Ablation, found: Sequence[Ablated]) -> No
         changes=[
             (each.change, [f"{key}: {value}" for key, value in flat(settings.changes[each.change])]) for each in others
         ],
-        made=sorted({(each.provenance["commit"][:9], device_of(each.provenance)) for each in ordered}),
+        made=sorted({(short(each.provenance["commit"]), device_of(each.provenance)) for each in ordered}),
     )
     rows = pd.DataFrame([figures(each) for each in ordered])
     picture = ablation_svg(rows)

@@ -109,19 +109,20 @@ def confidence_table(read: Sequence[Confidence]) -> Markdown:
 def sentences(read: Sequence[Confidence]) -> Markdown:
     """Return how sure the first variant is, what its surest half is worth, and the range of calibration errors."""
     said = [_level(read[0]), _selective(read[0])]
-    if len(read) > 1:
-        ordered = sorted(read, key=lambda each: (each.error, each.variant))
-        best, worst = ordered[0], ordered[-1]
+    ordered = sorted(read, key=lambda each: (each.error, each.variant))
+    best, worst = ordered[0], ordered[-1]
+    error = (
+        f"goes from {best.error:.1f} points ({listed([best.variant])}) to {worst.error:.1f} ({listed([worst.variant])})"
+    )
+    if len(read) == 1:
+        error = f"is {best.error:.1f} points"
+    said.append(f"The expected calibration error {error}.")
+    useless = [each.variant for each in read if 0 < each.plain_brier <= each.brier]  # 0: all alike
+    if useless:
         said.append(
-            f"The expected calibration error goes from {best.error:.1f} points ({listed([best.variant])}) "
-            f"to {worst.error:.1f} ({listed([worst.variant])})."
+            f"As forecasts the probabilities of {listed(useless)} are no better than the accuracy alone, "
+            "given to every answer."
         )
-        useless = [each.variant for each in read if 0 < each.plain_brier <= each.brier]  # 0: all alike
-        if useless:
-            said.append(
-                f"As forecasts the probabilities of {listed(useless)} are no better than the accuracy alone, "
-                "given to every answer."
-            )
     return Markdown(" ".join(said))
 
 

@@ -8,7 +8,7 @@ from matplotlib.patches import Patch, Rectangle
 from stages.reporting.statistics.significance import CLEAR, OPEN, THESE_SEEDS, Difference
 from stages.reporting.style import INK, WIDTH, styled, svg
 
-FILL = {CLEAR: "#0072B2", THESE_SEEDS: "#A6CFE8", OPEN: "#EFEFEF"}
+FILL = {CLEAR: "#0072B2", THESE_SEEDS: "#BDBDBD", OPEN: "#EFEFEF"}
 TEXT = {CLEAR: "white", THESE_SEEDS: INK, OPEN: INK}
 MEANING = {CLEAR: "they differ", THESE_SEEDS: "for these seeds only", OPEN: "not shown to differ"}
 CELL = 1.1, 0.31  # inches, at most and always

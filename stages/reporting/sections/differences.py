@@ -62,6 +62,13 @@ def leads(compared: Sequence[Comparison], place: str) -> dict[str, Difference]:
     return found
 
 
+def level_with_best(compared: Sequence[Comparison], place: str) -> list[str]:
+    """Return the variants that are not told apart from the one with the highest accuracy."""
+    between = [each for each in compared if always(place) not in (each.first, each.second)]
+    best = between[0].first if between else ""  # pairs are in the order of accuracies
+    return [each.second for each in between if each.first == best and each.found.verdict != CLEAR]
+
+
 def differences_part(compared: Sequence[Comparison], place: str, seeds: int) -> Part:
     """The section made from the `comparisons` of variants of so many seeds and the constant answer `place`."""
     names = list(dict.fromkeys([*(each.first for each in compared), compared[-1].second]))
@@ -73,6 +80,7 @@ def differences_part(compared: Sequence[Comparison], place: str, seeds: int) -> 
         all_shown=len(shown) == len(compared),
         tests=len(compared),
         differing=sum(each.found.verdict == CLEAR for each in compared),
+        these_seeds=any(each.found.verdict == THESE_SEEDS for each in compared),
         seeds=seeds,
         resamples=RESAMPLES,
         level=LEVEL,
@@ -137,7 +145,8 @@ def sentences(compared: Sequence[Comparison], names: Sequence[str], place: str) 
     said = [_against(leads(compared, place), place)]
     between = [each for each in compared if constant not in (each.first, each.second)]
     if between:
-        said += _between(between, [name for name in names if name != constant])
+        variants = [name for name in names if name != constant]
+        said += _between(between, variants, level_with_best(compared, place))
     return Markdown(" ".join(said))
 
 
@@ -160,10 +169,9 @@ def _against(against: Mapping[str, Difference], place: str) -> str:
     return f"{parts[0]}{london}{''.join(f'; {part}it' for part in parts[1:])}."
 
 
-def _between(between: Sequence[Comparison], names: Sequence[str]) -> list[str]:
+def _between(between: Sequence[Comparison], names: Sequence[str], level: Sequence[str]) -> list[str]:
     best = names[0]
     clear = sum(each.found.verdict == CLEAR for each in between)
-    level_with = [each.second for each in between if each.first == best and each.found.verdict != CLEAR]
     ahead = f"{listed([best])} is ahead of {'the other' if len(names) == 2 else 'every other'} variant"
     if len(between) == 1:
         return [f"{ahead}." if clear else f"{listed(names)} are not told apart."]
@@ -172,8 +180,8 @@ def _between(between: Sequence[Comparison], names: Sequence[str]) -> list[str]:
         pairs = f"All {clear} pairs of variants differ"
     if not clear:
         said = [f"{pairs}: their order may be chance."]
-    elif level_with:
-        said = [f"{pairs}; {listed([best])}, the first, is not told apart from {listed(level_with)}."]
+    elif level:
+        said = [f"{pairs}; {listed([best])}, the first, is not told apart from {listed(level)}."]
     else:
         said = [f"{pairs}; {ahead}."]
     seeds = sum(each.found.verdict == THESE_SEEDS for each in between)

@@ -40,7 +40,8 @@ def influence_part(folder: Path, targets_folder: Path, recipe: str, variants: Se
     several = [each for each in read if len(each.pictures) > 1]
     for each in several:
         name = f"influence_{each.variant}.svg"
-        files[name] = influence_svg(each.pictures, [picture.setting for picture in each.pictures])
+        titles = [picture.setting + ("\nas trained" if picture.own else "") for picture in each.pictures]
+        files[name] = influence_svg(each.pictures, titles)
     starts = _starts(known)
     if starts:
         files["influence_targets.svg"] = targets_svg(targets, starts)

@@ -57,6 +57,16 @@ def knowledge_part(folder: Path, variants: Sequence[str]) -> Part | None:
             "knowledge.svg": knowledge_svg(grouped, variants),
             "knowledge.csv": rows.round(4).to_csv(index=False, lineterminator="\n"),
         },
+        headline(shown),
+    )
+
+
+def headline(probe: Probe) -> Markdown:
+    """What is known beside what can be asked, in one sentence."""
+    memorised, asked = (_percent(probe.known[column].mean()) for column in ("memorised", ASKED))
+    return Markdown(
+        f"Of the places that stand in the people's pages its pretrained weights spell {memorised} % in a form of these "
+        f"pages, and it answers {asked} % when asked."
     )
 
 

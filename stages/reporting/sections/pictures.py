@@ -31,8 +31,9 @@ class Picture:
 
     @property
     def name(self) -> str:
-        """Variant and setting."""
-        return f"{self.variant}, {self.setting}" if self.setting else self.variant
+        """Variant and setting, and whether that is the trained one where there are others."""
+        trained = " (as trained)" if self.own else ""
+        return f"{self.variant}, {self.setting}{trained}" if self.setting else self.variant
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def saliency_part(folder: Path, variants: Sequence[str]) -> Part | None:
             findings=findings(probes),
             answers_table=answers_table(probes),
             attending=attending,
+            others=[probe.variant for probe in probes if probe not in attending],
         )
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise broken(folder / probes[0].variant / "probe.json", error) from None

@@ -94,7 +94,7 @@ def test_the_page_tells_what_was_changed_and_escapes_what_it_is_given(page: Path
     text = (page / "report.md").read_text(encoding="utf-8")
     assert "`pretrain.epochs: 7`, `pretrain.batch_size: 3`.\n\n## The changes" in text
     assert "- `no_words`: `pretrain.objectives.word_cloze: null`" in text
-    assert "commit 012345678 on a &lt;machine&gt; (1 thread)." in text
+    assert "commit 0123456789 on a &lt;machine&gt; (1 thread)." in text
 
 
 def test_the_page_opens_in_a_browser_as_one_file(page: Path) -> None:

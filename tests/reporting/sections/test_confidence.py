@@ -71,6 +71,8 @@ def test_confidence_that_misleads_is_told(tmp_path: Path) -> None:
     said = text(result(tmp_path, "rope", [first(20)], [SURE_WHEN_RIGHT]), inverted)
     assert "The expected calibration error goes from 10.0 points (rope) to 90.0 (mqa)." in said
     assert "As forecasts the probabilities of mqa are no better than the accuracy alone" in said
+    assert "The expected calibration error is 90.0 points." in text(inverted)
+    assert "As forecasts the probabilities of mqa are no better" in text(inverted)
     assert "0.0 % are right: fewer than of all." in text(inverted)
 
 

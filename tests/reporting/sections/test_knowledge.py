@@ -30,6 +30,15 @@ def test_the_shares_are_those_of_the_table(tmp_path: Path) -> None:
     assert cells[7:] == ["25.0 → 50.0", "60.0", "20.0"]
 
 
+def test_one_sentence_sets_what_is_known_beside_what_is_answered(tmp_path: Path) -> None:
+    write_probe(tmp_path)
+    part = knowledge_part(tmp_path, ["x"])
+    assert part is not None and part.headline == (
+        "Of the places that stand in the people's pages its pretrained weights spell 75.0 % in a form of these pages, "
+        "and it answers 50.0 % when asked."
+    )
+
+
 COUNTS = {
     "ahead": (30, 20, 18),
     "behind": (10, 20, 5),

@@ -130,6 +130,8 @@ def test_the_share_of_the_gradient_on_the_name_is_told(tmp_path: Path) -> None:
     assert part is not None and set(part.files) == {"saliency.svg", "saliency_attention.svg"}
     part = saliency_part(tmp_path, ["y"])
     assert part is not None and set(part.files) == {"saliency.svg"} and "softmax" not in part.text
+    why = "Without attention weights to show, for theirs is no plain product of queries and keys of all characters: y."
+    assert why in text and why in part.text and "Without attention weights" not in alone
 
 
 def test_no_section_holds_a_name_a_question_or_a_gold_place(tmp_path: Path) -> None:
