@@ -67,7 +67,7 @@ def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Pat
 def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
     write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the highest of 2 variants but not told ")
+    assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the highest of 2 variants")
     assert "Where was Person 1 born? | Bergen | Bergen | 0.500 |" in page
     assert "Where was Person 9 born? | Nowhere | Genoa | 0.500 |" in page
     assert "95.8 % is the most that reading the pages can give" in page
