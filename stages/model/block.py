@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.fused import add_dropout, gelu, layer_norm
+from stages.model.fused import add_dropout, layer_norm, linear_gelu
 from stages.model.mixer import Mixer
 from stages.model.rows import Rows
 from stages.settings import Model
@@ -42,5 +42,5 @@ class Block(nn.Module):
         share_dropped = self.share_dropped if self.training else 0.0
         x = add_dropout(x, mixed, None, share_dropped)
         h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)
-        h = gelu(F.linear(h, self.expand.weight), self.expand.bias)  # (N, 4C)
+        h = linear_gelu(h, self.expand.weight, self.expand.bias)  # (N, 4C)
         return add_dropout(x, F.linear(h, self.contract.weight), self.contract.bias, share_dropped)

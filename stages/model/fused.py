@@ -48,12 +48,12 @@ def dropout(x: Tensor, share_dropped: float) -> Tensor:
     return F.dropout(x, share_dropped)
 
 
-def gelu(x: Tensor, bias: Tensor) -> Tensor:
-    """GELU(x + bias), the exact form: value times normal distribution function. x: (N, C); bias: (C,)."""
+def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """GELU(xWᵀ + b), the exact form: value times normal distribution function. x: (N, C); W: (D, C); b: (D,)."""
     if serve(x):
-        y: Tensor = _Gelu.apply(x, bias)
+        y: Tensor = _LinearGelu.apply(x, weight, bias)
         return y
-    return F.gelu(x + bias)
+    return F.gelu(F.linear(x, weight) + bias)
 
 
 def embed(table: Tensor, numbers: Tensor) -> Tensor:
@@ -162,22 +162,25 @@ class _AddDropout(torch.autograd.Function):
         return of_residual, result, None if bias_gradient is None else bias_gradient.to(gradient.dtype), None
 
 
-class _Gelu(torch.autograd.Function):
+class _LinearGelu(torch.autograd.Function):
+    """With the product, whose memory then serves for what is made of it: these are a block's largest tensors."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, bias: Tensor) -> Tensor:
-        x = x.contiguous()
-        y = torch.empty_like(x)
-        slope = torch.empty_like(x) if any(ctx.needs_input_grad) else None
-        call("gelu_forward", x.dtype, x, bias, y, slope, *_rows(x))
-        ctx.save_for_backward(slope)
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        y = F.linear(x, weight)  # (N, D)
+        slope = torch.empty_like(y) if any(ctx.needs_input_grad) else None
+        call("gelu_forward", y.dtype, y, bias, y, slope, *_rows(y))
+        ctx.save_for_backward(x, weight)
+        ctx.slope = slope
         return y
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
-        (slope,) = ctx.saved_tensors
-        result, bias_gradient = torch.empty_like(slope), slope.new_empty(slope.shape[-1], dtype=torch.float32)
-        call("gelu_backward", slope.dtype, slope, gradient.contiguous(), result, bias_gradient, *_rows(slope))
-        return result, bias_gradient.to(slope.dtype)
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x, weight = ctx.saved_tensors
+        to_y, ctx.slope = ctx.slope, None  # used up: there is one way back
+        bias_gradient = to_y.new_empty(to_y.shape[-1], dtype=torch.float32)
+        call("gelu_backward", to_y.dtype, to_y, gradient.contiguous(), to_y, bias_gradient, *_rows(to_y))
+        return to_y @ weight, to_y.t() @ x, bias_gradient.to(to_y.dtype)
 
 
 class _SplitHeads(torch.autograd.Function):
