@@ -15,11 +15,11 @@ def results_table(metrics: dict[str, Any], others: Mapping[str, Published | None
     """Return the table scratch / pretrained / London of `metrics` (metrics.json), best variant first.
 
     `others` is what was published for each variant; without any there is no such column. Accuracies in percent of the
-    dev questions, lift in points, loss in nats a character, documents a second of one seed's pretraining.
+    dev questions, lift in points, loss in nats a character.
     """
     header: tuple[str, ...] = (
         "variant", "parameters", "scratch, %", "pretrained, % (95 % interval)", "London, %", "lift, points",
-        "pretraining loss", "documents/s per seed", "seeds",
+        "pretraining loss", "seeds",
     )  # fmt: skip
     if any(others.values()):
         header += ("published, %: usual (range)",)
@@ -35,7 +35,6 @@ def results_table(metrics: dict[str, Any], others: Mapping[str, Published | None
                 f"{metrics['london']['dev_accuracy']:.1f}",
                 f"{figures['lift_over_london']:+.1f}",
                 f"{figures['pretrain_loss']:.4f}",
-                f"{figures['documents_per_second']:,.1f}",
                 figures["seeds"],
                 *([_published(others[name])] if any(others.values()) else []),
             )
@@ -48,13 +47,16 @@ def _published(found: Published | None) -> str:
 
 
 def provenance_table(evaluations: Sequence[Evaluation], seeds: int) -> Markdown:
-    """Return the table of commit, params hash, device, precision, kernels, libraries, seeds and seconds by variant.
+    """Return the table of commit, params hash, device, precision, kernels, libraries, seeds, seconds, rate by variant.
 
     The kernels are those between the matrix products, the seeds how many; the seconds are of pretraining, those of all
-    seeds added, also where these were trained side by side.
+    seeds added, also where these were trained side by side; the rate is in documents a second of one seed's.
     """
     seconds = f"seconds of pretraining{', all seeds added' if seeds > 1 else ''}"
-    header = ("variant", "commit", "params", "device", "precision", "kernels", "libraries", "seeds", seconds)
+    header = (
+        "variant", "commit", "params", "device", "precision", "kernels", "libraries", "seeds", seconds,
+        "documents/s per seed",
+    )  # fmt: skip
     rows = []
     for evaluation in evaluations:
         made = evaluation.provenance
@@ -70,9 +72,10 @@ def provenance_table(evaluations: Sequence[Evaluation], seeds: int) -> Markdown:
                 libraries,
                 seeds,
                 f"{made.seconds:,.0f}",
+                f"{evaluation.documents_per_second:,.1f}",
             )
         )
-    return table(header, rows, right=header[-2:])
+    return table(header, rows, right=header[-3:])
 
 
 def short(commit: str) -> str:
