@@ -72,8 +72,6 @@ def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
     assert "Where was Person 9 born? | Nowhere | Genoa | 0.500 |" in page
     assert "95.8 % is the most that reading the pages can give" in page
     assert "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 2 |" in page
-        "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 2 | 75 |" in page
-    )
     assert "| 2 | 75 | 1,234.6 |" in page
     assert page.index("| rope | 3,290,624 |") < page.index("| vanilla | 3,290,624 |")
 
