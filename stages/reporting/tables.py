@@ -21,7 +21,8 @@ def results_table(metrics: dict[str, Any], others: Mapping[str, Published | None
         "variant", "parameters", "scratch, %", "pretrained, % (95 % interval)", "London, %", "lift, points",
         "pretraining loss", "seeds",
     )  # fmt: skip
-    if any(others.values()):
+    any_published = any(others.values())
+    if any_published:
         header += ("published, %: usual (range)",)
     rows = []
     for name in ranking(metrics["variants"]):
@@ -36,7 +37,7 @@ def results_table(metrics: dict[str, Any], others: Mapping[str, Published | None
                 f"{figures['lift_over_london']:+.1f}",
                 f"{figures['pretrain_loss']:.4f}",
                 figures["seeds"],
-                *([_published(others[name])] if any(others.values()) else []),
+                *([_published(others[name])] if any_published else []),
             )
         )
     return table(header, rows, right=header[1:])

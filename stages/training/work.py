@@ -2,7 +2,8 @@
 
 DVC deletes a stage's outputs before it reruns the stage, so checkpoints lie outside of them, in
 work/<stage>-<recipe>-<variant>-<key>. The key is a hash of everything the result depends on: a training with
-other code, settings, data, device, torch or numpy gets another folder and never continues from a foreign checkpoint.
+other code, settings, data, kind of device, torch or numpy gets another folder and never continues from a foreign
+checkpoint.
 
 A training that ends well deletes its folder, and with it those of the same stage, recipe and variant that nothing was
 written to for STALE_DAYS and that no process holds: nobody will go on with them. All others stay.

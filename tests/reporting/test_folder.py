@@ -67,12 +67,13 @@ def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Pat
 def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
     write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert page.startswith("# Knowledge Access: quick, all\n\nWith pretraining **rope**, the highest of 2 variants")
+    opening = "With pretraining **rope**, the highest of 2 variants but not told apart from vanilla, answers"
+    assert page.startswith(f"# Knowledge Access: quick, all\n\n{opening}")
     assert "Where was Person 1 born? | Bergen | Bergen | 0.500 |" in page
     assert "Where was Person 9 born? | Nowhere | Genoa | 0.500 |" in page
     assert "95.8 % is the most that reading the pages can give" in page
-    assert "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 2 |" in page
-    assert "| 2 | 75 | 1,234.6 |" in page
+    made = "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 2 | 75 |"
+    assert f"{made} 1,234.6 |" in page
     assert page.index("| rope | 3,290,624 |") < page.index("| vanilla | 3,290,624 |")
 
 

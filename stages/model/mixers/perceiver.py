@@ -123,9 +123,8 @@ class Trunk(BaseTrunk):
         if settings.bottleneck > model.context:
             raise ValueError(f"bottleneck {settings.bottleneck} exceeds model.context {model.context}")
         super().__init__(model, settings, Mixer)
-        C = torch.empty(
-            1, settings.bottleneck, model.width
-        )  # of three dimensions, as the course's: that decides its scale
+        # of three dimensions, as the course's: that decides its scale
+        C = torch.empty(1, settings.bottleneck, model.width)
         self.latents = nn.Parameter(nn.init.xavier_uniform_(C)[0])
         self.residual = settings.residual
 
