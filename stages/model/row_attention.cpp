@@ -11,8 +11,8 @@
 
 namespace {
 
-constexpr int64_t LANES = 16, PAIR = 2 * LANES;  // numbers of a vector, of two
-constexpr int64_t BLOCK = 4, AHEAD = 16;            // queries done together; characters asked of memory before their turn
+constexpr int64_t LANES = 16;            // numbers of a vector
+constexpr int64_t BLOCK = 6, AHEAD = 16;  // queries done together; characters asked of memory before their turn
 
 typedef float vector __attribute__((vector_size(4 * LANES)));
 typedef float four __attribute__((vector_size(4 * 4)));
@@ -97,25 +97,32 @@ void transpose(const float *from, int64_t characters, int64_t size, int64_t widt
     }
 }
 
-// products[r][s] = bias[s] + Σ_c queries[r][c] · keys[c][s], for first ≤ s < last in whole pairs of vectors.
-void score(const float *queries, int64_t width, const float *keys, const float *bias, int64_t length, int64_t size,
-           int64_t first, int64_t last, float *products) {
-    for (int64_t s = first; s < last; s += PAIR) {
-        vector sum[BLOCK][2];
-        for (int r = 0; r < BLOCK; ++r) sum[r][0] = load(bias + s), sum[r][1] = load(bias + s + LANES);
-        for (int64_t c = 0; c < size; ++c) {
-            const vector left = load(keys + c * length + s), right = load(keys + c * length + s + LANES);
-            for (int r = 0; r < BLOCK; ++r) {
-                const vector query = all(queries[r * width + c]);
-                sum[r][0] += query * left;
-                sum[r][1] += query * right;
-            }
-        }
+// products[r][s] = bias[s] + Σ_c queries[r][c] · keys[c][s], for as many vectors of keys s.
+template <int VECTORS>
+inline void score_some(const float *queries, int64_t width, const float *keys, const float *bias, int64_t length,
+                       int64_t size, int64_t s, float *products) {
+    vector sum[BLOCK][VECTORS];
+    for (int r = 0; r < BLOCK; ++r)
+        for (int v = 0; v < VECTORS; ++v) sum[r][v] = load(bias + s + v * LANES);
+    for (int64_t c = 0; c < size; ++c) {
+        vector key[VECTORS];
+        for (int v = 0; v < VECTORS; ++v) key[v] = load(keys + c * length + s + v * LANES);
         for (int r = 0; r < BLOCK; ++r) {
-            store(products + r * length + s, sum[r][0]);
-            store(products + r * length + s + LANES, sum[r][1]);
+            const vector query = all(queries[r * width + c]);
+            for (int v = 0; v < VECTORS; ++v) sum[r][v] += query * key[v];
         }
     }
+    for (int r = 0; r < BLOCK; ++r)
+        for (int v = 0; v < VECTORS; ++v) store(products + r * length + s + v * LANES, sum[r][v]);
+}
+
+// The same for all keys first ≤ s < last: whole vectors, taken in pairs, which keep the processor busier.
+void score(const float *queries, int64_t width, const float *keys, const float *bias, int64_t length, int64_t size,
+           int64_t first, int64_t last, float *products) {
+    int64_t s = first;
+    for (; s + 2 * LANES <= last; s += 2 * LANES)
+        score_some<2>(queries, width, keys, bias, length, size, s, products);
+    if (s < last) score_some<1>(queries, width, keys, bias, length, size, s, products);
 }
 
 // sums[r][c] = Σ_s weights[r][s] · values[s][c], for first ≤ s < last.
@@ -171,12 +178,12 @@ struct Attention {
 
 // One row and one head of keys.
 struct Item {
-    int64_t start, asking, key_start, asked, key_head, room;  // room: for the keys, whole pairs of vectors
+    int64_t start, asking, key_start, asked, key_head, room;  // room: for the keys, whole vectors
 
     Item(const Attention &a, int64_t i) {
         const int64_t row = i / a.key_heads;
         start = a.starts[row], asking = a.lengths[row], key_start = a.key_starts[row], asked = a.key_lengths[row];
-        key_head = i % a.key_heads, room = whole(asked, PAIR);
+        key_head = i % a.key_heads, room = whole(asked, LANES);
     }
     int64_t keys(const Attention &a) const { return key_start * a.key_stride + key_head * a.size; }
     int64_t biases(const Attention &a) const { return key_start * a.key_heads + key_head; }
@@ -189,13 +196,13 @@ struct Item {
 
 // A block of queries, and the keys from the first one that any of them sees to the last.
 struct Span {
-    int64_t here, first, end, last;  // here: queries; first, last: whole pairs of vectors; end: the last key itself
+    int64_t here, first, end, last;  // here: queries; first, last: whole vectors; end: the last key itself
 
     Span(const Attention &a, const Item &item, int64_t t) {
         here = std::min(BLOCK, item.asking - t);
-        first = std::max<int64_t>(0, t + 1 - a.window) / PAIR * PAIR;
+        first = std::max<int64_t>(0, t + 1 - a.window) / LANES * LANES;
         end = std::min(t + here, item.asked);
-        last = whole(end, PAIR);
+        last = whole(end, LANES);
     }
 };
 
@@ -263,7 +270,7 @@ template <int VECTORS>
 void forward(const Attention &a, const number *q, const number *k, const number *v, const number *b, number *y,
              float *sums) {
     constexpr int64_t width = VECTORS * LANES;
-    const int64_t longest_key = a.longest_key(), room = whole(longest_key, PAIR), group = a.heads / a.key_heads;
+    const int64_t longest_key = a.longest_key(), room = whole(longest_key, LANES), group = a.heads / a.key_heads;
     const Dropout shared(a.seed, a.p);
 #pragma omp parallel
     {
@@ -307,7 +314,7 @@ template <int VECTORS>
 void backward(const Attention &a, const number *q, const number *k, const number *v, const number *b,
               const float *sums, const number *gradient, number *to_q, number *to_k, number *to_v, number *to_b) {
     constexpr int64_t width = VECTORS * LANES;
-    const int64_t longest_key = a.longest_key(), room = whole(longest_key, PAIR), group = a.heads / a.key_heads;
+    const int64_t longest_key = a.longest_key(), room = whole(longest_key, LANES), group = a.heads / a.key_heads;
     const int64_t query_room = whole(a.longest(), BLOCK);
     const Dropout shared(a.seed, a.p);
 #pragma omp parallel
