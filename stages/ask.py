@@ -12,6 +12,8 @@ from contextlib import suppress
 from stages.corpus.reading import harmless
 from stages.errors import StudyError, command
 from stages.inference.asking import Reply, ask
+from stages.inference.decoding import Pick, Sampler
+from stages.inference.options import add_decoding, draws, sampling
 from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -19,17 +21,27 @@ from stages.training.experiment import Experiment
 
 @command
 def main() -> None:
-    """Answer a question, or one after another, with the likeliest places."""
+    """Answer a question, or one after another, with the likeliest places or with drawn ones."""
     parser = argparse.ArgumentParser(prog="python -m stages.ask", description=__doc__)
     parser.add_argument("question", nargs="?", help="`Where was NAME born?`; by default they are read from the input")
     parser.add_argument("--variant", help="by default the selection of params.yaml; of `all` the best on dev")
     parser.add_argument("--recipe", help="by default the selection of params.yaml")
     parser.add_argument("--seed", type=int, help="which training's model; by default the recipe's first seed")
     parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")
+    add_decoding(
+        parser,
+        temperature="draw --top answers instead and print those that differ; 0: always the likeliest character",
+        beams="how many lines search for the places; 1: greedily, as the reports' answers; by default 10 or --top",
+    )
+    parser.add_argument("--draw-seed", type=int, default=1, help="of the draws, 1 by default")
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
     if given.top < 1:
         raise StudyError(f"--top: was {given.top}; allowed: 1 or more")
+    if given.draw_seed < 0:
+        raise StudyError(f"--draw-seed: was {given.draw_seed}; allowed: 0 or more")
+    chance = sampling(given, 1.0)
+    by: Pick | int | None = Sampler(chance, given.draw_seed) if chance and draws(given) else given.beams
     settings = load()
     recipe = given.recipe or settings.recipe
     max_characters = settings.question_recipe(recipe).generation.max_characters
@@ -38,11 +50,11 @@ def main() -> None:
     prepared, model = load_trained(experiment, "finetune", f"pretrained-seed-{seed}")
     origin = {"recipe": recipe, "variant": experiment.variant, "seed": seed}
     if given.question is not None:
-        show(ask(model, prepared, given.question, given.top, max_characters), origin, given.json)
+        show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)
         return
     for question in questions():
         try:
-            show(ask(model, prepared, question, given.top, max_characters), origin, given.json)
+            show(ask(model, prepared, question, given.top, max_characters, by), origin, given.json)
         except StudyError as error:  # the next question may be a better one
             print(f"error: {error}", file=sys.stderr, flush=True)
 

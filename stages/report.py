@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from stages.errors import StudyError, command
+from stages.errors import command
 from stages.reporting.folder import write_report
 from stages.reporting.sections.changes import changes_part
 from stages.reporting.sections.costs import costs_part
@@ -24,13 +24,10 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(given.recipe)
-    entries = Path("data/compared") / given.recipe
     if given.selection == EVERY:
         variants = settings.study.variants
     elif given.selection == ALL:
-        variants = sorted(path.stem for path in entries.glob("*.json"))
-        if not variants:
-            raise StudyError(f"{entries}: holds no variant to compare; `dvc repro` makes it")
+        variants = sorted(settings.study.compared)
     else:
         settings.check_variant(given.selection)
         variants = [given.selection]
@@ -40,7 +37,9 @@ def main() -> None:
         inventions_part(probes, variants),
         saliency_part(probes, variants),
         changes_part(settings.ablation, given.recipe),
-        influence_part(Path("data/influence"), Path("data/targets") / given.recipe, given.recipe, variants),
+        influence_part(
+            Path("data/influence"), Path("data/targets") / given.recipe, given.recipe, recipe.model.layers, variants
+        ),
         costs_part(Path("data/cost"), variants),
         exploration_part(Path("data/exploration")),
     ]

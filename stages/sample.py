@@ -9,8 +9,9 @@ import sys
 from stages.corpus.reading import harmless, quoted
 from stages.errors import StudyError, command
 from stages.inference.asking import lacking
-from stages.inference.decoding import Sampler, Sampling
+from stages.inference.decoding import Sampler
 from stages.inference.generation import likeliest_passage, passage
+from stages.inference.options import add_decoding, sampling
 from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -26,10 +27,11 @@ def main() -> None:
     parser.add_argument("--variant", help="by default the selection of params.yaml; of `all` the best on dev")
     parser.add_argument("--prompt", default="\n", help="what the passage begins with; by default a new line")
     parser.add_argument("--characters", type=int, default=400, help="how many to say after it, 400 by default")
-    parser.add_argument("--temperature", type=float, help=f"0: always the likeliest; {TEMPERATURE} by default")
-    parser.add_argument("--top-k", type=int, help="draw from the so many likeliest characters only")
-    parser.add_argument("--top-p", type=float, help="draw from the fewest likeliest characters with this mass only")
-    parser.add_argument("--beams", type=int, help="draw nothing: the likeliest passage that so many lines lead to")
+    add_decoding(
+        parser,
+        temperature=f"0: always the likeliest; {TEMPERATURE} by default",
+        beams="draw nothing: the likeliest passage that so many lines lead to",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the draws: another one, another passage; 1 by default")
     parser.add_argument("--model-seed", type=int, help="which training's model; by default the recipe's first seed")
     given = parser.parse_args()
@@ -37,7 +39,7 @@ def main() -> None:
         raise StudyError(f"--characters: was {given.characters}; allowed: 1 or more")
     if given.seed < 0:
         raise StudyError(f"--seed: was {given.seed}; allowed: 0 or more")
-    sampling = drawn(given)
+    chance = sampling(given, TEMPERATURE)
     settings = load()
     recipe = given.recipe or settings.recipe
     settings.recipe_named(recipe)
@@ -49,28 +51,12 @@ def main() -> None:
         raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
     if note := lacking(vocabulary, given.prompt):
         print(f"note: {note}", file=sys.stderr)
-    if sampling is None:
+    if chance is None:
         said = likeliest_passage(model, prompt, given.characters, given.beams)
     else:
-        said = passage(model, prompt, given.characters, Sampler(sampling, given.seed))
+        said = passage(model, prompt, given.characters, Sampler(chance, given.seed))
     text = vocabulary.decode([*prompt, *said])
     print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text))
-
-
-def drawn(given: argparse.Namespace) -> Sampling | None:
-    """What chance is to choose from; None where a beam searches instead.
-
-    Raises:
-        StudyError: an option is impossible, or does not go with --beams.
-    """
-    if given.beams is None:
-        return Sampling(TEMPERATURE if given.temperature is None else given.temperature, given.top_k, given.top_p)
-    if given.beams < 1:
-        raise StudyError(f"--beams: was {given.beams}; allowed: 1 or more")
-    options = {"--temperature": given.temperature, "--top-k": given.top_k, "--top-p": given.top_p}
-    if of_draws := [name for name, value in options.items() if value is not None]:
-        raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(of_draws)}")
-    return None
 
 
 if __name__ == "__main__":

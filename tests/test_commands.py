@@ -125,6 +125,22 @@ def test_a_question_is_answered_with_the_likeliest_places_first(run: Run, name: 
     assert shares == sorted(shares, reverse=True) and sum(shares) <= 1.003
 
 
+@pytest.mark.parametrize("narrow", [("--beams", "1"), ("--temperature", "0"), ("--temperature", "3", "--top-k", "1")])
+def test_one_line_and_the_likeliest_character_each_time_give_the_greedy_answer(run: Run, narrow: list[str]) -> None:
+    ((place, _),) = places(run(ask, ZOE, *narrow).out)
+    assert place == "Brod"
+
+
+def test_drawn_answers_differ_and_follow_from_their_seed(run: Run) -> None:
+    hot = ("--top", "20", "--temperature", "5", "--draw-seed")
+    first, again, other = (json.loads(run(ask, ZOE, "--json", *hot, seed).out)["answers"] for seed in ("1", "1", "2"))
+    assert first == again != other
+    for answers in (first, other):
+        assert 1 < len({answer["place"] for answer in answers}) == len(answers) <= 20
+        shares = [answer["probability"] for answer in answers]
+        assert shares == sorted(shares, reverse=True)
+
+
 def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> None:
     line = json.loads(run(ask, ZOE, "--json", "--top", "2").out)
     assert {key: line[key] for key in ("question", "recipe", "variant", "seed", "notes")} == {
@@ -183,6 +199,10 @@ def test_no_input_is_no_error(run: Run) -> None:
         (["--variant", "nonsense"], ["unknown variant 'nonsense'", *VARIANTS]),
         (["--seed", "2"], ["seed 2", "allowed: 1"]),
         (["--top", "0"], ["--top: was 0"]),
+        (["--beams", "0"], ["--beams: was 0; allowed: 1 or more"]),
+        (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
+        (["--top-p", "2"], ["top-p: was 2"]),
+        (["--draw-seed", "-1"], ["--draw-seed: was -1"]),
     ],
 )
 def test_what_cannot_be_asked_is_told_in_one_line(run: Run, arguments: list[str], told: list[str]) -> None:

@@ -273,6 +273,21 @@ def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project
     assert [name for name in stages_run(output) if name != "check"] == []
 
 
+def test_a_variant_no_longer_compared_leaves_the_comparison(warm: Project) -> None:
+    def fewer(content: dict[str, Any]) -> None:
+        small(content)
+        content["study"]["compared"] = TWO[1:]
+
+    write_params(warm.folder, fewer)
+    try:
+        assert trained(warm.run("dvc", "repro")) == []
+        assert set(warm.metrics()["variants"]) == {*TWO[1:]}
+    finally:
+        write_params(warm.folder, small)
+        warm.run("dvc", "repro")
+    assert set(warm.metrics()["variants"]) == set(TWO)
+
+
 def test_deleted_data_come_back_from_the_cache(warm: Project) -> None:
     folder = warm.folder / "data" / "weights" / "quick"
     weights = {path: path.read_bytes() for name in TWO for path in (folder / name).rglob("*.safetensors")}

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,9 @@ import pytest
 import yaml
 
 from stages.reporting.published import published
-from stages.settings import load
 from tests.project import write_params
 from tests.test_pipeline import Project, clone, small, stages_run, trained
-from tests.tiny import ROOT
+from tests.tiny import BUILT_IN, ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -34,6 +34,14 @@ def add(there: Any, new: Any) -> Any:
     raise AssertionError(f"{there!r} is there already")
 
 
+CONTRACT = (
+    "test_no_input_changes_logits_before_it",
+    "test_cached_generation_equals_full_forward",
+    "test_cached_generation_is_as_exact_as_the_full_forward_in_bfloat16",
+    "test_every_parameter_gets_a_gradient",
+)  # of a variant: some of it
+
+
 @pytest.fixture(scope="module", name="project")
 def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return clone(tmp_path_factory.mktemp("readme") / "project")
@@ -48,6 +56,7 @@ def test_a_variant_is_added_as_the_readme_says(project: Project) -> None:
 
     def grown(content: dict[str, Any]) -> None:
         small(content)
+        content["compute"]["precision"] = "bfloat16"  # as where processors or GPUs multiply it fast
         content |= add(content, yaml.safe_load(settings))
 
     write_params(project.folder, grown)
@@ -58,12 +67,26 @@ def test_a_variant_is_added_as_the_readme_says(project: Project) -> None:
         elif not target.exists():
             shutil.copy(ROOT / folder, target)
     test, experiment = commands.splitlines()
-    passed = re.search(r"(\d+) passed", project.run(*test.split()))
-    assert passed and int(passed[1]) >= 10
+    output = project.run(*test.split(), "-vv")
+    for name in CONTRACT:
+        assert re.search(rf"::{name}\[.*{variant}.*\] PASSED", output), name
     output = project.run(*experiment.split())
     assert trained(output) == [f"pretrain@quick-{variant}", f"finetune@quick-{variant}"]
     assert [stage for stage in stages_run(output) if stage.endswith(("rope", "vanilla"))] == []
     assert set(project.metrics()["variants"]) == {variant}
+
+
+def test_a_text_of_ones_own_is_modelled_as_the_readme_says(project: Project) -> None:
+    text = "The cat sat on the mat, and the mat lay flat. "
+    (project.folder / "my.txt").write_text(200 * text, encoding="utf-8")
+    write_params(project.folder, small)
+    beginnings = ("dvc exp run -S sources.text", "python -m stages.sample --recipe text")
+    lines = [line for line in README.splitlines() if line.startswith(beginnings)]
+    training, *samples = [shlex.split(line, comments=True) for line in lines]
+    assert trained(project.run(*training)) == ["pretrain@text-vanilla"]
+    assert len(samples) == 3
+    for command in samples:
+        assert set(project.run(*command)) <= {*text, *"\n□⁇"}  # hardly trained, it may draw any of its vocabulary
 
 
 def rows_of(header: str) -> list[list[str]]:
@@ -104,4 +127,4 @@ def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
         found = figures("quick", name, "every")
         assert (parameters, loss) == (f"{found['parameters']:,}", f"{found['pretrain_loss']:.4f}"), name
         assert pretrained == interval(found), name
-    assert {row[0] for row in rows} == set(load().study.variants)
+    assert {row[0] for row in rows} == set(BUILT_IN)

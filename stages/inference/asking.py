@@ -7,10 +7,11 @@ from stages.corpus.questions import prompt
 from stages.corpus.reading import QUESTION, harmless, quoted
 from stages.corpus.vocabulary import Vocabulary
 from stages.errors import StudyError
-from stages.inference.generation import beam_search
+from stages.inference.decoding import Pick
+from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
 
-WIDTH = 10  # lines of the beam, at least
+WIDTH = 10  # lines of the beam, at least, unless their number is given
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,13 @@ class Reply:
     notes: list[str]  # what speaks against relying on them
 
 
-def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters: int) -> Reply:
-    """The `top` likeliest places, by beam search. A question of any form is answered, with a note.
+def ask(
+    model: GPT, prepared: Prepared, question: str, top: int, max_characters: int, by: Pick | int | None = None
+) -> Reply:
+    """The `top` likeliest places. A question of any form is answered, with a note.
+
+    by: the lines of the beam that searches for them, or what chooses the characters of as many answers instead, of
+    which those that differ are given.
 
     Raises:
         StudyError: the question is too long, or has no character that the corpus has.
@@ -37,8 +43,12 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         raise StudyError(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
-    answers = beam_search(model, [tokens], max_characters, max(top, WIDTH))[0][:top]
-    places = [(vocabulary.decode(answer.tokens), answer.probability) for answer in answers]
+    if by is None or isinstance(by, int):
+        answers = beam_search(model, [tokens], max_characters, by or max(top, WIDTH))[0][:top]
+    else:
+        answers = generate(model, [tokens] * top, max_characters, by)
+    said = {vocabulary.decode(answer.tokens): answer.probability for answer in answers}
+    places = sorted(said.items(), key=lambda place: -place[1])
     return Reply(question, places, _notes(prepared, question))
 
 

@@ -42,4 +42,6 @@ def counted(variant: str, settings: Section, shape: Shape) -> Cost:
                 trunk(*rows(1), states)
     finally:
         kernels.use_kernels(served)
-    return Cost(full.get_total_flops() / 2, numbers, step.get_total_flops() / 2)
+    lengths = 8 * len(states)  # each counts its positions, in int64
+    held = (sum(state.bytes_per_row for state in states) - lengths) / output.element_size()
+    return Cost(full.get_total_flops() / 2, numbers, step.get_total_flops() / 2, held)

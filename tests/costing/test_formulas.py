@@ -26,6 +26,7 @@ def test_a_formula_counts_what_the_code_computes_and_keeps(variant: str, shape: 
     assert said.multiply_adds == pytest.approx(found.multiply_adds, rel=PRODUCTS)
     assert said.step == pytest.approx(found.step, rel=PRODUCTS)
     assert said.kept + said.scores == pytest.approx(found.kept, rel=KEPT)
+    assert said.state == found.state
 
 
 def test_the_course_s_two_answers() -> None:
@@ -37,6 +38,15 @@ def test_the_course_s_two_answers() -> None:
         perceiver = FORMULAS["perceiver"].cost(shape, {"bottleneck": m}).multiply_adds
         terms = 10 * length * d**2 + 26 * m * d**2 + 4 * m**2 * d + 2 * length * m * d
         assert perceiver == terms  # m ≤ ℓ: the term md² is within ℓd²
+
+
+def test_what_rows_skip_are_the_pairs_out_of_reach() -> None:
+    window = FORMULAS["window"].cost(Shape(512, 3, 4, 64), {"width": 16})
+    assert window.multiply_adds - window.skipped == 3 * (2 * 512 * 16 * 64 + 12 * 512 * 64**2)
+    assert FORMULAS["window"].cost(Shape(16, 3, 4, 64), {"width": 16}).skipped == 0
+    several = FORMULAS["perceiver_ar"].cost(Shape(512, 3, 4, 64), {"latents": 32})
+    assert several.multiply_adds - several.skipped == 2 * 512 * (512 + 2 * 32) * 64 + 3 * 12 * 512 * 64**2
+    assert FORMULAS["rope"].cost(Shape(512, 3, 4, 64), {}).skipped == 0
 
 
 def test_a_bottleneck_is_never_longer_than_the_text() -> None:

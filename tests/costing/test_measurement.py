@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 import torch
@@ -37,8 +38,10 @@ def test_the_meter_sees_memory_that_comes_and_goes() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_variant_can_be_measured(variant: str) -> None:
-    found = measure(job(variant, 64))
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_every_variant_can_be_measured(variant: str, precision: Literal["float32", "bfloat16"]) -> None:
+    asked = job(variant, 64)
+    found = measure(replace(asked, compute=asked.compute.model_copy(update={"precision": precision})))
     assert found.length == 64
     assert min(found.forward_seconds, found.training_seconds, found.character_seconds) > 0
     assert found.training_bytes >= 0

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.model.test_variants import PARAMETERS, STATE
+from stages.costing.formulas import FORMULAS
+from tests.model.test_variants import PARAMETERS
 from tests.reference.attention import ATTENTION
 from tests.tiny import BUILT_IN, ROOT, SETTINGS, VARIANTS
 
@@ -14,8 +15,8 @@ def test_every_file_of_a_mixer_is_a_variant_of_the_study_and_the_other_way_round
 
 
 @pytest.mark.parametrize("variant", BUILT_IN)
-def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_size_stated(variant: str) -> None:
+def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_size_and_cost_stated(variant: str) -> None:
     assert variant in VARIANTS
     assert variant in ATTENTION
     assert variant in PARAMETERS
-    assert variant in STATE
+    assert variant in FORMULAS

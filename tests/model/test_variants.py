@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from stages.costing.formulas import FORMULAS, Shape
 from stages.model.gpt import GPT
 from stages.model.mixers import build, settings_of
 from stages.model.mixers.vanilla import Mixer as Vanilla
 from stages.model.rows import Rows
-from stages.settings import Model
 from tests.model.influence import ROUNDING, influence
 from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, random_tokens, tiny_model
@@ -36,42 +35,6 @@ PARAMETERS = {
     "wrnn": 3_550_720,
 }
 
-
-def key_values(model: Model, section: dict[str, Any], room: int) -> int:
-    return model.layers * 2 * model.width * room
-
-
-def values(model: Model, section: dict[str, Any], room: int) -> int:
-    return model.layers * model.width * room
-
-
-def hidden(model: Model, vectors: int) -> int:
-    return model.layers * model.width * vectors  # whatever the room
-
-
-def head_size(model: Model) -> int:
-    return model.width // model.heads
-
-
-# Numbers that a row's states hold, all blocks together, with room for so many positions
-STATE = {
-    "vanilla": key_values,
-    "rope": key_values,
-    "nope": key_values,
-    "window": lambda model, section, _: key_values(model, section, section["width"] - 1),
-    "mqa": lambda model, section, room: key_values(model, section, room) // model.heads,
-    "synthesizer": values,
-    "random_synthesizer": values,
-    "perceiver": lambda model, section, room: key_values(model, section, min(room, section["bottleneck"])),
-    "perceiver_ar": lambda model, section, room: (
-        2 * model.width * (room + (model.layers - 1) * (section["latents"] - 1))
-    ),
-    "linear": lambda model, *_: hidden(model, head_size(model) + 1),  # S and z
-    "gated_deltanet": lambda model, *_: hidden(model, head_size(model) + 3 * 3),  # S; three inputs of q, k and v
-    "min_gru": lambda model, *_: hidden(model, 1),
-    "rnn": lambda model, *_: hidden(model, 1),
-    "wrnn": lambda model, *_: hidden(model, 2),
-}
 
 # Parameters drawn as their papers draw them
 OF_THE_PAPER = {
@@ -99,6 +62,7 @@ def looks_ahead(model: GPT, length: int) -> bool:
     return bool(influence(model, length).tril(-1).any())
 
 
+@pytest.mark.usefixtures("either")
 def test_no_input_changes_logits_before_it(model: GPT) -> None:
     assert not looks_ahead(model, MODEL.context)
     assert not looks_ahead(model, 7)
@@ -139,6 +103,18 @@ def test_cached_generation_equals_full_forward(model: GPT, cut: Callable[[int], 
     states = model.empty_states(3, MODEL.context)
     read = [model(chunk, states) for chunk in tokens.split(cut(MODEL.context), dim=1)]
     torch.testing.assert_close(torch.cat(read, dim=1), model(tokens), rtol=0, atol=ROUNDING)
+
+
+@torch.inference_mode()
+def test_cached_generation_is_as_exact_as_the_full_forward_in_bfloat16(model: GPT) -> None:
+    tokens = random_tokens(3, MODEL.context)
+    exact = model(tokens)
+    model.to(torch.bfloat16)
+    states = model.empty_states(3, MODEL.context)
+    read = torch.cat([model(chunk, states) for chunk in tokens.split(1, dim=1)], dim=1)
+    assert read.dtype == torch.bfloat16
+    rounding, found = ((logits.float() - exact).square().mean().sqrt().item() for logits in (model(tokens), read))
+    assert found < 2 * rounding
 
 
 @torch.inference_mode()
@@ -216,10 +192,11 @@ def test_the_model_has_as_many_parameters_as_the_course_counts(name: str) -> Non
 
 @torch.inference_mode()
 @pytest.mark.parametrize("room", [8, 20, MODEL.context])
-@pytest.mark.parametrize("name", STATE)
-def test_a_rows_states_are_as_large_as_the_variant_says(name: str, room: int) -> None:
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name in FORMULAS])
+def test_a_rows_states_are_as_large_as_the_formula_says(name: str, room: int) -> None:
     model = loud(tiny_model(name))
-    numbers, states = STATE[name](MODEL, SECTIONS[name], room), model.empty_states(3, room)
+    shape = Shape(room, MODEL.layers, MODEL.heads, MODEL.width)
+    numbers, states = FORMULAS[name].cost(shape, SECTIONS[name]).state, model.empty_states(3, room)
     for tokens in random_tokens(3, room).split([3, 1, room - 4], dim=1):
         model(tokens, states)
         lengths = 8 * len(states)  # each state counts the positions, in int64
@@ -238,6 +215,8 @@ def test_every_parameter_gets_a_gradient(variant: str) -> None:
     tokens = random_tokens(4, MODEL.context + 1)
     F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()).backward()
     assert [name for name, parameter in model.named_parameters() if parameter.grad is None] == []
+    idle = [name for name, parameter in model.named_parameters() if not parameter.grad.abs().max() > 1e-7]
+    assert idle == []
 
 
 def test_first_weights_are_small_biases_zero_and_positions_zero(variant: str) -> None:

@@ -56,7 +56,7 @@ def write_all(folder: Path, seeds: int) -> Path:
     parts = [
         knowledge_part(folder / "probes", variants),
         saliency_part(folder / "probes", variants),
-        influence_part(folder / "influence", folder / "targets", RECIPE, variants),
+        influence_part(folder / "influence", folder / "targets", RECIPE, 3, variants),
         costs_part(folder / "cost", variants),
         exploration_part(folder / "exploration"),
     ]

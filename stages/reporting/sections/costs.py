@@ -36,7 +36,8 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
         length=common[-1] if common else None,
         fitted_lengths=upper_half(max((each.lengths for each in measured), key=len)),
         unstated=[each.variant for each in measured if not each.stated],
-        computed=[each.variant for each in measured if each.stated and each.stated.computed],
+        computed=[each.variant for each in measured if each.computed],
+        notes=[each.stated.note for each in measured if each.stated and each.stated.note],
         by_rows=by_rows,
         slower=[name for name in by_rows if name not in {each.variant for each in slowed}],
         overhead=overhead_finding(slowed, TRAINING),
@@ -68,17 +69,24 @@ def memory_table(measured: Sequence[Measured]) -> Markdown:
 
 
 def generation_table(measured: Sequence[Measured]) -> Markdown:
-    """Return how operations and time of one more character grow, as `time_table`."""
+    """Return how operations and time of one more character, and the memory of the states, grow, as `time_table`."""
+    header = (
+        "variant", "operations of a character", "in the limit", "at these lengths", "time",
+        "numbers of the states", "in the limit", "memory",
+    )  # fmt: skip
     rows = [
         (
             each.variant,
             each.stated.step if each.stated else "–",
             *_stated(each, "step"),
             _exponent(each.exponents.get(CHARACTER)),
+            each.stated.state if each.stated else "–",
+            _stated(each, "state")[0],
+            _exponent(each.exponents.get("state_bytes")),
         )
         for each in measured
     ]
-    return _exponents("operations of a character", ("time",), rows)
+    return table(header, rows, right=[*header[2:5], *header[6:]])
 
 
 def costs_table(measured: Sequence[Measured], length: int) -> Markdown:
@@ -115,16 +123,14 @@ def _operations(measured: Measured) -> str:
     """A formula's words for operations: what the method needs and, where the code computes another term, that."""
     if measured.stated is None:
         return "–"
-    needed, computed = measured.stated.operations, measured.stated.computed
-    return _words(needed, computed[0] if computed else None)
+    return _words(measured.stated.operations, measured.computed[0] if measured.computed else None)
 
 
 def _kept(measured: Measured) -> str:
     """As `_operations`, of the numbers kept for the way back."""
     if measured.stated is None:
         return "–"
-    needed, computed = measured.stated.memory, measured.stated.computed
-    return _words(needed, measured.rowwise or (computed[1] if computed else None))
+    return _words(measured.stated.memory, measured.rowwise or (measured.computed[1] if measured.computed else None))
 
 
 def _words(needed: str, computed: str | None) -> str:

@@ -10,7 +10,7 @@ from stages.costing.exponents import Exponent, fitted
 from stages.costing.formulas import FORMULAS, Cost, Formula, Shape, in_the_limit
 from stages.reporting.evaluations import broken, device_of, read_record
 
-Quantity = Literal["multiply_adds", "kept", "step"]  # of a `Cost`
+Quantity = Literal["multiply_adds", "kept", "step", "state"]  # of a `Cost`
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Measured:
     left_out: dict[str, str]
     device: str
     precision: str
-    by_rows: bool  # softmax attention went from row to row and kept no scores
+    by_rows: bool  # softmax attention went from row to row, kept no scores and skipped what is out of reach
 
     @property
     def lengths(self) -> list[int]:
@@ -46,16 +46,26 @@ class Measured:
         return FORMULAS.get(self.variant)
 
     @property
+    def computed(self) -> tuple[str, str] | None:
+        """Operations and memory of the form that was measured, in words, where these are more than the method needs."""
+        return self.stated.computed if self.stated and not self.by_rows else None
+
+    @property
     def rowwise(self) -> str | None:
         """The formula's memory, in words, where attention was measured from row to row; None where it was not."""
         return self.stated.by_rows if self.stated and self.by_rows else None
 
     def formula(self, length: int) -> Cost | None:
-        """What the formula says of a length, with the scores that were kept; None where the variant states none."""
+        """What the formula says of a length as it was computed: written out, with scores kept, or from row to row.
+
+        None where the variant states none.
+        """
         if self.stated is None:
             return None
         said = self.stated.cost(Shape(length, self.layers, self.heads, self.width), self.settings)
-        return said if self.by_rows else replace(said, kept=said.kept + said.scores)
+        if self.by_rows:
+            return replace(said, multiply_adds=said.multiply_adds - said.skipped)
+        return replace(said, kept=said.kept + said.scores)
 
     def stated_exponent(self, what: Quantity) -> float | None:
         """The exponent of a formula's quantity over the lengths that are fitted.

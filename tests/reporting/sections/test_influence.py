@@ -65,10 +65,10 @@ def write_targets(folder: Path, content: bool = True) -> None:
     pd.DataFrame(counts).to_csv(folder / "targets.tsv", sep="\t", index=False)
 
 
-def section(folder: Path, *variants: str) -> Part:
+def section(folder: Path, *variants: str, layers: int = 3) -> Part:
     if not (folder / "targets").is_dir():
         write_targets(folder / "targets")
-    part = influence_part(folder, folder / "targets", "quick", variants)
+    part = influence_part(folder, folder / "targets", "quick", layers, variants)
     assert part is not None
     return part
 
@@ -203,7 +203,7 @@ def test_the_targets_curve_falls_from_all_to_none(tmp_path: Path) -> None:
 
 
 def test_without_any_variant_there_is_no_section(tmp_path: Path) -> None:
-    assert influence_part(tmp_path / "nothing", tmp_path / "targets", "quick", ["vanilla"]) is None
+    assert influence_part(tmp_path / "nothing", tmp_path / "targets", "quick", 3, ["vanilla"]) is None
 
 
 def spoil(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
@@ -236,6 +236,18 @@ def test_what_is_missing_or_broken_is_told_in_one_line(
     write_targets(tmp_path / "targets")
     damage(tmp_path)
     with pytest.raises(StudyError, match=told) as caught:
-        influence_part(tmp_path, tmp_path / "targets", "quick", ["rope"])
+        influence_part(tmp_path, tmp_path / "targets", "quick", 3, ["rope"])
     assert "\n" not in str(caught.value)
     assert "dvc repro" in str(caught.value)
+
+
+def test_targets_of_a_window_are_counted_only_where_the_recipe_has_as_many_blocks(tmp_path: Path) -> None:
+    write_pictures(tmp_path, "window", [CAUSAL & (t - s < 6)])
+    write_pictures(tmp_path, "perceiver", [prefix(4)], [SETTINGS])
+    same, other = (section(tmp_path, "window", "perceiver", layers=layers) for layers in (3, 4))
+    assert "From output 6 on stand" in said(same, "window")
+    assert "not counted" not in same.text
+    assert "the last 6 inputs" in said(other, "window") and "stand" not in said(other, "window")
+    assert "How far window reaches depends on the number of blocks, and recipe quick has 4" in other.text
+    assert row(other, "window")[2:] == ["–", "–", "–"]
+    assert row(other, "perceiver") == row(same, "perceiver")
