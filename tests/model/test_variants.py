@@ -97,6 +97,7 @@ def pieces(length: int) -> list[int]:
 
 
 @torch.inference_mode()
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize("cut", [ones, whole, pieces])
 def test_cached_generation_equals_full_forward(model: GPT, cut: Callable[[int], list[int]]) -> None:
     tokens = random_tokens(3, MODEL.context)
