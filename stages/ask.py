@@ -13,7 +13,7 @@ from stages.corpus.reading import harmless
 from stages.errors import StudyError, command
 from stages.inference.asking import Reply, ask
 from stages.inference.decoding import Pick, Sampler
-from stages.inference.options import add_decoding, draws, sampling
+from stages.inference.options import add_decoding, sampling
 from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -40,8 +40,8 @@ def main() -> None:
         raise StudyError(f"--top: was {given.top}; allowed: 1 or more")
     if given.draw_seed < 0:
         raise StudyError(f"--draw-seed: was {given.draw_seed}; allowed: 0 or more")
-    chance = sampling(given, 1.0)
-    by: Pick | int | None = Sampler(chance, given.draw_seed) if chance and draws(given) else given.beams
+    chance = sampling(given, None)
+    by: Pick | int | None = Sampler(chance, given.draw_seed) if chance else given.beams
     settings = load()
     recipe = given.recipe or settings.recipe
     max_characters = settings.question_recipe(recipe).generation.max_characters

@@ -16,21 +16,22 @@ def add_decoding(parser: argparse.ArgumentParser, temperature: str, beams: str) 
     parser.add_argument("--beams", type=int, help=beams)
 
 
-def sampling(given: argparse.Namespace, usual: float) -> Sampling | None:
-    """What chance is to choose from, at the usual temperature where none is given; None with --beams.
+def sampling(given: argparse.Namespace, usual: float | None) -> Sampling | None:
+    """What chance is to choose from, at the usual temperature where none is given.
+
+    None where it chooses nothing: with --beams, and without any of its options where no temperature is usual.
 
     Raises:
         StudyError: an option is impossible, or does not go with --beams.
     """
+    of_draws = [f"--{name.replace('_', '-')}" for name in OF_DRAWS if getattr(given, name) is not None]
     if given.beams is None:
-        return Sampling(usual if given.temperature is None else given.temperature, given.top_k, given.top_p)
+        if usual is None and not of_draws:
+            return None
+        temperature = next(each for each in (given.temperature, usual, 1.0) if each is not None)
+        return Sampling(temperature, given.top_k, given.top_p)
     if given.beams < 1:
         raise StudyError(f"--beams: was {given.beams}; allowed: 1 or more")
-    if of_draws := [f"--{name.replace('_', '-')}" for name in OF_DRAWS if getattr(given, name) is not None]:
+    if of_draws:
         raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(of_draws)}")
     return None
-
-
-def draws(given: argparse.Namespace) -> bool:
-    """Whether an option of chance is given."""
-    return any(getattr(given, name) is not None for name in OF_DRAWS)

@@ -167,7 +167,8 @@ def test_what_overhead_explains_is_not_put_down_to_rows(tmp_path: Path) -> None:
     assert "Measured times of window may grow more slowly" in part.text
     alone = costs_part(tmp_path, ["perceiver"])
     assert alone is not None
-    assert "these keep no scores (their second memory)" in alone.text and "may grow more slowly" not in alone.text
+    ended = "these keep no scores (their second memory), and operations count no\npairs out of a window's reach.\n"
+    assert ended in alone.text and "may grow more slowly" not in alone.text
 
 
 @pytest.mark.parametrize(
