@@ -39,6 +39,7 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
         computed=[each.variant for each in measured if each.computed],
         notes=[each.stated.note for each in measured if each.stated and each.stated.note],
         by_rows=by_rows,
+        windowed=[each.variant for each in measured if each.skips],
         slower=[name for name in by_rows if name not in {each.variant for each in slowed}],
         overhead=overhead_finding(slowed, TRAINING),
         character_overhead=overhead_finding(outweighed(measured, CHARACTER), CHARACTER),

@@ -55,6 +55,12 @@ class Measured:
         """The formula's memory, in words, where attention was measured from row to row; None where it was not."""
         return self.stated.by_rows if self.stated and self.by_rows else None
 
+    @property
+    def skips(self) -> bool:
+        """Whether attention was measured from row to row, and leaves out pairs out of reach at the longest length."""
+        said = self.formula(self.lengths[-1])
+        return bool(self.rowwise and said and said.skipped)
+
     def formula(self, length: int) -> Cost | None:
         """What the formula says of a length as it was computed: written out, with scores kept, or from row to row.
 
