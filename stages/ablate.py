@@ -11,7 +11,7 @@ from stages.finetune import finetuning
 from stages.pretrain import pretraining
 from stages.settings import Settings, load
 from stages.training.experiment import Experiment
-from stages.training.run import Run, run
+from stages.training.run import Training, run
 
 HELD_OUT = Path("data/held_out")  # <recipe>/: what `prepare --held-out` makes
 WEIGHTS = Path("data/ablations")  # <recipe>/<change>/
@@ -38,20 +38,18 @@ def main() -> None:
     data = HELD_OUT / settings.ablation.recipe
     prepared = Prepared.load(data)
 
-    def train_seed(work: Run, seed: int) -> None:
-        work.complete(
-            "pretrained", pretraining(experiment, prepared), seed, partial(experiment.new_model, prepared, seed)
-        )
-        weights = work.work / "pretrained.safetensors"
-        work.complete(
-            "finetuned",
-            finetuning(experiment, prepared, "pretrained"),
-            seed,
-            partial(experiment.trained_model, prepared, weights),
-        )
+    def trainings(work: Path, seed: int) -> dict[str, Training]:
+        first, weights = partial(experiment.new_model, prepared, seed), work / "pretrained.safetensors"
+        return {
+            "pretrained": Training(pretraining(experiment, prepared), first),
+            "finetuned": Training(
+                finetuning(experiment, prepared, "pretrained"), partial(experiment.trained_model, prepared, weights)
+            ),
+        }
 
     output = WEIGHTS / settings.ablation.recipe / given.change
-    run("ablate", experiment, experiment.settings("pretrain", "finetune"), output, data, train_seed=train_seed)
+    depends = experiment.settings("pretrain", "finetune") | {"seeds": experiment.recipe.seeds}  # names do not tell them
+    run("ablate", experiment, depends, output, data, trainings=trainings)
 
 
 if __name__ == "__main__":

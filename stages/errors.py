@@ -22,6 +22,7 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
     def run() -> None:
         previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked since the package was imported
             main()
         except StudyError as error:
             sys.exit(f"error: {error}")

@@ -1,6 +1,7 @@
 """Stage `finetune`: the training questions, from scratch and from pretrained weights, per seed."""
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from stages.corpus.questions import question_examples
 from stages.errors import command
 from stages.training.experiment import Experiment
 from stages.training.loop import Task
-from stages.training.run import Run, run
+from stages.training.run import Training, run
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
@@ -53,18 +54,17 @@ def main() -> None:
     pretrained = experiment.weights_folder / "pretrained"
     tasks = {init: finetuning(experiment, prepared, init) for init in ("scratch", "pretrained")}
 
-    def train_seed(work: Run, seed: int) -> None:
+    def trainings(_: Path, seed: int) -> dict[str, Training]:
         weights = pretrained / f"seed-{seed}.safetensors"
         first_weights = {
             "scratch": partial(experiment.new_model, prepared, seed),
             "pretrained": partial(experiment.trained_model, prepared, weights),
         }
-        for init, model in first_weights.items():
-            work.complete(f"{init}-seed-{seed}", tasks[init], seed, model)
+        return {f"{init}-seed-{seed}": Training(tasks[init], model) for init, model in first_weights.items()}
 
     output = experiment.weights_folder / "finetuned"
     settings = experiment.settings("finetune", "pretrain")
-    run("finetune", experiment, settings, output, experiment.prepared_folder, pretrained, train_seed=train_seed)
+    run("finetune", experiment, settings, output, experiment.prepared_folder, pretrained, trainings=trainings)
 
 
 if __name__ == "__main__":

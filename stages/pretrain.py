@@ -1,13 +1,14 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
 from functools import partial
+from pathlib import Path
 
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.errors import command
 from stages.training.experiment import Experiment
 from stages.training.loop import Task
-from stages.training.run import Run, run
+from stages.training.run import Training, run
 
 
 def pretraining(experiment: Experiment, prepared: Prepared) -> Task:
@@ -34,12 +35,12 @@ def main() -> None:
     prepared = Prepared.load(experiment.prepared_folder)
     task = pretraining(experiment, prepared)
 
-    def train_seed(work: Run, seed: int) -> None:
-        work.complete(f"seed-{seed}", task, seed, partial(experiment.new_model, prepared, seed))
+    def trainings(_: Path, seed: int) -> dict[str, Training]:
+        return {f"seed-{seed}": Training(task, partial(experiment.new_model, prepared, seed))}
 
     output = experiment.weights_folder / "pretrained"
     settings = experiment.settings("pretrain")
-    run("pretrain", experiment, settings, output, experiment.prepared_folder, train_seed=train_seed)
+    run("pretrain", experiment, settings, output, experiment.prepared_folder, trainings=trainings)
 
 
 if __name__ == "__main__":

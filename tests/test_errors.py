@@ -1,6 +1,7 @@
 """How a command ends: one line and an exit code."""
 
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from stages.errors import StudyError, command
 from stages.files import new_folder
+from tests.project import copy_stages, start
 
 
 def ended(main: Callable[[], None]) -> object:
@@ -34,6 +36,39 @@ def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(
     assert capsys.readouterr().err == "stopped\n"
     assert list(tmp_path.iterdir()) == []
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+SLOW = """
+import signal
+import time
+from pathlib import Path
+from stages.errors import command
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal, also where tests run without
+Path("importing").touch()
+time.sleep(1)  # as torch takes
+
+@command
+def main():
+    Path("began").touch()
+    time.sleep(60)
+
+main()
+"""
+
+
+@pytest.mark.parametrize("reached", ["importing", "began"])
+def test_ctrl_c_ends_in_one_line_while_a_stage_imports_what_it_needs_and_after(tmp_path: Path, reached: str) -> None:
+    copy_stages(tmp_path)
+    (tmp_path / "stages" / "slow.py").write_text(SLOW, encoding="utf-8")
+    process = start(tmp_path, "stages.slow")
+    while not (tmp_path / reached).exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, "stopped\n")
+    assert (tmp_path / "began").exists() == (reached == "began")
 
 
 def test_a_mistake_ends_in_one_line() -> None:

@@ -87,12 +87,11 @@ class Experiment:
         return Path("data/evaluations") / self.recipe_name / self.variant
 
     def settings(self, *sections: str) -> dict[str, Any]:
-        """What a result depends on, as JSON values: sections of the recipe, the variant's, the number format."""
+        """What a seed's result depends on, as JSON values: sections of the recipe, the variant's, the number format."""
         chosen = {section: getattr(self.recipe, section) for section in ("model", "optimizer", *sections)}
         return {
             "variant": {self.variant: self.mixer.model_dump()},
             "recipe": {name: part.model_dump() for name, part in chosen.items()},
-            "seeds": self.recipe.seeds,
             "compute": [self.backend.device.type, self.backend.precision, self.backend.kernels, *self.backend.rules],
         }
 

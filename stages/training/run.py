@@ -1,7 +1,13 @@
-"""The trainings of a stage: done, resumed or skipped, then published together."""
+"""The trainings of a stage: done, resumed or skipped, then published together.
 
-from collections.abc import Callable
+What was trained and published stays in the work folder, so that of `seeds: [1, 2]` after `[1]` the second is all that
+is left to train. A stage is run again with the very seeds that it published last only where somebody forces it to:
+then these are trained anew.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +28,19 @@ from stages.training.seeds import go_apart, train_apart
 from stages.training.work import locked, place, work_folder
 
 PATIENCE = 10.0  # seconds: a training whose starter was killed needs some to stop
+SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve, weights
+PUBLISHED = "published"  # in a work folder: the seeds that were published last, until the stage begins again
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training of a seed; `model` makes its first weights."""
+
+    task: Task
+    model: Callable[[], GPT]
+
+
+Plan = Callable[[Path, int], Mapping[str, Training]]  # of a work folder and a seed: its trainings by name, in order
 
 
 @dataclass
@@ -32,8 +51,8 @@ class Run:
     work: Path
     starter: Starter
 
-    def complete(self, name: str, task: Task, seed: int, model: Callable[[], GPT]) -> None:
-        """Bring the training `name` to its end, unless an earlier run did; model makes its first weights.
+    def complete(self, name: str, training: Training, seed: int) -> None:
+        """Bring the training `name` to its end, unless an earlier run did.
 
         Leaves <name>.safetensors (weights), <name>.csv (curve) and <name>.json (facts, written last).
 
@@ -41,12 +60,12 @@ class Run:
             StudyError: another process is at it.
         """
         with locked(self.work / f"{name}.lock", PATIENCE):
-            if not (self.work / f"{name}.json").exists():
-                self._train(name, task, seed, model)
+            if not ended(self.work, name):
+                self._train(name, training, seed)
 
-    def _train(self, name: str, task: Task, seed: int, model: Callable[[], GPT]) -> None:
-        result, experiment = self.work / name, self.experiment
-        learner = learner_for(model(), experiment.recipe.optimizer, experiment.backend)
+    def _train(self, name: str, training: Training, seed: int) -> None:
+        result, experiment, task = self.work / name, self.experiment, training.task
+        learner = learner_for(training.model(), experiment.recipe.optimizer, experiment.backend)
         checkpoint = self.work / f"{name}.checkpoint"
         title = f"{experiment.recipe_name} {experiment.variant} {task.phase.replace('_', ' ')}, seed {seed}"
         line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
@@ -67,35 +86,58 @@ class Run:
 
 
 def run(
-    stage: str,
-    experiment: Experiment,
-    settings: dict[str, Any],
-    output: Path,
-    *data: Path,
-    train_seed: Callable[[Run, int], None],
+    stage: str, experiment: Experiment, settings: dict[str, Any], output: Path, *data: Path, trainings: Plan
 ) -> None:
     """Train every seed of an experiment, then publish the results as the folder `output`.
 
-    settings, data: what the results depend on (`work.place`); train_seed: completes the trainings of one seed.
-    Of an experiment with `only_seed` that seed is trained and nothing published.
+    settings, data: what the results of a seed depend on (`work.place`). Of an experiment with `only_seed` that seed is
+    trained and nothing published.
     """
-    starter = Starter()
+    starter, seeds = Starter(), experiment.recipe.seeds
     name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
+
+    def train_all(work: Path, seed: int) -> None:
+        for each, training in trainings(work, seed).items():
+            Run(experiment, work, starter).complete(each, training, seed)
+
     if experiment.only_seed is not None:
-        train_seed(Run(experiment, place(name, settings, *data), starter), experiment.only_seed)
+        train_all(place(name, settings, *data), experiment.only_seed)
         return
     with work_folder(name, settings, *data) as work:
-        if go_apart(experiment):
-            train_apart(stage, experiment, starter)
-        for seed in experiment.recipe.seeds:  # after train_apart there is nothing left of it to train
-            train_seed(Run(experiment, work, starter), seed)
-        facts = [read_json(path) for path in sorted(work.glob("*.json"))]
-        seconds = sum(fact["seconds"] for fact in facts)
-        with new_folder(output) as folder:
-            for suffix in ("safetensors", "csv", "json"):
-                for path in work.glob(f"[!.]*.{suffix}"):  # a kill may have left half-written files with a dot
-                    write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
-            write_json(folder / "provenance.json", provenance(settings, experiment.backend, seconds))
+        names = {seed: [*trainings(work, seed)] for seed in seeds}
+        _begin(work, names)
+        left = [seed for seed in seeds if not all(ended(work, each) for each in names[seed])]
+        if go_apart(experiment, left):
+            train_apart(stage, experiment, left, starter)
+        for seed in seeds:  # after train_apart there is nothing left of it to train
+            train_all(work, seed)
+        _publish(work, [*chain.from_iterable(names.values())], experiment, settings, output)
+        write_json(work / PUBLISHED, sorted(seeds))
+
+
+def ended(work: Path, name: str) -> bool:
+    """Whether the training `name` came to its end in a work folder."""
+    return (work / f"{name}.json").exists()
+
+
+def _begin(work: Path, names: Mapping[int, Sequence[str]]) -> None:
+    """Forget the trainings, given by seed, where they were published together; the mark of that goes last."""
+    mark = work / PUBLISHED
+    if mark.exists() and read_json(mark) == sorted(names):
+        for name in chain.from_iterable(names.values()):
+            for suffix in SUFFIXES:
+                (work / f"{name}.{suffix}").unlink(missing_ok=True)
+    mark.unlink(missing_ok=True)
+
+
+def _publish(work: Path, names: Sequence[str], experiment: Experiment, settings: dict[str, Any], output: Path) -> None:
+    """Replace the folder `output` by the results of the trainings and where they come from."""
+    seconds = sum(read_json(work / f"{name}.json")["seconds"] for name in names)
+    depends = settings | {"seeds": experiment.recipe.seeds}
+    with new_folder(output) as folder:
+        for path in [work / f"{name}.{suffix}" for name in names for suffix in SUFFIXES]:
+            write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
+        write_json(folder / "provenance.json", provenance(depends, experiment.backend, seconds))
 
 
 def results(folder: Path) -> dict[str, dict[str, Any]]:

@@ -21,21 +21,20 @@ LOOK_EVERY = 0.1  # seconds
 RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory
 
 
-def go_apart(experiment: Experiment) -> bool:
-    """Whether the seeds of this experiment are trained side by side."""
-    several = experiment.only_seed is None and len(experiment.recipe.seeds) > 1
-    return several and experiment.backend.device.type == "cpu" and torch.get_num_threads() > 1
+def go_apart(experiment: Experiment, seeds: Sequence[int]) -> bool:
+    """Whether these seeds of the experiment are trained side by side."""
+    return len(seeds) > 1 and experiment.backend.device.type == "cpu" and torch.get_num_threads() > 1
 
 
-def train_apart(stage: str, experiment: Experiment, starter: Starter) -> None:
-    """Run `python -m stages.<stage>` for each seed alone, and wait for all.
+def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int], starter: Starter) -> None:
+    """Run `python -m stages.<stage>` for each of the seeds alone, and wait for all.
 
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, or because the starter is gone; each training was told to stop, too.
         SystemExit: a training failed; it has told why, and the others were told to stop.
         StudyError: a training was killed; the others were told to stop.
     """
-    threads, seeds = torch.get_num_threads(), experiment.recipe.seeds
+    threads = torch.get_num_threads()
     command = [sys.executable, "-m", f"stages.{stage}"]
     command += ["--recipe", experiment.recipe_name, "--variant", experiment.variant, "--seed"]
     environment = os.environ | {"OMP_NUM_THREADS": str(max(1, threads // len(seeds)))}

@@ -5,8 +5,9 @@ work/<stage>-<recipe>-<variant>-<key>. The key is a hash of everything the resul
 other code, settings, data, kind of device, torch or numpy gets another folder and never continues from a foreign
 checkpoint.
 
-A training that ends well deletes its folder, and with it those of the same stage, recipe and variant that nothing was
-written to for STALE_DAYS and that no process holds: nobody will go on with them. All others stay.
+What ended stays there, so that a further seed is trained alone. A stage that ends well deletes the folders of the same
+stage, recipe and variant that nothing was written to for STALE_DAYS and that no process holds: nobody will go on with
+them. All others stay.
 """
 
 import fcntl
@@ -47,7 +48,7 @@ def place(name: str, settings: Any, *data: Path) -> Path:
 
 @contextmanager
 def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
-    """Hold a training's `place` while the block runs; delete it when the block ends well.
+    """Hold a training's `place` while the block runs; when it ends well, delete old places of the same name.
 
     Raises:
         StudyError: another process holds the folder.
@@ -55,8 +56,7 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
     folder = place(name, settings, *data)
     with locked(folder / "lock"):
         yield folder
-        shutil.rmtree(folder)
-    _delete_stale(name)
+    _delete_stale(name, but=folder)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     patience: seconds to wait for a process that holds it.
 
     Raises:
-        StudyError: another process holds it, or finished with it just now.
+        StudyError: another process holds it, or deleted it just now.
     """
     deadline = time.monotonic() + patience
     with path.open("a+", encoding="utf-8") as file:
@@ -78,7 +78,7 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
             who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
             raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}")
         if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-            raise StudyError(f"{path.parent}: another process finished this training just now; run the command again")
+            raise StudyError(f"{path.parent}: was deleted just now; run the command again")
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
@@ -93,16 +93,16 @@ def _take(file: IO[str]) -> bool:
     return True
 
 
-def _delete_stale(name: str) -> None:
-    """Delete the folders that belong to the same name and were last written more than STALE_DAYS ago."""
-    for folder in sorted(WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}")):
+def _delete_stale(name: str, but: Path) -> None:
+    """Delete the other folders of the same name that were last written more than STALE_DAYS ago."""
+    for folder in sorted({*WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}")} - {but}):
         with suppress(OSError, StudyError):  # it is held, or somebody else's: what was trained now is unharmed
             written = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
             days = (time.time() - written) / (24 * 60 * 60)
             if days > STALE_DAYS:
                 with locked(folder / "lock"):
                     shutil.rmtree(folder)
-                print(f"{folder}: deleted, unfinished and last written {days:.0f} days ago", file=sys.stderr)
+                print(f"{folder}: deleted, last written {days:.0f} days ago", file=sys.stderr)
 
 
 def _digest(settings: Any, data: tuple[Path, ...]) -> str:

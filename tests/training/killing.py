@@ -20,6 +20,8 @@ from pathlib import Path
 
 import safetensors
 
+from stages.training.run import PUBLISHED
+
 LONGEST_LIFE = 12  # steps after which a training is killed, at most
 LONGEST_DELAY = 0.02  # seconds after that, at most: some steps, so that no part of a step or of a write is spared
 
@@ -33,8 +35,13 @@ class Killings:
 
 
 def steps_done(folder: Path, stage: str, name: str, steps: int) -> int:
-    """The steps in the checkpoint of a training `name` in a project's folder; all `steps` where it has ended."""
+    """The steps in the checkpoint of a training `name` in a project's folder; all `steps` where it has ended.
+
+    0 where its stage has published it: run again, that begins anew.
+    """
     for work in (folder / "work").glob(f"{stage}-*"):
+        if (work / PUBLISHED).exists():
+            return 0
         if (work / f"{name}.json").exists():
             return steps
         try:

@@ -75,12 +75,12 @@ def undisturbed_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for stage in TRAININGS:
         ended = run(folder, stage)
         assert ended.returncode == 0, ended.stderr
-    assert list((folder / "work").iterdir()) == []
+    assert unfinished(folder) == []
     return folder
 
 
 def assert_ends_as(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
-    """Let the stage go on where its checkpoint says; it leaves the undisturbed bytes and no work folder."""
+    """Let the stage go on where its checkpoint says; it leaves the undisturbed bytes and nothing unfinished."""
     before = first_steps(project, stage)
     ended = run(project, stage)
     assert ended.returncode == 0, ended.stderr
@@ -90,7 +90,7 @@ def assert_ends_as(undisturbed: Path, project: Path, stage: str = "pretrain") ->
 
 def assert_published_as(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
     assert fingerprint(project / OUTPUTS[stage]) == fingerprint(undisturbed / OUTPUTS[stage])
-    assert list((project / "work").iterdir()) == []
+    assert unfinished(project) == []
 
 
 def first_steps(folder: Path, stage: str = "pretrain") -> int:
@@ -100,6 +100,11 @@ def first_steps(folder: Path, stage: str = "pretrain") -> int:
 
 def hidden(folder: Path) -> list[Path]:
     return [path for path in (folder / "work").rglob(".*") if path.is_file()]
+
+
+def unfinished(folder: Path) -> list[Path]:
+    """What is left of trainings that did not come to their end."""
+    return [*hidden(folder), *(folder / "work").rglob("*.checkpoint")]
 
 
 def wait_until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -148,7 +153,7 @@ def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(
     record_property("killed", line)
     assert len(killings["steps"]) >= KILLS
     assert identical == "identical"
-    assert list((project / "work").iterdir()) == []
+    assert unfinished(project) == []
     assert sum_of_steps(project, stage, trainings) == 0
 
 

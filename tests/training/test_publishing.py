@@ -1,9 +1,10 @@
-"""Results are published together or not at all, and a disk that refuses them is told by the name of the target."""
+"""Results are published together or not at all, a disk that refuses them is told by the name of the target, and what
+was trained once is not trained again for a further seed."""
 
 import errno
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,39 +13,45 @@ from stages.errors import command
 from stages.files import write_json
 from stages.model.mixers import settings_of
 from stages.training.experiment import Experiment
-from stages.training.run import Run, run
+from stages.training.run import Run, Training, run
 from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
+from tests.training.test_loop import TASK
 
 SEEDS = [1, 2]
+Publish = Callable[..., list[int]]
 OUTPUT = Path("data/weights/handout/vanilla/pretrained")
 PUBLISHED = [f"seed-{seed}.{suffix}" for seed in SEEDS for suffix in ("csv", "json", "safetensors")]
 
 
 @pytest.fixture(name="publish")
-def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
-    """A stage in a folder of its own; gives the seeds that were still to be trained."""
+def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
+    """A stage of some seeds in a folder of its own; gives those that were still to be trained."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("__main__.__file__", str(tmp_path / "main.py"), raising=False)  # as in a stage's process
-    monkeypatch.setattr("stages.training.run.go_apart", lambda experiment: False)
+    monkeypatch.setattr("stages.training.run.go_apart", lambda experiment, seeds: False)
     (tmp_path / "prepared").mkdir()
     (tmp_path / "prepared" / "file").write_text("some")
-    recipe = HANDOUT.model_copy(update={"seeds": SEEDS})
-    section = settings_of(VARIANTS[0], SETTINGS.variants, recipe.model)
-    experiment = Experiment("handout", VARIANTS[0], recipe, section, FLOAT32, checkpoint_seconds=20.0)
+    section = settings_of(VARIANTS[0], SETTINGS.variants, HANDOUT.model)
+    trained: list[int] = []
 
-    def publish() -> list[int]:
-        trained = []
+    def train(self: Run, name: str, training: Training, seed: int) -> None:
+        trained.append(seed)
+        (self.work / f"{name}.safetensors").write_bytes(bytes(1000 * seed))
+        (self.work / f"{name}.csv").write_text("loss\n")
+        write_json(self.work / f"{name}.json", {"seconds": 1.0})
 
-        def train_seed(work: Run, seed: int) -> None:
-            if (work.work / f"seed-{seed}.json").exists():
-                return
-            trained.append(seed)
-            (work.work / f"seed-{seed}.safetensors").write_bytes(bytes(1000 * seed))
-            (work.work / f"seed-{seed}.csv").write_text("loss\n")
-            write_json(work.work / f"seed-{seed}.json", {"seconds": 1.0})
+    monkeypatch.setattr(Run, "_train", train)
 
-        run("pretrain", experiment, {"epochs": 3}, OUTPUT, Path("prepared"), train_seed=train_seed)
-        return trained
+    def publish(seeds: Sequence[int] = SEEDS, only: int | None = None) -> list[int]:
+        recipe = HANDOUT.model_copy(update={"seeds": [*seeds]})
+        experiment = Experiment("handout", VARIANTS[0], recipe, section, FLOAT32, 20.0, only_seed=only)
+        trained.clear()
+
+        def trainings(_: Path, seed: int) -> dict[str, Training]:
+            return {f"seed-{seed}": Training(TASK, pytest.fail)}
+
+        run("pretrain", experiment, {"epochs": 3}, OUTPUT, Path("prepared"), trainings=trainings)
+        return [*trained]
 
     return publish
 
@@ -83,7 +90,7 @@ def no_rename(disk: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize("refusing", [no_space_for_the_fourth, read_only, no_rename])
 def test_a_disk_that_refuses_the_results_is_told_by_their_name_and_costs_nothing(
-    publish: Callable[[], list[int]], refusing: Callable[[pytest.MonkeyPatch], str], monkeypatch: pytest.MonkeyPatch
+    publish: Publish, refusing: Callable[[pytest.MonkeyPatch], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as disk:
         told = refusing(disk)
@@ -96,11 +103,28 @@ def test_a_disk_that_refuses_the_results_is_told_by_their_name_and_costs_nothing
     assert publish() == []  # nothing is trained anew
     assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
     assert [len((OUTPUT / f"seed-{seed}.safetensors").read_bytes()) for seed in SEEDS] == [1000, 2000]
-    assert list(Path("work").iterdir()) == []
+
+
+def test_a_further_seed_is_trained_alone(publish: Publish) -> None:
+    assert publish([1]) == [1]
+    assert publish([1, 2]) == [2]
+    assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
+    assert publish([3, 2]) == [3]
+    assert {path.stem for path in OUTPUT.glob("seed-*")} == {"seed-2", "seed-3"}  # those that are asked for, no others
+    assert publish([1], only=1) == []  # it is there
+    assert publish([1]) == []
+
+
+def test_a_stage_that_is_run_again_with_the_same_seeds_trains_them_anew(publish: Publish) -> None:
+    assert publish([1, 2]) == [1, 2]
+    assert publish([2, 1]) == [2, 1]  # DVC does that only if it is forced to
+    assert publish([2]) == []
+    assert publish([2]) == [2]
+    assert publish([1, 2]) == []
 
 
 def test_results_published_before_stay_when_new_ones_cannot_be_written(
-    publish: Callable[[], list[int]], monkeypatch: pytest.MonkeyPatch
+    publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     OUTPUT.mkdir(parents=True)
     (OUTPUT / "seed-1.safetensors").write_text("before")

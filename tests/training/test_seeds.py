@@ -23,6 +23,7 @@ from tests.training.test_interruption import (
     TRAININGS,
     new_project,
     tiny,
+    unfinished,
     wait_until,
 )  # fmt: skip
 
@@ -96,7 +97,7 @@ def test_they_end_in_the_weights_of_one_after_the_other(stage: str, project: Pat
     _, stderr = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, stderr
     assert fingerprint(project / OUTPUTS[stage]) == fingerprint(alone / OUTPUTS[stage])
-    assert list((project / "work").iterdir()) == []
+    assert unfinished(project) == []
 
 
 def test_one_seed_alone_is_trained_and_not_published_and_the_stage_goes_on_from_it(project: Path, alone: Path) -> None:
