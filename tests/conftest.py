@@ -27,6 +27,16 @@ def fixed_sums() -> Iterator[None]:
     torch.use_deterministic_algorithms(False)
 
 
+@pytest.fixture
+def gpu_kernels() -> None:
+    """On a GPU: those whose float32 is float32, which torch left alone would not choose for convolutions."""
+    if torch.cuda.is_available():
+        from stages.training.compute import choose_backend  # this file is tested where there is no project
+        from tests.tiny import SETTINGS
+
+        choose_backend(SETTINGS.compute.model_copy(update={"device": "cuda"}))
+
+
 @pytest.fixture(params=["kernels", "torch"])
 def either(request: pytest.FixtureRequest) -> Iterator[str]:
     """On a CPU, what computes between the matrix products."""
