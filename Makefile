@@ -29,5 +29,5 @@ environment: .venv/test  ## only make .venv, with what the tests need
 	python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c requirements.lock
 	touch $@
 
-clean:  ## remove the environment and unfinished trainings; DVC's cache stays
+clean:  ## remove the environment and what trainings left in work/; DVC's cache stays
 	rm -rf .venv work

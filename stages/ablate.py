@@ -48,7 +48,8 @@ def main() -> None:
         }
 
     output = WEIGHTS / settings.ablation.recipe / given.change
-    depends = experiment.settings("pretrain", "finetune") | {"seeds": experiment.recipe.seeds}  # names do not tell them
+    seeds = {"seeds": experiment.recipe.seeds}  # after which no file of an ablation is named
+    depends = experiment.settings("pretrain", "finetune") | seeds
     run("ablate", experiment, depends, output, data, trainings=trainings)
 
 

@@ -38,7 +38,7 @@ def gpu_kernels() -> None:
 
 
 @pytest.fixture(params=["kernels", "torch"])
-def either(request: pytest.FixtureRequest) -> Iterator[str]:
+def either(request: pytest.FixtureRequest, gpu_kernels: None) -> Iterator[str]:
     """On a CPU, what computes between the matrix products."""
     from stages.model.kernels import identity, use_kernels  # this file is tested where there is no project
 

@@ -1,13 +1,12 @@
 """The trainings of a stage: done, resumed or skipped, then published together.
 
-What was trained and published stays in the work folder, so that of `seeds: [1, 2]` after `[1]` the second is all that
-is left to train. A stage is run again with the very seeds that it published last only where somebody forces it to:
-then these are trained anew.
+What was trained stays in the work folder when it is published: of `seeds: [1, 2]` after `[1]` the second is all that is
+left to train, and a stage that ended before DVC had stored its output costs nothing to run again.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from stages.training.work import locked, place, work_folder
 
 PATIENCE = 10.0  # seconds: a training whose starter was killed needs some to stop
 SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve, weights
-PUBLISHED = "published"  # in a work folder: the seeds that were published last, until the stage begins again
 
 
 @dataclass(frozen=True)
@@ -47,26 +45,43 @@ Plan = Callable[[Path, int], Mapping[str, Training]]  # of a work folder and a s
 class Run:
     """The trainings of one stage of one experiment, in its work folder."""
 
+    name: str
     experiment: Experiment
     work: Path
     starter: Starter
+    plan: Plan
 
-    def complete(self, name: str, training: Training, seed: int) -> None:
-        """Bring the training `name` to its end, unless an earlier run did.
+    def left(self, seeds: Sequence[int]) -> list[int]:
+        """Those of the seeds that are still to be trained; of the others it is said that they are not."""
+        left = [seed for seed in seeds if not all(map(self.ended, self.plan(self.work, seed)))]
+        for seed in seeds:
+            if seed not in left:
+                told = f"{self.name}, seed {seed}: trained before; to train it anew, delete {self.work}"
+                print(told, file=sys.stderr)
+        return left
 
-        Leaves <name>.safetensors (weights), <name>.csv (curve) and <name>.json (facts, written last).
+    def ended(self, name: str) -> bool:
+        """Whether the training `name` came to its end."""
+        return (self.work / f"{name}.json").exists()
+
+    def complete(self, seed: int) -> None:
+        """Bring the trainings of a seed to their ends, but for those that earlier runs did.
+
+        Each leaves <name>.safetensors (weights), <name>.csv (curve) and <name>.json (facts, written last).
 
         Raises:
-            StudyError: another process is at it.
+            StudyError: another process is at one.
         """
-        with locked(self.work / f"{name}.lock", PATIENCE):
-            if not ended(self.work, name):
-                self._train(name, training, seed)
+        for name, training in self.plan(self.work, seed).items():
+            checkpoint = self.work / f"{name}.checkpoint"
+            with locked(self.work / f"{name}.lock", PATIENCE):
+                if not self.ended(name):
+                    self._train(name, training, seed, checkpoint)
+                checkpoint.unlink(missing_ok=True)  # a kill may have left it beside the facts
 
-    def _train(self, name: str, training: Training, seed: int) -> None:
+    def _train(self, name: str, training: Training, seed: int, checkpoint: Path) -> None:
         result, experiment, task = self.work / name, self.experiment, training.task
         learner = learner_for(training.model(), experiment.recipe.optimizer, experiment.backend)
-        checkpoint = self.work / f"{name}.checkpoint"
         title = f"{experiment.recipe_name} {experiment.variant} {task.phase.replace('_', ' ')}, seed {seed}"
         line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
         history = train(learner, task, seed, checkpoint, experiment.checkpoint_seconds, title, self.starter, line)
@@ -82,7 +97,17 @@ class Run:
             "seconds": round(history.seconds, 2),
         }
         write_json(result.with_suffix(".json"), facts)
-        checkpoint.unlink()
+
+    def publish(self, settings: dict[str, Any], output: Path) -> None:
+        """Replace the folder `output` by the results of all seeds and where they come from."""
+        seeds = self.experiment.recipe.seeds
+        names = [name for seed in seeds for name in self.plan(self.work, seed)]
+        seconds = sum(read_json(self.work / f"{name}.json")["seconds"] for name in names)
+        with new_folder(output) as folder:
+            for path in [self.work / f"{name}.{suffix}" for name in names for suffix in SUFFIXES]:
+                write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
+            origin = provenance(settings | {"seeds": seeds}, self.experiment.backend, seconds)
+            write_json(folder / "provenance.json", origin)
 
 
 def run(
@@ -95,49 +120,19 @@ def run(
     """
     starter, seeds = Starter(), experiment.recipe.seeds
     name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
-
-    def train_all(work: Path, seed: int) -> None:
-        for each, training in trainings(work, seed).items():
-            Run(experiment, work, starter).complete(each, training, seed)
-
     if experiment.only_seed is not None:
-        train_all(place(name, settings, *data), experiment.only_seed)
+        alone = Run(name, experiment, place(name, settings, *data), starter, trainings)
+        for seed in alone.left([experiment.only_seed]):
+            alone.complete(seed)
         return
     with work_folder(name, settings, *data) as work:
-        names = {seed: [*trainings(work, seed)] for seed in seeds}
-        _begin(work, names)
-        left = [seed for seed in seeds if not all(ended(work, each) for each in names[seed])]
+        together = Run(name, experiment, work, starter, trainings)
+        left = together.left(seeds)
         if go_apart(experiment, left):
             train_apart(stage, experiment, left, starter)
         for seed in seeds:  # after train_apart there is nothing left of it to train
-            train_all(work, seed)
-        _publish(work, [*chain.from_iterable(names.values())], experiment, settings, output)
-        write_json(work / PUBLISHED, sorted(seeds))
-
-
-def ended(work: Path, name: str) -> bool:
-    """Whether the training `name` came to its end in a work folder."""
-    return (work / f"{name}.json").exists()
-
-
-def _begin(work: Path, names: Mapping[int, Sequence[str]]) -> None:
-    """Forget the trainings, given by seed, where they were published together; the mark of that goes last."""
-    mark = work / PUBLISHED
-    if mark.exists() and read_json(mark) == sorted(names):
-        for name in chain.from_iterable(names.values()):
-            for suffix in SUFFIXES:
-                (work / f"{name}.{suffix}").unlink(missing_ok=True)
-    mark.unlink(missing_ok=True)
-
-
-def _publish(work: Path, names: Sequence[str], experiment: Experiment, settings: dict[str, Any], output: Path) -> None:
-    """Replace the folder `output` by the results of the trainings and where they come from."""
-    seconds = sum(read_json(work / f"{name}.json")["seconds"] for name in names)
-    depends = settings | {"seeds": experiment.recipe.seeds}
-    with new_folder(output) as folder:
-        for path in [work / f"{name}.{suffix}" for name in names for suffix in SUFFIXES]:
-            write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
-        write_json(folder / "provenance.json", provenance(depends, experiment.backend, seconds))
+            together.complete(seed)
+        together.publish(settings, output)
 
 
 def results(folder: Path) -> dict[str, dict[str, Any]]:

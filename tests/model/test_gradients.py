@@ -32,7 +32,7 @@ def gradients(loss: Tensor, model: nn.Module) -> dict[str, Tensor]:
     return {name: gradient.cpu() for name, gradient in zip(named, found, strict=True)}
 
 
-@pytest.mark.usefixtures("either", "gpu_kernels")
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize("backend", IN_FLOAT32)
 @pytest.mark.parametrize("lengths", [*([length] * 3 for length in LENGTHS), LENGTHS], ids=str)
 @pytest.mark.parametrize("variant", VARIANTS)

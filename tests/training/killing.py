@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -19,8 +20,6 @@ from functools import partial
 from pathlib import Path
 
 import safetensors
-
-from stages.training.run import PUBLISHED
 
 LONGEST_LIFE = 12  # steps after which a training is killed, at most
 LONGEST_DELAY = 0.02  # seconds after that, at most: some steps, so that no part of a step or of a write is spared
@@ -35,13 +34,8 @@ class Killings:
 
 
 def steps_done(folder: Path, stage: str, name: str, steps: int) -> int:
-    """The steps in the checkpoint of a training `name` in a project's folder; all `steps` where it has ended.
-
-    0 where its stage has published it: run again, that begins anew.
-    """
+    """The steps in the checkpoint of a training `name` in a project's folder; all `steps` where it has ended."""
     for work in (folder / "work").glob(f"{stage}-*"):
-        if (work / PUBLISHED).exists():
-            return 0
         if (work / f"{name}.json").exists():
             return steps
         try:
@@ -82,7 +76,7 @@ def begin(main: Callable[[], None]) -> int:
 
 
 def kill_again_and_again(main: Callable[[], None], position: Callable[[], int], output: Path, kills: int) -> Killings:
-    """Kill a stage so many times, then let it end; begin it anew whenever it has published its results."""
+    """Kill a stage so many times, then let it end; whenever it published, delete what it trained and begin anew."""
     moments = random.Random(0)
     seen = Killings()
     while True:
@@ -106,6 +100,7 @@ def kill_again_and_again(main: Callable[[], None], position: Callable[[], int], 
             seen.published.append(fingerprint(output))
             if last:
                 return seen
+            shutil.rmtree("work")
         else:
             assert position() >= begun_at, f"began anew: at {begun_at} steps before, at {position()} after"
 

@@ -3,6 +3,7 @@ was trained once is not trained again for a further seed."""
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     section = settings_of(VARIANTS[0], SETTINGS.variants, HANDOUT.model)
     trained: list[int] = []
 
-    def train(self: Run, name: str, training: Training, seed: int) -> None:
+    def train(self: Run, name: str, training: Training, seed: int, checkpoint: Path) -> None:
         trained.append(seed)
         (self.work / f"{name}.safetensors").write_bytes(bytes(1000 * seed))
         (self.work / f"{name}.csv").write_text("loss\n")
@@ -115,12 +116,27 @@ def test_a_further_seed_is_trained_alone(publish: Publish) -> None:
     assert publish([1]) == []
 
 
-def test_a_stage_that_is_run_again_with_the_same_seeds_trains_them_anew(publish: Publish) -> None:
+def test_what_was_trained_is_not_trained_again_unless_its_folder_is_deleted(
+    publish: Publish, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert publish([1, 2]) == [1, 2]
-    assert publish([2, 1]) == [2, 1]  # DVC does that only if it is forced to
-    assert publish([2]) == []
-    assert publish([2]) == [2]
-    assert publish([1, 2]) == []
+    assert capsys.readouterr().err == ""
+    shutil.rmtree(OUTPUT)  # as DVC does before it runs a stage again
+    assert publish([2, 1]) == []
+    assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
+    (work,) = Path("work").iterdir()
+    told = "pretrain-handout-vanilla, seed {}: trained before; to train it anew, delete {}\n"
+    assert capsys.readouterr().err == told.format(2, work) + told.format(1, work)
+    shutil.rmtree(work)
+    assert publish([1, 2]) == [1, 2]
+
+
+def test_a_checkpoint_that_a_kill_left_beside_an_ended_training_goes(publish: Publish) -> None:
+    assert publish([1]) == [1]
+    (work,) = Path("work").iterdir()
+    (work / "seed-1.checkpoint").write_text("of the last step")
+    assert publish([1]) == []
+    assert not (work / "seed-1.checkpoint").exists()
 
 
 def test_results_published_before_stay_when_new_ones_cannot_be_written(

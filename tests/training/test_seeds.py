@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.training.test_interruption import (
     RECIPE,
     STEPS,
     TRAININGS,
+    VARIANT,
     new_project,
     tiny,
     unfinished,
@@ -84,6 +86,14 @@ def processes(folder: Path) -> list[int]:
     return found
 
 
+def seed_of(process: int) -> int | None:
+    """The seed that a process trains; None where it has ended."""
+    try:
+        return int(Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[-2])
+    except (OSError, IndexError):
+        return None
+
+
 def steps(folder: Path, of_each: int = STEPS) -> int:
     return sum_of_steps(folder, "pretrain", dict.fromkeys(TRAININGS["pretrain"], of_each))
 
@@ -107,8 +117,35 @@ def test_one_seed_alone_is_trained_and_not_published_and_the_stage_goes_on_from_
     assert steps(project) == STEPS
     process = begin(project)
     _, stderr = process.communicate(timeout=PATIENCE)
-    assert "seed 2" not in stderr
+    (told,) = [line for line in stderr.splitlines() if "seed 2" in line]
+    assert re.fullmatch(
+        rf"pretrain-{RECIPE}-{VARIANT}, seed 2: trained before; to train it anew, delete work/\S+", told
+    )
     assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(alone / OUTPUTS["pretrain"])
+
+
+def test_further_seeds_are_trained_apart_and_without_those_that_ended(project: Path, tmp_path: Path) -> None:
+    def seeds(*wanted: int) -> Callable[[dict[str, Any]], None]:
+        def change(content: dict[str, Any]) -> None:
+            tiny(content)
+            content["recipes"][RECIPE]["seeds"] = [*wanted]
+
+        return change
+
+    at_once = new_project(tmp_path / "at_once")
+    write_params(at_once, seeds(3, 1, 4))
+    write_params(project, seeds(1))
+    for folder in (at_once, project):
+        process = start(folder, *COMMAND)
+        assert process.communicate(timeout=PATIENCE) and process.returncode == 0
+    write_params(project, seeds(3, 1, 4))
+    process, seen = begin(project), set[int]()
+    while process.poll() is None:
+        seen |= {seed_of(number) for number in processes(project)} - {None}
+        time.sleep(0.01)
+    assert process.returncode == 0
+    assert seen == {3, 4}
+    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(at_once / OUTPUTS["pretrain"])
 
 
 def test_a_seed_that_the_recipe_has_not_is_refused(project: Path) -> None:

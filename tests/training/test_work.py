@@ -17,7 +17,7 @@ from stages.training.experiment import Experiment
 from stages.training.work import STALE_DAYS, work_folder
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 
-DEPENDS = {"recipe": {"epochs": 3}, "seeds": [1, 2]}
+DEPENDS = {"recipe": {"epochs": 3}, "compute": ["cpu", "float32"]}
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def test_whatever_the_result_depends_on_changes_the_folder(data: Path) -> None:
     folders = [
         place("pretrain", DEPENDS, data),
         place("finetune", DEPENDS, data),
-        place("pretrain", {**DEPENDS, "seeds": [1]}, data),
+        place("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
         place("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
     ]
     (data / "inner" / "file").write_text("other")
