@@ -15,7 +15,7 @@ from stages.training.compute import Backend
 def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any]:
     """Commit, hash of the settings (JSON values), device, libraries and seconds of a result."""
     return {
-        "commit": _commit(),
+        "commit": commit(),
         "params_sha256": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
         "device": backend.device_name,
         "precision": backend.precision,
@@ -25,14 +25,14 @@ def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any
     }
 
 
-def _commit() -> str:
+def commit() -> str:
     """The commit of the code, with `+` where stages/ was changed since, its lock aside; `unknown` outside of git."""
     try:
-        commit = _git("rev-parse", "HEAD")
+        found = _git("rev-parse", "HEAD")
         changed = _git("status", "--porcelain", "--", "stages", ":!stages/dvc.lock")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return commit + ("+" if changed else "")
+    return found + ("+" if changed else "")
 
 
 def _git(*arguments: str) -> str:

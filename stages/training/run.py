@@ -22,7 +22,7 @@ from stages.training.experiment import Experiment
 from stages.training.graph import learner_for
 from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
-from stages.training.provenance import provenance
+from stages.training.provenance import commit, provenance
 from stages.training.seeds import go_apart, train_apart
 from stages.training.work import locked, place, work_folder
 
@@ -95,6 +95,8 @@ class Run:
             "loss": float(curve.loss.iloc[-1]),
             "examples": task.rows * task.epochs,
             "seconds": round(history.seconds, 2),
+            "commit": commit(),  # that of the folder's provenance may be a later one, of the same code
+            "device": experiment.backend.device_name,
         }
         write_json(result.with_suffix(".json"), facts)
 
