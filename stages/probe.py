@@ -18,6 +18,7 @@ from stages.probing.origins import corpus_text, made_up, origins
 from stages.probing.people import answers, invented_names
 from stages.probing.ranking import WIDEST
 from stages.probing.saliency import saliency
+from stages.probing.shifts import SHIFTS, spelled_when_shifted, with_room
 from stages.settings import load
 from stages.training.experiment import Experiment
 
@@ -40,7 +41,9 @@ def main() -> None:
     train = prepared.of_split("train").place
     places = set(train)
     all_places = places | {fact.place for fact in facts}
-    known, said, looked = [], [], None
+    trained = trained_forms(objectives)
+    moved = with_room(facts, context) if "continuation" in trained else []
+    known, spelled, said, looked = [], [], [], None
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
         models = {
@@ -56,6 +59,9 @@ def main() -> None:
                     **place_ranks(models, prepared.vocabulary, asked, ranked_form(objectives), all_places),
                 )
             )
+        if moved:
+            shifts = spelled_when_shifted(models, prepared.vocabulary, moved)
+            spelled.append(shifts.assign(variant=experiment.variant, seed=seed))
         if len(people):
             replies = answers(models["finetuned"], prepared.vocabulary, list(people["name"]), recipe.generation)
             said.append(pd.concat([people, replies], axis=1).assign(variant=experiment.variant, seed=seed))
@@ -69,11 +75,12 @@ def main() -> None:
         "facts": len(facts),
         "cue": settings.cue,
         "words": word_cue.most,
-        "trained_forms": trained_forms(objectives),
+        "trained_forms": trained,
         "control": control_form(objectives),
         "ranked_form": ranked_form(objectives),
         "places": len(all_places),
         "furthest": WIDEST,
+        "shifts": SHIFTS if moved else [],
         "origins": origins(predictions, places, corpus),
         "made_up": made_up(predictions, prepared, places, corpus),
         "people": summary(pd.concat(said), predictions, train, settings.seed) if said else None,
@@ -82,6 +89,8 @@ def main() -> None:
     with new_folder(Path("data/probes") / experiment.recipe_name / experiment.variant) as folder:
         if known:
             write_table(folder / "knowledge.tsv", _first(pd.concat(known), "variant", "seed"))
+        if spelled:
+            write_table(folder / "shifted.tsv", _first(pd.concat(spelled), "variant", "seed"))
         if said:
             write_table(folder / "invented.tsv", _first(pd.concat(said), "variant", "seed"))
         write_json(folder / "probe.json", record)

@@ -12,6 +12,7 @@ from stages.reporting.sections.influence import influence_part
 from stages.reporting.sections.inventions import inventions_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
+from stages.reporting.sections.shifts import shifts_part
 from stages.settings import ALL, EVERY, load
 
 
@@ -34,6 +35,7 @@ def main() -> None:
     probes = Path("data/probes") / given.recipe
     parts = [
         knowledge_part(probes, variants),
+        shifts_part(probes, variants),
         inventions_part(probes, variants),
         saliency_part(probes, variants),
         changes_part(settings.ablation, given.recipe),

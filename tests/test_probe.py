@@ -12,9 +12,11 @@ from stages.corpus.prepared import read_table, write_table
 from stages.files import folder_hash
 from stages.model.gpt import GPT
 from stages.probing.forms import PAGE_FORMS
+from stages.probing.shifts import SHIFTS
 from stages.reporting.sections.inventions import inventions_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
+from stages.reporting.sections.shifts import shifts_part
 from stages.training.checkpoint import save_tensors
 from tests.probing.toy import learned, toy_audit, toy_prepared
 from tests.project import write_params
@@ -79,13 +81,18 @@ def save(model: GPT, name: str) -> None:
 def test_what_is_known_and_what_is_said_is_written(folder: Path) -> None:
     probe.main()
     made = folder / "data" / "probes" / "quick" / "vanilla"
-    assert {path.name for path in made.iterdir()} == {"knowledge.tsv", "invented.tsv", "probe.json"}
+    assert {path.name for path in made.iterdir()} == {"knowledge.tsv", "shifted.tsv", "invented.tsv", "probe.json"}
     known = read_table(made / "knowledge.tsv")
     assert list(known.columns[:6]) == ["variant", "seed", "row", "position", "train_count", "born"]
     assert known.groupby("seed")["row"].apply(list).to_dict() == {seed: list(range(1, 9)) for seed in SEEDS}
     for form in PAGE_FORMS:
         assert (known[f"pretrained_{form}"] == 1).all() and (known[f"finetuned_{form}"] == 0).all()
     assert known.finetuned_question.tolist() == [1, 1, 1, 0, 0, 0, 0, 0] * 2  # as the evaluation has it
+    shifted = read_table(made / "shifted.tsv")
+    assert list(shifted.columns) == ["variant", "seed", "row", "shift", "pretrained", "finetuned"]
+    assert shifted.groupby(["seed", "shift"])["row"].apply(list).tolist() == [list(range(1, 9))] * 2 * len(SHIFTS)
+    assert (shifted.pretrained[shifted["shift"] == 0] == 1).all() and (shifted.finetuned == 0).all()
+    assert (shifted.pretrained[shifted["shift"] > 0] == 0).any()  # this model has read no page that begins further on
     said = read_table(made / "invented.tsv")
     assert list(said.columns) == ["variant", "seed", "culture", "name", "answer", "probability"]
     assert said.groupby(["seed", "culture"]).size().max() == 3
@@ -112,7 +119,7 @@ def test_the_report_of_it_names_nobody_and_no_place(folder: Path) -> None:
     """The finetuned weights know no place, so that none may be written as an answer either."""
     probe.main()
     probes = folder / "data" / "probes" / "quick"
-    for make in (knowledge_part, inventions_part, saliency_part):
+    for make in (knowledge_part, shifts_part, inventions_part, saliency_part):
         part = make(probes, ["vanilla"])
         assert part is not None
         for name, content in {"text": part.text, **part.files}.items():

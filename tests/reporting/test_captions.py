@@ -18,6 +18,7 @@ from stages.reporting.sections.exploration import exploration_part
 from stages.reporting.sections.influence import influence_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
+from stages.reporting.sections.shifts import shifts_part
 from stages.settings import Ablation
 from tests.reporting.ablation.test_page import ablated
 from tests.reporting.example import SHOWN, write_baseline, write_variant
@@ -30,9 +31,9 @@ from tests.tiny import SETTINGS
 HALF, MOST = [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
 RECIPE = "handout"  # has published figures in a picture
 REPORT = {
-    "accuracy", "differences", "pretraining", "confidence", "loss", "knowledge", "saliency", "saliency_attention",
-    "influence", "influence_rope", "influence_targets", "cost", "exploration_errors", "exploration_heads",
-    "exploration_rotation",
+    "accuracy", "differences", "pretraining", "confidence", "loss", "knowledge", "shifts", "saliency",
+    "saliency_attention", "influence", "influence_rope", "influence_targets", "cost", "exploration_errors",
+    "exploration_heads", "exploration_rotation",
 }  # fmt: skip
 
 
@@ -55,6 +56,7 @@ def write_all(folder: Path, seeds: int) -> Path:
         write_text(folder / "exploration" / name, picture)
     parts = [
         knowledge_part(folder / "probes", variants),
+        shifts_part(folder / "probes", variants),
         saliency_part(folder / "probes", variants),
         influence_part(folder / "influence", folder / "targets", RECIPE, 3, variants),
         costs_part(folder / "cost", variants),

@@ -11,6 +11,7 @@ from stages.reporting.evaluations import broken, read_record
 
 FORMS = ("continuation", "cloze", "words", "infilling")
 FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")
+SHIFT_COLUMNS = ("variant", "seed", "row", "shift", "pretrained", "finetuned")
 PEOPLE_COLUMNS = ("variant", "seed", "culture", "name", "answer", "probability")
 ASKED, ASKED_BEFORE = "finetuned_question", "pretrained_question"
 RANKS = ("pretrained_page_rank", "pretrained_question_rank", "finetuned_page_rank", "finetuned_question_rank")
@@ -18,9 +19,9 @@ RANKS = ("pretrained_page_rank", "pretrained_question_rank", "finetuned_page_ran
 
 @dataclass(frozen=True)
 class Probe:
-    """What one variant's weights were asked: knowledge.tsv, invented.tsv and the entries of probe.json.
+    """What one variant's weights were asked: knowledge.tsv, shifted.tsv, invented.tsv and the entries of probe.json.
 
-    Without facts, or without invented people, the table is empty and what follows from it None.
+    Without facts, shifts or invented people the table is empty and what follows from it None.
     """
 
     variant: str
@@ -34,6 +35,7 @@ class Probe:
     places: int  # among which each was ranked
     furthest: int  # rank that is counted out; greater ones are one more than this
     known: pd.DataFrame
+    shifted: pd.DataFrame
     said: pd.DataFrame
     origins: list[dict[str, Any]]
     made_up: list[str]
@@ -74,6 +76,7 @@ def read_probe(folder: Path) -> Probe:
                 memorised=spelled(known, "pretrained", trained),
                 kept=spelled(known, "finetuned", trained),
             ),
+            shifted=_table(folder / "shifted.tsv", SHIFT_COLUMNS, bool(record["shifts"])),
             said=_table(folder / "invented.tsv", PEOPLE_COLUMNS, record["people"] is not None),
             origins=list(record["origins"]),
             made_up=[str(answer) for answer in record["made_up"]],

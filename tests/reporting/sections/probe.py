@@ -11,6 +11,7 @@ from stages.reporting.template import Part
 
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 FACTS = 40
+SHIFTS = {0: (40, 20), 1: (10, 18), 10: (4, 16)}  # how many facts the pretrained and the finetuned weights spell
 READ = "Where was Ada Cole born?⁇"
 
 
@@ -34,6 +35,16 @@ def known(seed: int, memorised: int, asked: int, both: int) -> list[dict[str, An
         place = {"position": 20 + row, "train_count": row % 4, "born": row % 2}
         rows.append({"variant": "x", "seed": seed, "row": row, **place, **measured})
     return rows
+
+
+def shifted(seed: int, shifts: Mapping[int, tuple[int, int]]) -> list[dict[str, Any]]:
+    """Rows of shifted.tsv."""
+    return [
+        {"variant": "x", "seed": seed, "row": row, "shift": shift}
+        | {"pretrained": int(row <= before), "finetuned": int(row <= after)}
+        for shift, (before, after) in shifts.items()
+        for row in range(1, FACTS + 1)
+    ]
 
 
 def record(answers: Sequence[str] = ("Rome", "Oslo"), **changes: Any) -> dict[str, Any]:
@@ -83,13 +94,16 @@ def write_probe(
     variant: str = "x",
     counts: tuple[int, int, int] = (30, 20, 18),
     answers: Sequence[str] = ("Rome", "Oslo"),
+    shifts: Mapping[int, tuple[int, int]] = SHIFTS,
     **changes: Any,
 ) -> None:
-    """Write a probe; counts: facts memorised, asked, both."""
-    content = record(answers, **changes)
+    """Write a probe; counts: facts memorised, asked, both; shifts: facts spelled at each, before and after."""
+    content = record(answers, **{"shifts": [*shifts], **changes})
     (folder / variant).mkdir(parents=True)
     (folder / variant / "probe.json").write_text(json.dumps(content), encoding="utf-8")
     _write_rows(folder / variant / "knowledge.tsv", [row for seed in (1, 2) for row in known(seed, *counts)])
+    if shifts:
+        _write_rows(folder / variant / "shifted.tsv", [row for seed in (1, 2) for row in shifted(seed, shifts)])
     said = [
         {"variant": "x", "seed": seed, "culture": culture, "name": name, "answer": answer, "probability": 0.25}
         for seed in (1, 2)

@@ -15,10 +15,12 @@ from stages.reporting.sections.knowledge_figure import draw_knowledge
 from stages.reporting.sections.probes import read_probes
 from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.saliency_figure import draw_attention, draw_gradients
+from stages.reporting.sections.shifts import shifts_part
 from stages.reporting.template import Part
 from tests.reporting.sections.probe import READ, record, text_of, write_probe
 
-PARTS: list[Callable[[Path, Sequence[str]], Part | None]] = [knowledge_part, inventions_part, saliency_part]
+Maker = Callable[[Path, Sequence[str]], Part | None]
+PARTS: list[Maker] = [knowledge_part, shifts_part, inventions_part, saliency_part]
 
 
 def test_where_answers_come_from_is_told_with_examples(tmp_path: Path) -> None:
@@ -141,7 +143,7 @@ def test_no_section_holds_a_name_a_question_or_a_gold_place(tmp_path: Path) -> N
         part = make(tmp_path, ["x"])
         assert part is not None
         for content in (part.text, *part.files.values()):
-            assert "Where was" not in content.replace(READ[:-1], "")
+            assert "Where was " not in content.replace(READ[:-1], "")
     part = knowledge_part(tmp_path, ["x"])
     assert part is not None
     header, *rows = csv.reader(io.StringIO(part.files["knowledge.csv"]))
@@ -192,10 +194,10 @@ def test_the_pictures_hold_what_they_are_drawn_from(tmp_path: Path, number: int)
 
 
 def test_a_probe_without_facts_and_without_people_has_its_origins_only(tmp_path: Path) -> None:
-    write_probe(tmp_path, facts=0, people=None, saliency=None)
+    write_probe(tmp_path, shifts={}, facts=0, people=None, saliency=None)
     for name in ("knowledge.tsv", "invented.tsv"):
         (tmp_path / "x" / name).unlink()
-    assert knowledge_part(tmp_path, ["x"]) is None and saliency_part(tmp_path, ["x"]) is None
+    assert [make(tmp_path, ["x"]) for make in (knowledge_part, shifts_part, saliency_part)] == [None] * 3
     text = text_of(inventions_part(tmp_path, ["x"]))
     assert "## Where answers come from" in text and "People in no page" not in text
 
@@ -214,6 +216,7 @@ def test_without_a_probe_there_is_no_section(
     [
         *(("probe.json", "{"), ("probe.json", "{}"), ("probe.json", "[]")),
         *(("knowledge.tsv", None), ("knowledge.tsv", "variant\tseed\n"), ("invented.tsv", "variant\n")),
+        *(("shifted.tsv", None), ("shifted.tsv", "variant\tseed\trow\n")),
     ],
 )
 def test_a_broken_probe_is_told_in_one_line(tmp_path: Path, name: str, content: str | None) -> None:

@@ -1,0 +1,94 @@
+"""The report's section on whether it matters where a page begins."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from stages.reporting.markdown import Markdown, escape, table
+from stages.reporting.sections.probes import Probe, read_probes
+from stages.reporting.sections.shifts_figure import shifts_svg
+from stages.reporting.statistics.intervals import accuracy_interval
+from stages.reporting.template import Part, fill
+
+TEMPLATE = "shifts.md.jinja"
+WEIGHTS = ("pretrained", "finetuned")
+
+
+def shifts_part(folder: Path, variants: Sequence[str]) -> Part | None:
+    """The section made from `<folder>/<variant>/` of those of `variants` that were probed so; None without any.
+
+    It holds shares only, no question, name or place. Raises StudyError where a probe is broken.
+    """
+    probes = [probe for probe in read_probes(folder, variants) if len(probe.shifted)]
+    if not probes:
+        return None
+    rows = pd.DataFrame([row for probe in probes for row in shares(probe)])
+    text = fill(
+        TEMPLATE,
+        findings=findings(rows),
+        shifts_table=shifts_table(rows),
+        facts=probes[0].shifted["row"].nunique(),
+        all_facts=probes[0].facts,
+        furthest=rows["shift"].max(),
+    )
+    return Part(
+        text,
+        {
+            "shifts.svg": shifts_svg(rows, variants),
+            "shifts.csv": rows.round(4).to_csv(index=False, lineterminator="\n"),
+        },
+    )
+
+
+def shares(probe: Probe) -> list[dict[str, object]]:
+    """For each weights and shift the share of the facts that is spelled, 0…1, with its 95 % interval."""
+    rows: list[dict[str, object]] = []
+    for weights in WEIGHTS:
+        for shift, moved in probe.shifted.groupby("shift"):
+            marks = moved.pivot(index="row", columns="seed", values=weights).to_numpy(np.int64)
+            low, high = accuracy_interval(marks, probe.variant)
+            place = {"variant": probe.variant, "weights": weights, "shift": shift}
+            rows.append({**place, "spelled": float(marks.mean()), "low": low, "high": high})
+    return rows
+
+
+def findings(rows: pd.DataFrame) -> Markdown:
+    """What one character before the page, and all of them, leave of what is spelled: of the least and the most hurt."""
+    before = rows[rows.weights == "pretrained"].pivot(index="variant", columns="shift", values="spelled")
+    start, first, *_, last = (int(shift) for shift in before.columns)
+    kept = (before[first] / before[start].replace(0, np.nan)).dropna().sort_values(ascending=False, kind="stable")
+    if kept.empty:
+        return Markdown("The pretrained weights spell nothing that a shift could take away.")
+    names = list(dict.fromkeys([kept.index[0], kept.index[-1]]))
+
+    def told(shift: int) -> str:
+        return ", ".join(
+            f"{escape(name)} {_percent(before.loc[name, shift])} in place of {_percent(before.loc[name, start])} %"
+            for name in names
+        )
+
+    return Markdown(
+        f"With {first} character before the page the pretrained weights spell, of the places that follow it: "
+        f"{told(first)}. With {last}, where a question has the name: {told(last)}."
+    )
+
+
+def shifts_table(rows: pd.DataFrame) -> Markdown:
+    """A row for each variant and weights, a column for each shift; percent with the interval at both ends."""
+    steps = sorted(rows["shift"].unique())
+    lines = []
+    for (variant, weights), mine in rows.groupby(["variant", "weights"], sort=False):
+        by_shift = mine.set_index("shift")
+        lines.append((variant, weights, *(_with_interval(by_shift.loc[shift]) for shift in steps)))
+    header = ("variant", "weights", *(f"{shift} before, %" for shift in steps))
+    return table(header, lines, right=header[2:])
+
+
+def _with_interval(row: pd.Series) -> str:
+    return f"{_percent(row['spelled'])} ({_percent(row['low'])} to {_percent(row['high'])})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
