@@ -1,5 +1,6 @@
 """What the README shows step by step is done here literally, in a clone."""
 
+import csv
 import json
 import re
 import shlex
@@ -119,6 +120,21 @@ def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
         others = published(recipe, 0, variant, "pretrained")
         assert (typical, best) == ((f"{others.typical} %", f"{others.high} %") if others else ("", "")), name
     assert {"open", "handout", "quick"} == {row[0].partition("`")[2].partition("`")[0] for row in rows} - {""}
+
+
+def test_the_shifts_are_those_of_the_report() -> None:
+    rows = list(csv.DictReader((ROOT / "reports/handout/all/shifts.csv").read_text(encoding="utf-8").splitlines()))
+    share = {(row["variant"], row["weights"], int(row["shift"])): f"{100 * float(row['spelled']):.0f}" for row in rows}
+
+    def told(variant: str) -> tuple[str, str]:
+        return share[variant, "pretrained", 1], share[variant, "pretrained", 0]
+
+    text, after = " ".join(README.split()), {variant: share[variant, "finetuned", 10] for variant, *_ in share}
+    assert "the pretrained synthesizer spells {} % of the places in place of {} %".format(*told("synthesizer")) in text
+    for variant in ("perceiver", "vanilla", "rope"):
+        assert "{} {} in place of {} %".format(variant, *told(variant)) in text
+    assert f"({after['rope']} and {after['vanilla']} %)" in text
+    assert f"({after['synthesizer']} and {after['perceiver']} %)" in text
 
 
 def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
