@@ -126,15 +126,22 @@ def test_the_shifts_are_those_of_the_report() -> None:
     rows = list(csv.DictReader((ROOT / "reports/handout/all/shifts.csv").read_text(encoding="utf-8").splitlines()))
     share = {(row["variant"], row["weights"], int(row["shift"])): f"{100 * float(row['spelled']):.0f}" for row in rows}
 
-    def told(variant: str) -> tuple[str, str]:
+    def both(weights: str, shift: int, *variants: str) -> list[str]:
+        return [share[variant, weights, shift] for variant in variants]
+
+    def told(variant: str) -> tuple[str, ...]:
         return share[variant, "pretrained", 1], share[variant, "pretrained", 0]
 
-    text, after = " ".join(README.split()), {variant: share[variant, "finetuned", 10] for variant, *_ in share}
-    assert "the pretrained synthesizer spells {} % of the places in place of {} %".format(*told("synthesizer")) in text
-    for variant in ("perceiver", "vanilla", "rope"):
-        assert "{} {} in place of {} %".format(variant, *told(variant)) in text
-    assert f"({after['rope']} and {after['vanilla']} %)" in text
-    assert f"({after['synthesizer']} and {after['perceiver']} %)" in text
+    text, two, others = " ".join(README.split()), ("rope", "vanilla"), ("synthesizer", "perceiver")
+    first = "the pretrained synthesizer spells {} % with a single character before the page and {} % without"
+    assert first.format(*told("synthesizer")) in text
+    for variant in ("perceiver", *two):
+        assert "{} {} and {} %".format(variant, *told(variant)) in text
+    ten = "vanilla falls to {} %, too, and rope, which knows distances only, to {} %"
+    assert ten.format(*both("pretrained", 10, "vanilla", "rope")) in text
+    for names in (two, others):
+        after = "({} and {} %; without them {} and {} %)"
+        assert after.format(*both("finetuned", 10, *names), *both("finetuned", 0, *names)) in text
 
 
 def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:

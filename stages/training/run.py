@@ -56,7 +56,7 @@ class Run:
         left = [seed for seed in seeds if not all(map(self.ended, self.plan(self.work, seed)))]
         for seed in seeds:
             if seed not in left:
-                told = f"{self.name}, seed {seed}: trained before; to train it anew, delete {self.work}"
+                told = f"{self.name}, seed {seed}: trained before; to train all its seeds anew, delete {self.work}"
                 print(told, file=sys.stderr)
         return left
 

@@ -1,4 +1,4 @@
-"""Work folders: where a training lies, unfinished until the same training goes on, ended until the stage asks again.
+"""Work folders: where a training lies, unfinished until it goes on, and kept when it has ended.
 
 DVC deletes a stage's outputs before it reruns the stage, so checkpoints lie outside of them, in
 work/<stage>-<recipe>-<variant>-<key>. The key is a hash of everything the result depends on: a training with

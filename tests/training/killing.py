@@ -42,7 +42,8 @@ def steps_done(folder: Path, stage: str, name: str, steps: int) -> int:
             with safetensors.safe_open(work / f"{name}.checkpoint", framework="np") as file:
                 return int(json.loads(file.metadata()["facts"])["steps"])
         except FileNotFoundError:
-            pass
+            if (work / f"{name}.json").exists():  # it ended between the two looks
+                return steps
     return 0
 
 
@@ -81,10 +82,12 @@ def kill_again_and_again(main: Callable[[], None], position: Callable[[], int], 
     seen = Killings()
     while True:
         begun_at, before = position(), _written(output)
+        lowest = begun_at
         last = len(seen.steps) == kills
         target = begun_at + moments.randrange(LONGEST_LIFE)
         child, status = begin(main), None
-        while status is None and (last or position() < target):
+        while status is None and (last or (reached := position()) < target):
+            lowest = lowest if last else min(lowest, reached)
             time.sleep(0.001)
             ended, code = os.waitpid(child, os.WNOHANG)
             status = code if ended else None
@@ -102,7 +105,8 @@ def kill_again_and_again(main: Callable[[], None], position: Callable[[], int], 
                 return seen
             shutil.rmtree("work")
         else:
-            assert position() >= begun_at, f"began anew: at {begun_at} steps before, at {position()} after"
+            lowest = min(lowest, position())
+            assert lowest >= begun_at, f"began anew: at {begun_at} steps before, at {lowest} in between"
 
 
 def _written(output: Path) -> int:

@@ -58,7 +58,7 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
 
 
 def no_space_for_the_fourth(disk: pytest.MonkeyPatch) -> str:
-    """Of each training two files were written before."""
+    """All of the first training's files were written before."""
     calls = iter(range(100))
 
     def full(descriptor: int) -> None:
@@ -125,7 +125,7 @@ def test_what_was_trained_is_not_trained_again_unless_its_folder_is_deleted(
     assert publish([2, 1]) == []
     assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
     (work,) = Path("work").iterdir()
-    told = "pretrain-handout-vanilla, seed {}: trained before; to train it anew, delete {}\n"
+    told = "pretrain-handout-vanilla, seed {}: trained before; to train all its seeds anew, delete {}\n"
     assert capsys.readouterr().err == told.format(2, work) + told.format(1, work)
     shutil.rmtree(work)
     assert publish([1, 2]) == [1, 2]

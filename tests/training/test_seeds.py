@@ -119,7 +119,7 @@ def test_one_seed_alone_is_trained_and_not_published_and_the_stage_goes_on_from_
     _, stderr = process.communicate(timeout=PATIENCE)
     (told,) = [line for line in stderr.splitlines() if "seed 2" in line]
     assert re.fullmatch(
-        rf"pretrain-{RECIPE}-{VARIANT}, seed 2: trained before; to train it anew, delete work/\S+", told
+        rf"pretrain-{RECIPE}-{VARIANT}, seed 2: trained before; to train all its seeds anew, delete work/\S+", told
     )
     assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(alone / OUTPUTS["pretrain"])
 
@@ -132,10 +132,10 @@ def test_further_seeds_are_trained_apart_and_without_those_that_ended(project: P
 
         return change
 
-    at_once = new_project(tmp_path / "at_once")
-    write_params(at_once, seeds(3, 1, 4))
+    together = new_project(tmp_path / "together")
+    write_params(together, seeds(3, 1, 4))
     write_params(project, seeds(1))
-    for folder in (at_once, project):
+    for folder in (together, project):
         process = start(folder, *COMMAND)
         assert process.communicate(timeout=PATIENCE) and process.returncode == 0
     write_params(project, seeds(3, 1, 4))
@@ -145,7 +145,7 @@ def test_further_seeds_are_trained_apart_and_without_those_that_ended(project: P
         time.sleep(0.01)
     assert process.returncode == 0
     assert seen == {3, 4}
-    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(at_once / OUTPUTS["pretrain"])
+    assert fingerprint(project / OUTPUTS["pretrain"]) == fingerprint(together / OUTPUTS["pretrain"])
 
 
 def test_a_seed_that_the_recipe_has_not_is_refused(project: Path) -> None:

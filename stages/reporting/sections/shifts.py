@@ -65,13 +65,13 @@ def findings(rows: pd.DataFrame) -> Markdown:
 
     def told(shift: int) -> str:
         return ", ".join(
-            f"{escape(name)} {_percent(before.loc[name, shift])} in place of {_percent(before.loc[name, start])} %"
+            f"{escape(name)} {_percent(before.loc[name, shift])} % ({_percent(before.loc[name, start])} % without)"
             for name in names
         )
 
     return Markdown(
-        f"With {first} character before the page the pretrained weights spell, of the places that follow it: "
-        f"{told(first)}. With {last}, where a question has the name: {told(last)}."
+        f"With {first} character before the page the pretrained weights spell so many of the places: {told(first)}. "
+        f"With {last}, where a question has the name: {told(last)}."
     )
 
 
