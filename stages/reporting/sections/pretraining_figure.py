@@ -57,8 +57,9 @@ def _changes(axes: Axes, changed: Mapping[str, tuple[int, int]]) -> None:
                 color=INK,
             )
     axes.axvline(0, color=INK, linewidth=0.8, zorder=3)
-    most = max(1, *(count for pair in changed.values() for count in pair))
-    axes.set_xlim(-1.18 * max(0.1 * most, *(lost for _, lost in changed.values())), 1.18 * most)  # room for figures
+    furthest = [max(column) for column in zip(*changed.values(), strict=True)]
+    room = 0.2 * max(1, sum(furthest))  # for the figures at both ends
+    axes.set_xlim(-furthest[1] - room, furthest[0] + room)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{abs(value):,.0f}"))
     axes.set_yticks(range(len(changed)), list(changed))
     axes.set_title("Gained and lost by pretraining")

@@ -104,16 +104,18 @@ def test_a_variant_that_never_answers_shows_nothing_as_its_answer(tmp_path: Path
     assert "| rope | lost | 1 | Where was Person 1 born? | Bergen | *nothing* | Bergen |" in text
 
 
+@pytest.mark.parametrize("counts", [(420, 3), (74, 8), (9, 480), (5, 5)])
 @pytest.mark.parametrize(("number", "seeds"), [(1, 1), (4, 2), (14, 3)])
-def test_the_picture_has_a_bar_a_count_and_names_that_fit(number: int, seeds: int) -> None:
+def test_the_picture_has_a_bar_a_count_and_names_that_fit(number: int, seeds: int, counts: tuple[int, int]) -> None:
     names = [f"random_synthesizer_{place}" for place in range(number)]
     agreed = {name: (300, 120, 80) for name in names if seeds > 1}
-    figure = draw_pretraining(dict.fromkeys(names, (420, 3)), agreed)
+    figure = draw_pretraining(dict.fromkeys(names, counts), agreed)
     figure.draw_without_rendering()
     assert [len(axes.patches) for axes in figure.axes] == [2 * number, 3 * number][: 1 + (seeds > 1)]
     assert all(label.get_window_extent().x0 >= 0 for label in figure.axes[0].get_yticklabels())
+    panel = figure.axes[0].get_window_extent()
     for text in figure.axes[0].texts:
-        assert text.get_window_extent().x1 <= figure.axes[0].get_window_extent().x1
+        assert panel.x0 <= text.get_window_extent().x0 < text.get_window_extent().x1 <= panel.x1
     (legend,) = figure.legends
     assert all(not legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
 
