@@ -38,13 +38,13 @@ def main() -> None:
     data = HELD_OUT / settings.ablation.recipe
     prepared = Prepared.load(data)
 
+    first, second = pretraining(experiment, prepared), finetuning(experiment, prepared, "pretrained")
+
     def trainings(work: Path, seed: int) -> dict[str, Training]:
-        first, weights = partial(experiment.new_model, prepared, seed), work / "pretrained.safetensors"
+        weights = work / "pretrained.safetensors"
         return {
-            "pretrained": Training(pretraining(experiment, prepared), first),
-            "finetuned": Training(
-                finetuning(experiment, prepared, "pretrained"), partial(experiment.trained_model, prepared, weights)
-            ),
+            "pretrained": Training(first, partial(experiment.new_model, prepared, seed)),
+            "finetuned": Training(second, partial(experiment.trained_model, prepared, weights)),
         }
 
     output = WEIGHTS / settings.ablation.recipe / given.change

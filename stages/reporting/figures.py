@@ -15,7 +15,7 @@ from stages.reporting.curves import seed_curves
 from stages.reporting.evaluations import Baseline
 from stages.reporting.metrics import Accuracy, Result, ranked
 from stages.reporting.published import Published, published
-from stages.reporting.style import GREY, INK, SMALL, WIDTH, logarithmic, looks, styled, svg
+from stages.reporting.style import GREY, INK, SMALL, WIDTH, legend_columns, logarithmic, looks, styled, svg
 
 PRETRAINED, SCRATCH, PUBLISHED = "#0072B2", "#E69F00", "#9A9A9A"
 
@@ -75,9 +75,8 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) ->
 
 def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
     """Return the figure of `loss_svg`."""
-    entry = 0.65 + 0.075 * max(map(len, variants))  # inches: the line's sample and gaps, then the name
-    legend_columns = min(len(variants), 6, max(1, int(WIDTH / entry)))
-    legend_rows = -(-len(variants) // legend_columns)
+    columns = min(6, legend_columns(variants))
+    legend_rows = -(-len(variants) // columns)
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * legend_rows), layout="constrained")
     panels = figure.subplots(1, len(PHASES), width_ratios=(1.35, 1, 1))
     styles = looks(variants)
@@ -101,7 +100,7 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
         Line2D([], [], color=colour, linestyle=dash, linewidth=1.6, label=variant)
         for variant, (dash, colour) in styles.items()
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=legend_columns, fontsize=8.5)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8.5)
     return figure
 
 

@@ -1,7 +1,7 @@
 """How the report's pictures look, and their way to SVG text: the same input gives the same bytes."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle, islice, product
 from typing import Literal
@@ -37,10 +37,19 @@ STYLE = {
 }
 
 
-def looks(names: Sequence[str]) -> dict[str, tuple[Dash, str]]:
-    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names."""
+def looks(names: Sequence[str], shown: Collection[str] | None = None) -> dict[str, tuple[Dash, str]]:
+    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names.
+
+    shown: only these are given back; all if None.
+    """
     look = dict(zip(sorted(names), islice(cycle(product(DASHES, COLOURS)), len(names)), strict=True))
-    return {name: look[name] for name in names}
+    return {name: look[name] for name in names if shown is None or name in shown}
+
+
+def legend_columns(labels: Collection[str]) -> int:
+    """Columns of a legend beside a figure of full width in which all these labels of lines fit."""
+    entry = 0.65 + 0.075 * max(map(len, labels))  # inches: the line's sample and gaps, then the name
+    return min(len(labels), max(1, int(WIDTH / entry)))
 
 
 def logarithmic(axes: Axes, low: float, high: float) -> None:

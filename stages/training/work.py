@@ -56,7 +56,7 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
     folder = place(name, settings, *data)
     with locked(folder / "lock"):
         yield folder
-    _delete_stale(name, but=folder)
+        _delete_stale(name)
 
 
 @contextmanager
@@ -93,9 +93,9 @@ def _take(file: IO[str]) -> bool:
     return True
 
 
-def _delete_stale(name: str, but: Path) -> None:
-    """Delete the other folders of the same name that were last written more than STALE_DAYS ago."""
-    for folder in sorted({*WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}")} - {but}):
+def _delete_stale(name: str) -> None:
+    """Delete the folders of the same name that were last written more than STALE_DAYS ago and that nobody holds."""
+    for folder in sorted(WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}")):
         with suppress(OSError, StudyError):  # it is held, or somebody else's: what was trained now is unharmed
             written = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
             days = (time.time() - written) / (24 * 60 * 60)

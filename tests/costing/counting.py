@@ -1,11 +1,14 @@
 """What a forward pass really computes and keeps, by torch's own account."""
 
+from collections.abc import Sequence
+
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.flop_counter import FlopCounterMode
 
 from stages.costing.formulas import Cost, Shape
 from stages.model import kernels
+from stages.model.mixer import State
 from stages.model.mixers import build
 from stages.model.rows import Rows
 from stages.settings import Model, Section
@@ -42,6 +45,9 @@ def counted(variant: str, settings: Section, shape: Shape) -> Cost:
                 trunk(*rows(1), states)
     finally:
         kernels.use_kernels(served)
-    lengths = 8 * len(states)  # each counts its positions, in int64
-    held = (sum(state.bytes_per_row for state in states) - lengths) / output.element_size()
-    return Cost(full.get_total_flops() / 2, numbers, step.get_total_flops() / 2, held)
+    return Cost(full.get_total_flops() / 2, numbers, step.get_total_flops() / 2, numbers_held(states))
+
+
+def numbers_held(states: Sequence[State]) -> float:
+    """The float32 numbers of a row's states, without the positions that each counts in int64."""
+    return (sum(state.bytes_per_row for state in states) - 8 * len(states)) / 4

@@ -9,16 +9,14 @@ import torch
 
 from stages.inference.generation import Continuation, beam_search, generate
 from stages.model.gpt import GPT
-from stages.training.compute import choose_backend
-from tests.tiny import MODEL, SETTINGS, VARIANTS, loud, needs_gpu, random_tokens, tiny_model
+from tests.tiny import MODEL, VARIANTS, loud, needs_gpu, random_tokens, tiny_model
 
-pytestmark = [needs_gpu, pytest.mark.parametrize("variant", VARIANTS)]
+pytestmark = [needs_gpu, pytest.mark.usefixtures("gpu_kernels"), pytest.mark.parametrize("variant", VARIANTS)]
 ROUNDING = 2e-4  # of logits around 1: the two add in different orders
 
 
 def pair(variant: str) -> tuple[GPT, GPT]:
     """The same model on the CPU and on the GPU, which computes as the study lets it."""
-    choose_backend(SETTINGS.compute.model_copy(update={"device": "cuda"}))
     model = loud(tiny_model(variant))
     return model, copy.deepcopy(model).cuda()
 

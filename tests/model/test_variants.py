@@ -13,6 +13,7 @@ from stages.model.gpt import GPT
 from stages.model.mixers import build, settings_of
 from stages.model.mixers.vanilla import Mixer as Vanilla
 from stages.model.rows import Rows
+from tests.costing.counting import numbers_held
 from tests.model.influence import ROUNDING, influence
 from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, random_tokens, tiny_model
@@ -200,8 +201,7 @@ def test_a_rows_states_are_as_large_as_the_formula_says(name: str, room: int) ->
     numbers, states = FORMULAS[name].cost(shape, SECTIONS[name]).state, model.empty_states(3, room)
     for tokens in random_tokens(3, room).split([3, 1, room - 4], dim=1):
         model(tokens, states)
-        lengths = 8 * len(states)  # each state counts the positions, in int64
-        assert sum(state.bytes_per_row for state in states) == 4 * numbers + lengths
+        assert numbers_held(states) == numbers
 
 
 def test_blocks_share_no_parameters(variant: str) -> None:

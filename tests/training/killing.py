@@ -36,13 +36,11 @@ class Killings:
 def steps_done(folder: Path, stage: str, name: str, steps: int) -> int:
     """The steps in the checkpoint of a training `name` in a project's folder; all `steps` where it has ended."""
     for work in (folder / "work").glob(f"{stage}-*"):
-        if (work / f"{name}.json").exists():
-            return steps
         try:
             with safetensors.safe_open(work / f"{name}.checkpoint", framework="np") as file:
                 return int(json.loads(file.metadata()["facts"])["steps"])
         except FileNotFoundError:
-            if (work / f"{name}.json").exists():  # it ended between the two looks
+            if (work / f"{name}.json").exists():  # looked for last: in between it may have ended
                 return steps
     return 0
 
@@ -82,13 +80,14 @@ def kill_again_and_again(main: Callable[[], None], position: Callable[[], int], 
     seen = Killings()
     while True:
         begun_at, before = position(), _written(output)
-        lowest = begun_at
+        reached = lowest = begun_at
         last = len(seen.steps) == kills
         target = begun_at + moments.randrange(LONGEST_LIFE)
         child, status = begin(main), None
-        while status is None and (last or (reached := position()) < target):
-            lowest = lowest if last else min(lowest, reached)
+        while status is None and (last or reached < target):
             time.sleep(0.001)
+            reached = position()
+            lowest = min(lowest, reached)
             ended, code = os.waitpid(child, os.WNOHANG)
             status = code if ended else None
         if status is None:

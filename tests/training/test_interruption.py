@@ -287,7 +287,8 @@ def test_a_disk_too_full_for_the_results_is_told_in_one_line_and_costs_no_traini
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, SMALL)
     _, stderr = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    *_, line = stderr.splitlines()
+    *before, line = stderr.splitlines()
+    assert [": trained before; " in each for each in before] == [True, True]
     assert re.fullmatch(rf"error: {OUTPUTS['pretrain']}/seed-\d\.safetensors: File too large", line)
     assert list((project / WEIGHTS).iterdir()) == []
     assert sum_of_steps(project, "pretrain", dict.fromkeys(TRAININGS["pretrain"], STEPS)) == 2 * STEPS

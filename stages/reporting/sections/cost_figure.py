@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from stages.reporting.sections.measured import Measured
-from stages.reporting.style import WIDTH, logarithmic, looks, styled, svg
+from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks, styled, svg
 
 PANELS = (
     ("training_seconds", "Forward and backward", "milliseconds", 1e3),
@@ -30,8 +30,7 @@ def draw_costs(measured: Sequence[Measured], variants: Sequence[str]) -> Figure:
     """Return the figure of `cost_svg`."""
     styles = looks(variants)
     labels = {each.variant: f"{each.variant}: {_slopes(each)}" for each in measured}
-    entry = 0.65 + 0.075 * max(map(len, labels.values()))  # inches: the line's sample and gaps, then the text
-    columns = min(len(labels), max(1, int(WIDTH / entry)))
+    columns = legend_columns(labels.values())
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * -(-len(labels) // columns)), layout="constrained")
     for axes, (what, title, unit, factor) in zip(figure.subplots(1, len(PANELS)), PANELS, strict=True):
         for each in measured:

@@ -7,10 +7,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.answers import Marks
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.sections.knowledge_figure import FEW, knowledge_svg
-from stages.reporting.sections.probes import ASKED, ASKED_BEFORE, FORMS, RANKS, Probe, best_asked, read_probes
+from stages.reporting.sections.probes import (
+    ASKED,
+    ASKED_BEFORE,
+    FORMS,
+    RANKS,
+    Probe,
+    best_asked,
+    marks,
+    percent,
+    read_probes,
+)
 from stages.reporting.sections.ranks import ranks_finding, ranks_table
 from stages.reporting.statistics.intervals import accuracy_interval, wilson
 from stages.reporting.statistics.significance import Sample, compare_pairs, told_apart
@@ -63,7 +72,7 @@ def knowledge_part(folder: Path, variants: Sequence[str]) -> Part | None:
 
 def headline(probe: Probe) -> Markdown:
     """What is known beside what can be asked, in one sentence."""
-    memorised, asked = (_percent(probe.known[column].mean()) for column in ("memorised", ASKED))
+    memorised, asked = (percent(probe.known[column].mean()) for column in ("memorised", ASKED))
     return Markdown(
         f"Of the places that stand in the people's pages its pretrained weights spell {memorised} % in a form of these "
         f"pages, and it answers {asked} % when asked."
@@ -101,14 +110,14 @@ def forms_table(probes: Sequence[Probe]) -> Markdown:
         rows.append(
             (
                 probe.variant,
-                f"{_percent(known.memorised.mean())} → {_percent(known.kept.mean())}",
+                f"{percent(known.memorised.mean())} → {percent(known.kept.mean())}",
                 *(
-                    f"{_percent(known[f'pretrained_{form}'].mean())} → {_percent(known[f'finetuned_{form}'].mean())}"
+                    f"{percent(known[f'pretrained_{form}'].mean())} → {percent(known[f'finetuned_{form}'].mean())}"
                     for form in (*FORMS, "other_name")
                 ),
-                f"{_percent(known[ASKED_BEFORE].mean())} → {_percent(shares['asked'])}",
-                _percent(shares["asked_of_memorised"]),
-                _percent(others[ASKED].mean()),
+                f"{percent(known[ASKED_BEFORE].mean())} → {percent(shares['asked'])}",
+                percent(shares["asked_of_memorised"]),
+                percent(others[ASKED].mean()),
             )
         )
     return table(header, rows, right=header[1:])
@@ -122,7 +131,7 @@ def groups_table(grouped: pd.DataFrame, variant: str) -> Markdown:
             row["by"],
             row["group"],
             row["facts"],
-            *(_percent(row[name]) for name in ("memorised", "asked", "asked_of_memorised")),
+            *(percent(row[name]) for name in ("memorised", "asked", "asked_of_memorised")),
         )
         for row in grouped[grouped.variant == variant].to_dict("records")
     ]
@@ -161,8 +170,8 @@ def _gap(known: pd.DataFrame, variant: str) -> str:
     inside, outside = known[known.memorised == 1], known[known.memorised == 0]
     if inside.empty:
         return "Nothing was memorised that could be asked."
-    others = f", of the others {_percent(outside[ASKED].mean())} %" if len(outside) else ""
-    samples = [Sample(f"{variant} {name}", _marks(known, name)) for name in ("memorised", ASKED)]
+    others = f", of the others {percent(outside[ASKED].mean())} %" if len(outside) else ""
+    samples = [Sample(f"{variant} {name}", marks(known, name)) for name in ("memorised", ASKED)]
     found = told_apart({variant: compare_pairs([(samples[0], samples[1])])[0]})
     if found.better:
         start = "Memorising runs ahead of asking"
@@ -171,15 +180,15 @@ def _gap(known: pd.DataFrame, variant: str) -> str:
     else:
         start = "How much is memorised and how much can be asked are not told apart"
     return (
-        f"{start}: of the memorised places {_percent(inside[ASKED].mean())} % can be asked{others}; "
-        f"in page form finetuning keeps {_percent(inside.kept.mean())} % of them."
+        f"{start}: of the memorised places {percent(inside[ASKED].mean())} % can be asked{others}; "
+        f"in page form finetuning keeps {percent(inside.kept.mean())} % of them."
     )
 
 
 def _control(known: pd.DataFrame, form: str) -> str:
     own, other = known[f"pretrained_{form}"].mean(), known.pretrained_other_name.mean()
     return (
-        f"The form {form} gives {_percent(own)} % of the places, and {_percent(other)} % when another person's name "
+        f"The form {form} gives {percent(own)} % of the places, and {percent(other)} % when another person's name "
         "stands in it: that is how many the words before the place give away alone."
     )
 
@@ -191,7 +200,7 @@ def _extremes(grouped: pd.DataFrame) -> str:
         mine = grouped[(grouped.by == title) & (grouped.facts * grouped.memorised >= ENOUGH)]
         rows = sorted(mine.to_dict("records"), key=lambda row: float(row["asked_of_memorised"]))  # of equals the first
         if len(rows) > 1 and _asked_interval(rows[0])[1] < _asked_interval(rows[-1])[0]:
-            worst, best = (f"{_percent(row['asked_of_memorised'])} % ({row['group']})" for row in (rows[0], rows[-1]))
+            worst, best = (f"{percent(row['asked_of_memorised'])} % ({row['group']})" for row in (rows[0], rows[-1]))
             parts.append(f"{title}, from {worst} to {best}")
     return f"Of the memorised places the share that can be asked goes, by {'; by '.join(parts)}." if parts else ""
 
@@ -219,16 +228,6 @@ def _shares(known: pd.DataFrame) -> dict[str, float]:
 
 def _with_interval(known: pd.DataFrame, column: str) -> str:
     """A share with its 95 % interval over questions and seeds."""
-    marks = _marks(known, column)
-    low, high = accuracy_interval(marks, str(known.variant.iloc[0]))
-    return f"{_percent(float(marks.mean()))} % (95 % interval {_percent(low)} to {_percent(high)} %)"
-
-
-def _marks(known: pd.DataFrame, column: str) -> Marks:
-    """What is 1 or 0 of each fact and seed, (facts, seeds)."""
-    return known.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
-
-
-def _percent(share: float) -> str:
-    """A share in percent; a dash for the share of nothing."""
-    return "–" if np.isnan(share) else f"{100 * share:.1f}"
+    outcomes = marks(known, column)
+    low, high = accuracy_interval(outcomes, str(known.variant.iloc[0]))
+    return f"{percent(float(outcomes.mean()))} % (95 % interval {percent(low)} to {percent(high)} %)"

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from stages.reporting.style import WIDTH, looks, styled, svg
+from stages.reporting.style import WIDTH, legend_columns, looks, styled, svg
 
 FEW = 5  # facts that a group needs to be drawn
 LETTER = 0.085  # inches of a title's letter, with room to spare
@@ -27,12 +27,10 @@ def knowledge_svg(grouped: pd.DataFrame, variants: Sequence[str]) -> str:
 
 def draw_knowledge(grouped: pd.DataFrame, variants: Sequence[str]) -> Figure:
     """Return the figure of `knowledge_svg`."""
-    present = set(grouped["variant"])
-    styles = {variant: look for variant, look in looks(variants).items() if variant in present}
+    styles = looks(variants, shown=set(grouped["variant"]))
     titles = list(dict.fromkeys(grouped["by"]))
     names = {title: _in_order(grouped[grouped["by"] == title]) for title in titles}
-    entry = 0.65 + 0.075 * max(map(len, styles))  # inches: the line's sample and gaps, then the name
-    columns = min(len(styles), max(1, int(WIDTH / entry)))
+    columns = legend_columns(styles)
     figure = Figure(figsize=(WIDTH, 4.4 + 0.2 * -(-len(styles) // columns)), layout="constrained")
     ratios = [max(2, len(names[title])) for title in titles]
     panels = figure.subplots(len(MEASURES), len(titles), sharey=True, sharex="col", width_ratios=ratios, squeeze=False)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from stages.reporting.markdown import Markdown, listed
 from stages.reporting.sections.measured import Measured, Quantity
 
-FAR_BELOW = 0.25  # of an exponent: what is computed at speed came within 0.23 of its formula, by CPU
+FAR_BELOW = 0.25  # of an exponent: what is computed at speed came within 0.23 of its formula, on a CPU
 ERRORS = 2  # standard errors of the fit that the distance has to exceed, too
 TRAINING, CHARACTER = "training_seconds", "character_seconds"
 WHY = "So it is where a fixed overhead of each operation outweighs the arithmetic"

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from stages.reporting.answers import Marks
 from stages.reporting.evaluations import broken, read_record
 
+WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling")
 FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")
-SHIFT_COLUMNS = ("variant", "seed", "row", "shift", "pretrained", "finetuned")
+SHIFT_COLUMNS = ("variant", "seed", "row", "shift", *WEIGHTS)
 PEOPLE_COLUMNS = ("variant", "seed", "culture", "name", "answer", "probability")
 ASKED, ASKED_BEFORE = "finetuned_question", "pretrained_question"
 RANKS = ("pretrained_page_rank", "pretrained_question_rank", "finetuned_page_rank", "finetuned_question_rank")
@@ -56,7 +59,7 @@ def read_probe(folder: Path) -> Probe:
     path = folder / "probe.json"
     record = read_record(path)
     try:
-        forms = [f"{weights}_{form}" for weights in ("pretrained", "finetuned") for form in (*FORMS, "other_name")]
+        forms = [f"{weights}_{form}" for weights in WEIGHTS for form in (*FORMS, "other_name")]
         known = _table(
             folder / "knowledge.tsv", (*FACT_COLUMNS, *forms, ASKED_BEFORE, ASKED, *RANKS), bool(record["facts"])
         )
@@ -95,6 +98,16 @@ def spelled(known: pd.DataFrame, weights: str, forms: Sequence[str]) -> pd.Serie
 def best_asked(probes: Sequence[Probe]) -> Probe:
     """The probe with the most right answers to the questions of its facts, the first by name among equals."""
     return min(probes, key=lambda probe: (-probe.known[ASKED].mean() if len(probe.known) else 0.0, probe.variant))
+
+
+def marks(outcomes: pd.DataFrame, column: str) -> Marks:
+    """What is 1 or 0 of each fact and seed, (facts, seeds)."""
+    return outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
+
+
+def percent(share: float) -> str:
+    """A share in percent; a dash for the share of nothing."""
+    return "–" if np.isnan(share) else f"{100 * share:.1f}"
 
 
 def _table(path: Path, columns: Sequence[str], wanted: bool) -> pd.DataFrame:

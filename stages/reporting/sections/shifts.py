@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from stages.reporting.markdown import Markdown, escape, table
-from stages.reporting.sections.probes import Probe, read_probes
+from stages.reporting.sections.probes import WEIGHTS, Probe, marks, percent, read_probes
 from stages.reporting.sections.shifts_figure import shifts_svg
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "shifts.md.jinja"
-WEIGHTS = ("pretrained", "finetuned")
 
 
 def shifts_part(folder: Path, variants: Sequence[str]) -> Part | None:
@@ -47,10 +46,10 @@ def shares(probe: Probe) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for weights in WEIGHTS:
         for shift, moved in probe.shifted.groupby("shift"):
-            marks = moved.pivot(index="row", columns="seed", values=weights).to_numpy(np.int64)
-            low, high = accuracy_interval(marks, probe.variant)
+            outcomes = marks(moved, weights)
+            low, high = accuracy_interval(outcomes, probe.variant)
             place = {"variant": probe.variant, "weights": weights, "shift": shift}
-            rows.append({**place, "spelled": float(marks.mean()), "low": low, "high": high})
+            rows.append({**place, "spelled": float(outcomes.mean()), "low": low, "high": high})
     return rows
 
 
@@ -65,7 +64,7 @@ def findings(rows: pd.DataFrame) -> Markdown:
 
     def told(shift: int) -> str:
         return ", ".join(
-            f"{escape(name)} {_percent(before.loc[name, shift])} % ({_percent(before.loc[name, start])} % without)"
+            f"{escape(name)} {percent(before.loc[name, shift])} % ({percent(before.loc[name, start])} % without)"
             for name in names
         )
 
@@ -87,8 +86,4 @@ def shifts_table(rows: pd.DataFrame) -> Markdown:
 
 
 def _with_interval(row: pd.Series) -> str:
-    return f"{_percent(row['spelled'])} ({_percent(row['low'])} to {_percent(row['high'])})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+    return f"{percent(row['spelled'])} ({percent(row['low'])} to {percent(row['high'])})"

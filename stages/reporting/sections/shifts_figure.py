@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.style import WIDTH, looks, styled, svg
+from stages.reporting.style import WIDTH, legend_columns, looks, styled, svg
 
 
 def shifts_svg(rows: pd.DataFrame, variants: Sequence[str]) -> str:
@@ -19,10 +19,8 @@ def shifts_svg(rows: pd.DataFrame, variants: Sequence[str]) -> str:
 
 def draw_shifts(rows: pd.DataFrame, variants: Sequence[str]) -> Figure:
     """Return the figure of `shifts_svg`."""
-    present = set(rows["variant"])
-    styles = {variant: look for variant, look in looks(variants).items() if variant in present}
-    entry = 0.65 + 0.075 * max(map(len, styles))  # inches: the line's sample and gaps, then the name
-    columns = min(len(styles), max(1, int(WIDTH / entry)))
+    styles = looks(variants, shown=set(rows["variant"]))
+    columns = legend_columns(styles)
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * -(-len(styles) // columns)), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     steps = sorted(rows["shift"].unique())
