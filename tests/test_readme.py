@@ -17,6 +17,7 @@ from tests.test_pipeline import Project, clone, small, stages_run, trained
 from tests.tiny import BUILT_IN, ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+NOTES = (ROOT / "reports/notes.md").read_text(encoding="utf-8")
 
 
 def blocks(heading: str) -> list[tuple[str, str]]:
@@ -132,7 +133,7 @@ def test_the_shifts_are_those_of_the_report() -> None:
     def told(variant: str) -> tuple[str, ...]:
         return share[variant, "pretrained", 1], share[variant, "pretrained", 0]
 
-    text, two, others = " ".join(README.split()), ("rope", "vanilla"), ("synthesizer", "perceiver")
+    text, two, others = " ".join(NOTES.split()), ("rope", "vanilla"), ("synthesizer", "perceiver")
     first = "the pretrained synthesizer spells {} % with a single character before the page and {} % without"
     assert first.format(*told("synthesizer")) in text
     for variant in ("perceiver", *two):
@@ -151,3 +152,20 @@ def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
         assert (parameters, loss) == (f"{found['parameters']:,}", f"{found['pretrain_loss']:.4f}"), name
         assert pretrained == interval(found), name
     assert {row[0] for row in rows} == set(BUILT_IN)
+
+
+def anchors(page: str) -> set[str]:
+    """What links may name in a page: its headings as GitHub writes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", ["README.md", "reports/notes.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8"))
+    assert links
+    for path, anchor in links:
+        target = page.parent / path if path else page
+        assert target.is_file(), (path, anchor)
+        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (path, anchor)
