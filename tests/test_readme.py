@@ -134,7 +134,7 @@ def test_the_shifts_are_those_of_the_report() -> None:
         return share[variant, "pretrained", 1], share[variant, "pretrained", 0]
 
     text, two, others = " ".join(NOTES.split()), ("rope", "vanilla"), ("synthesizer", "perceiver")
-    first = "the pretrained synthesizer spells {} % with a single character before the page and {} % without"
+    first = "the pretrained synthesizer spells {} % with a single space before the page and {} % without"
     assert first.format(*told("synthesizer")) in text
     for variant in ("perceiver", *two):
         assert "{} {} and {} %".format(variant, *told(variant)) in text

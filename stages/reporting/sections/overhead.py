@@ -8,7 +8,7 @@ from stages.reporting.sections.measured import Measured, Quantity
 FAR_BELOW = 0.25  # of an exponent: what is computed at speed came within 0.23 of its formula, on a CPU
 ERRORS = 2  # standard errors of the fit that the distance has to exceed, too
 TRAINING, CHARACTER = "training_seconds", "character_seconds"
-WHY = "So it is where a fixed overhead of each operation outweighs the arithmetic"
+WHY = "This happens where a fixed overhead of each operation outweighs the arithmetic"
 
 
 def outweighed(measured: Sequence[Measured], seconds: str) -> list[Measured]:
@@ -46,13 +46,13 @@ def overhead_finding(found: Sequence[Measured], seconds: str) -> Markdown:
     names = listed([each.variant for each in found])
     if seconds == TRAINING:
         return Markdown(
-            f"Far below the formula is the time of {names}: measured, the exponent with backward is {slopes}, by "
-            f"formula {stated}. {WHY}: {where} a forward pass has {_span(products, '{:,.0f}')} M multiply-adds, and "
-            f"takes {_span(took, '{:,.1f}')} ms with its backward pass."
+            f"The time of {names} grows far more slowly than its formula: the exponent with backward is {slopes} as "
+            f"measured, {stated} by formula. {WHY}: {where} a forward pass has {_span(products, '{:,.0f}')} M "
+            f"multiply-adds, and takes {_span(took, '{:,.1f}')} ms with its backward pass."
         )
     return Markdown(
-        f"Far below the formula is the time of {names}: measured, the exponent is {slopes}, by formula {stated}. "
-        f"{WHY}: {where} a character has {_span(products, '{:,.1f}')} M multiply-adds and takes "
+        f"The time of {names} grows far more slowly than its formula: the exponent is {slopes} as measured, {stated} "
+        f"by formula. {WHY}: {where} a character has {_span(products, '{:,.1f}')} M multiply-adds and takes "
         f"{_span(took, '{:,.2f}')} ms."
     )
 

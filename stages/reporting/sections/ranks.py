@@ -19,9 +19,9 @@ def ranks_finding(probe: Probe) -> Markdown:
     near = [f"among the first {rank} in {_percent(question <= rank)} %" for rank in NEAR]
     return Markdown(
         f"Where the answer is wrong, the right one is {' and '.join(near)} of the cases, of {probe.places:,} places "
-        f"ranked by probability. Of these cases {_percent(wrong.memorised == 1)} % were memorised: that much of what "
-        f"cannot be asked was known. In the page form {probe.ranked_form} alone the pretrained weights had the right "
-        f"place first in {_percent(page == 1)} %."
+        f"ranked by probability. Of all facts answered wrongly {_percent(wrong.memorised == 1)} % were memorised: they "
+        "were known, but the question did not reach them. In the page form "
+        f"{probe.ranked_form} alone the pretrained weights had the right place first in {_percent(page == 1)} %."
     )
 
 

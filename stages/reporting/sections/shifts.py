@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from stages.reporting.markdown import Markdown, escape, table
+from stages.reporting.markdown import Markdown, listed, table
 from stages.reporting.sections.probes import WEIGHTS, Probe, marks, percent, read_probes
 from stages.reporting.sections.shifts_figure import shifts_svg
 from stages.reporting.statistics.intervals import accuracy_interval
@@ -62,15 +62,16 @@ def findings(rows: pd.DataFrame) -> Markdown:
         return Markdown("The pretrained weights spell nothing that a shift could take away.")
     names = list(dict.fromkeys([kept.index[0], kept.index[-1]]))
 
-    def told(shift: int) -> str:
-        return ", ".join(
-            f"{escape(name)} {percent(before.loc[name, shift])} % ({percent(before.loc[name, start])} % without)"
-            for name in names
-        )
+    def told(shift: int) -> Markdown:
+        return listed([percent(before.loc[name, shift]) for name in names])
 
+    if len(names) > 1:
+        whose, they = f"Least and most affected are the pretrained weights of {listed(names)}: with", "they"
+    else:
+        whose, they = "With", "the pretrained weights"
     return Markdown(
-        f"With {first} character before the page the pretrained weights spell so many of the places: {told(first)}. "
-        f"With {last}, where a question has the name: {told(last)}."
+        f"{whose} {first} character before the page {they} spell {told(first)} % of the places (without: "
+        f"{told(start)} %), and with {last}, so that the name stands where a question has it, {told(last)} %."
     )
 
 

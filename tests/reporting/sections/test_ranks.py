@@ -12,11 +12,14 @@ def test_wrong_answers_are_told_by_where_the_right_place_stands(tmp_path: Path) 
     probe = read_probe(tmp_path / "x")
     text = ranks_finding(probe)
     assert "among the first 3 in 50.0 % and among the first 10 in 50.0 % of the cases, of 1,234 places" in text
-    assert "Of these cases 60.0 % were memorised: that much of what cannot be asked was known." in text
+    assert (
+        "Of all facts answered wrongly 60.0 % were memorised: they were known, but the question did not reach them."
+        in text
+    )
     assert text.endswith("In the page form cloze alone the pretrained weights had the right place first in 60.0 %.")
     probe.known["pretrained_page_rank"] = 7  # in that form never the first: memorised in another one all the same
     text = ranks_finding(probe)
-    assert "Of these cases 60.0 % were memorised" in text
+    assert "Of all facts answered wrongly 60.0 % were memorised" in text
     assert text.endswith("in 0.0 %.")
 
 

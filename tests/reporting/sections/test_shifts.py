@@ -31,9 +31,9 @@ def test_the_least_and_the_most_hurt_are_told(tmp_path: Path) -> None:
     write_probe(tmp_path, "free", shifts={0: (20, 20), 1: (19, 20), 10: (18, 20)})
     text = text_of(shifts_part(tmp_path, ["between", "bound", "free"]))
     assert (
-        "With 1 character before the page the pretrained weights spell so many of the places: "
-        "free 47.5 % (50.0 % without), bound 25.0 % (100.0 % without). With 10, where a question has the name: "
-        "free 45.0 % (50.0 % without), bound 10.0 % (100.0 % without)."
+        "Least and most affected are the pretrained weights of free and bound: with 1 character before the page they "
+        "spell 47.5 and 25.0 % of the places (without: 50.0 and 100.0 %), and with 10, so that the name stands where "
+        "a question has it, 45.0 and 10.0 %."
     ) in text
     assert "Counted are the 40 of 40 facts" in text
     (row,) = [line for line in text.splitlines() if line.startswith("| free | finetuned |")]
@@ -42,7 +42,10 @@ def test_the_least_and_the_most_hurt_are_told(tmp_path: Path) -> None:
 
 def test_one_variant_is_told_of_once(tmp_path: Path) -> None:
     write_probe(tmp_path)
-    assert "of the places: x 25.0 % (100.0 % without). With 10" in text_of(shifts_part(tmp_path, ["x"]))
+    text = text_of(shifts_part(tmp_path, ["x"]))
+    assert (
+        "With 1 character before the page the pretrained weights spell 25.0 % of the places (without: 100.0 %)" in text
+    )
 
 
 def test_where_nothing_is_spelled_nothing_is_compared(tmp_path: Path) -> None:
