@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from stages.corpus.reading import harmless
 from stages.errors import StudyError, command
-from stages.inference.asking import Reply, ask
+from stages.inference.asking import WIDTH, Reply, ask
 from stages.inference.decoding import Pick, Sampler
-from stages.inference.options import add_decoding, sampling
+from stages.inference.options import add_decoding, check_lines, sampling
 from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -31,13 +31,12 @@ def main() -> None:
     add_decoding(
         parser,
         temperature="draw --top answers instead and print those that differ; 0: always the likeliest character",
-        beams="how many lines search for the places; 1: greedily, as the reports' answers; by default 10 or --top",
+        beams=f"lines that search for the places, {WIDTH} or --top by default; 1: greedily, as the reports' answers",
     )
     parser.add_argument("--draw-seed", type=int, default=1, help="of the draws, 1 by default")
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
-    if given.top < 1:
-        raise StudyError(f"--top: was {given.top}; allowed: 1 or more")
+    check_lines("--top", given.top)
     if given.draw_seed < 0:
         raise StudyError(f"--draw-seed: was {given.draw_seed}; allowed: 0 or more")
     chance = sampling(given, None)
@@ -77,10 +76,12 @@ def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
 
 def questions() -> Iterator[str]:
     """The input's lines that are not blank, to its end (Ctrl-D)."""
+    if sys.stdin is None:  # closed
+        return
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     sign = ""
-    if sys.stdin.isatty():
+    if sys.stdin.isatty() and sys.stdout.isatty():  # input() writes its sign to the output
         sign = "> "
         with suppress(ImportError):  # not everywhere; with it a line can be edited and called back
             import readline  # noqa: F401

@@ -1,6 +1,7 @@
 """How a user's mistake is told: one line, a non-zero exit code, never a traceback."""
 
 import functools
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -9,6 +10,16 @@ from typing import NoReturn
 
 class StudyError(Exception):
     """A mistake that its reader can mend: what is wrong, where (file:line or key), what to do."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory was asked for that there is not, of the system or of a GPU."""
+    # torch is not imported for this: on a CPU it raises a plain RuntimeError, on a GPU its own kind of one
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
+    )
 
 
 def command(main: Callable[[], None]) -> Callable[[], None]:
@@ -29,6 +40,14 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
         except OSError as error:  # full disk, read-only folder, missing permission
             where = f"{error.filename}: " if error.filename else ""
             sys.exit(f"error: {where}{error.strerror or error}")
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            asked = re.search(r"allocate (\d+) bytes|allocate ([\d.]+ \w+)\.", str(error))
+            much = f" ({asked[1] + ' bytes' if asked[1] else asked[2]} more were asked for)" if asked else ""
+            sys.exit(
+                f"error: there is too little memory{much}; ask for a smaller model, context, batch or number of lines"
+            )
         except KeyboardInterrupt as stop:
             print(str(stop) or "stopped", file=sys.stderr)
             sys.exit(130)

@@ -11,6 +11,7 @@ from stages.files import new_folder, write_bytes, write_json
 from stages.model.influence import influence, random_trunk
 from stages.model.mixers import settings_of
 from stages.settings import load
+from stages.settings.influence import pictured
 
 
 @command
@@ -25,9 +26,7 @@ def main() -> None:
     model = settings.recipe_named(wanted.recipe).model
     own = settings_of(variant, settings.variants, model)
     further = wanted.settings.get(variant, [])
-    sections = [settings_of(variant, {variant: each}, model, "influence.settings") for each in further]
-    if own not in sections:
-        sections.insert(0, own)
+    sections = pictured(own, [settings_of(variant, {variant: each}, model, "influence.settings") for each in further])
     tensors: dict[str, Tensor] = {}
     pictures = []
     for number, section in enumerate(sections):

@@ -188,6 +188,28 @@ def test_no_input_is_no_error(run: Run) -> None:
     assert run(ask) == Outcome(0, "", "")
 
 
+def test_a_closed_input_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert list(ask.questions()) == []
+
+
+class Terminal(io.StringIO):
+    """A text stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("output", "sign"), [(io.StringIO, ""), (Terminal, "> ")])
+def test_a_prompt_is_shown_in_a_terminal_only(
+    output: type[io.StringIO], sign: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal("one\n"))
+    monkeypatch.setattr("sys.stdout", written := output())
+    assert list(ask.questions()) == ["one"]
+    assert written.getvalue() == (2 * sign + "\n" if sign else "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -198,8 +220,10 @@ def test_no_input_is_no_error(run: Run) -> None:
         (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "quick"]),
         (["--variant", "nonsense"], ["unknown variant 'nonsense'", *VARIANTS]),
         (["--seed", "2"], ["seed 2", "allowed: 1"]),
-        (["--top", "0"], ["--top: was 0"]),
-        (["--beams", "0"], ["--beams: was 0; allowed: 1 or more"]),
+        (["--top", "0"], ["--top: was 0; allowed: 1 to 256"]),
+        (["--top", "100000"], ["--top: was 100000; allowed: 1 to 256"]),
+        (["--beams", "0"], ["--beams: was 0; allowed: 1 to 256"]),
+        (["--beams", "257"], ["--beams: was 257; allowed: 1 to 256"]),
         (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
         (["--top-p", "2"], ["top-p: was 2"]),
         (["--draw-seed", "-1"], ["--draw-seed: was -1"]),
@@ -222,6 +246,69 @@ def test_one_selected_variant_needs_no_report(run: Run, project: Path) -> None:
         write_params(project, tiny)
 
 
+PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
+
+
+def test_weights_of_another_shape_are_refused_though_they_would_fit(run: Run, project: Path) -> None:
+    def regroup(content: dict[str, Any]) -> None:
+        tiny(content)
+        content["recipes"]["quick"]["model"] |= {"heads": 4, "dropout": 0.5}
+
+    write_params(project, regroup)
+    try:
+        line = error(run(ask, ZOE))
+    finally:
+        write_params(project, tiny)
+    assert "was trained with recipes.quick.model.heads: 2, params.yaml has 4; change that back, or train anew" in line
+    assert "dvc repro stages/dvc.yaml:finetune@quick-vanilla" in line
+
+
+def test_weights_of_other_settings_of_their_variant_are_refused(run: Run, project: Path) -> None:
+    told = (project / PROVENANCE).read_text()
+    made = json.loads(told)
+    made["settings"]["variant"]["vanilla"]["theta"] = 50.0
+    (project / PROVENANCE).write_text(json.dumps(made))
+    try:
+        assert "was trained with variants.vanilla.theta: 50.0, params.yaml has None" in error(run(ask, ZOE))
+    finally:
+        (project / PROVENANCE).write_text(told)
+
+
+def test_what_matters_in_training_alone_may_change(run: Run, project: Path) -> None:
+    def train_on(content: dict[str, Any]) -> None:
+        tiny(content)
+        content["recipes"]["quick"]["model"]["dropout"] = 0.5
+        content["recipes"]["quick"]["finetune"]["pretrained_epochs"] = 7
+
+    write_params(project, train_on)
+    try:
+        assert run(ask, ZOE).code == 0
+    finally:
+        write_params(project, tiny)
+
+
+def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
+    vocabulary = project / "data/prepared/quick/vocabulary.json"
+    characters = json.loads(vocabulary.read_text())
+    vocabulary.write_text(json.dumps([*characters[:2], *characters[:1:-1]]))
+    try:
+        assert "was trained with other characters than data/prepared/quick has" in error(run(ask, ZOE))
+    finally:
+        vocabulary.write_text(json.dumps(characters))
+    assert run(ask, ZOE).code == 0
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"settings": {}}'])
+def test_weights_that_do_not_tell_where_they_come_from_are_refused(run: Run, project: Path, content: str) -> None:
+    path = project / PROVENANCE
+    told = path.read_text()
+    path.write_text(content)
+    try:
+        assert "provenance.json is missing or broken" in error(run(ask, ZOE))
+    finally:
+        path.write_text(told)
+
+
 def sampled(run: Run, *arguments: str) -> str:
     outcome = run(sample, "--recipe", "text", "--variant", "vanilla", *arguments)
     assert (outcome.code, outcome.err) == (0, "")
@@ -235,7 +322,7 @@ def test_a_text_known_by_heart_goes_on_past_the_context(run: Run) -> None:
 
 def test_the_draws_follow_from_their_seed(run: Run) -> None:
     hot = ("--characters", "80", "--temperature", "3")
-    first, again, other = (sampled(run, *hot, "--seed", seed) for seed in ("1", "1", "2"))
+    first, again, other = (sampled(run, *hot, "--draw-seed", seed) for seed in ("1", "1", "2"))
     assert first == again != other
     assert {len(first), len(other)} == {1 + 80}
     assert first.startswith("\n")
@@ -274,11 +361,11 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
         (["--temperature", "nan"], ["temperature: was nan"]),
         (["--top-k", "0"], ["top-k: was 0"]),
         (["--top-p", "2"], ["top-p: was 2"]),
-        (["--seed", "-1"], ["--seed: was -1"]),
-        (["--beams", "0"], ["--beams: was 0; allowed: 1 or more"]),
+        (["--draw-seed", "-1"], ["--draw-seed: was -1"]),
+        (["--beams", "0"], ["--beams: was 0; allowed: 1 to 256"]),
         (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
         (["--beams", "2", "--top-p", "1", "--temperature", "1"], ["it or --temperature, --top-p"]),
-        (["--model-seed", "7"], ["seed 7", "allowed: 1"]),
+        (["--seed", "7"], ["seed 7", "allowed: 1"]),
         (["--variant", "rope"], ["rope/pretrained", "dvc repro stages/dvc.yaml:pretrain@text-rope"]),
         (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "text"]),
     ],

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from stages.errors import StudyError, command
 from stages.files import new_folder
@@ -69,6 +70,27 @@ def test_ctrl_c_ends_in_one_line_while_a_stage_imports_what_it_needs_and_after(t
     _, stderr = process.communicate(timeout=30)
     assert (process.returncode, stderr) == (130, "stopped\n")
     assert (tmp_path / "began").exists() == (reached == "began")
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [(lambda: torch.empty(2**50), " (4503599627370496 bytes more were asked for)"), (lambda: [0] * 2**60, "")],
+)
+def test_a_lack_of_memory_ends_in_one_line(ask: Callable[[], object], told: str) -> None:
+    def main() -> None:
+        ask()
+
+    line = ended(main)
+    assert isinstance(line, str) and "\n" not in line
+    assert line.startswith(f"error: there is too little memory{told}; ask for a smaller model")
+
+
+def test_another_failure_of_torch_is_not_taken_for_one_of_memory() -> None:
+    def main() -> None:
+        torch.empty(2) @ torch.empty(3)
+
+    with pytest.raises(RuntimeError, match="inconsistent tensor size"):
+        command(main)()
 
 
 def test_a_mistake_ends_in_one_line() -> None:

@@ -156,6 +156,8 @@ WORDS = {"word_cloze": WORD_CLOZE.model_dump()}
         (put("probe.cue", -1), ["probe.cue: was -1"]),
         (put("explore.pairs", 65), ["explore: pairs 65 exceeds dimension 64"]),
         (put("explore.betas", [2.0, 2.0]), ["explore: betas [2.0, 2.0] do not ascend"]),
+        (put("explore.betas", [2.0, 50.0]), ["explore.betas.1: was 50.0"]),
+        (put(f"{HANDOUT}.generation.beams", 1000), [f"{HANDOUT}.generation.beams: was 1000"]),
     ],
 )  # fmt: skip
 def test_a_fault_is_one_line_that_names_its_key(

@@ -99,8 +99,8 @@ def tiny_model(
     sections: dict[str, dict[str, Any]] = SECTIONS,
 ) -> GPT:
     """The variant with the tiny shape, in evaluation mode, its weights drawn with the seed."""
-    torch.manual_seed(seed)
     mixer_settings = settings_of(variant, sections, model)
+    torch.manual_seed(seed)
     return GPT(variant, vocabulary_size, model, mixer_settings).eval()
 
 

@@ -26,6 +26,7 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.errors import StudyError
 from stages.files import write_bytes, write_text
 
+VOCABULARY = "vocabulary.json"
 SPLITS = ("train", "dev", "test")
 COLUMNS = ["split", "row", "question", "place"]  # of questions.tsv
 
@@ -59,7 +60,7 @@ class Prepared:
 
     def save(self, folder: Path) -> None:
         """Write all but the audit."""
-        self.vocabulary.save(folder / "vocabulary.json")
+        self.vocabulary.save(folder / VOCABULARY)
         tables = {"documents": self.documents}
         for split in SPLITS:
             tables |= {f"{split}.questions": self.questions[split], f"{split}.answers": self.answers[split]}
@@ -75,7 +76,7 @@ class Prepared:
         Raises:
             StudyError: the folder was not prepared yet, or is damaged.
         """
-        encoded, known, asked = (folder / name for name in ("encoded.safetensors", "vocabulary.json", "questions.tsv"))
+        encoded, known, asked = (folder / name for name in ("encoded.safetensors", VOCABULARY, "questions.tsv"))
         with _reading(encoded):
             arrays = load(encoded.read_bytes())
             names = {name.rpartition(".")[0] for name in arrays}

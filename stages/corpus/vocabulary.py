@@ -1,5 +1,6 @@
 """Characters and their numbers."""
 
+import hashlib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,6 +38,11 @@ class Vocabulary:
     def save(self, path: Path) -> None:
         """Write the characters as a JSON list."""
         write_json(path, list(self.characters))
+
+    @property
+    def sha256(self) -> str:
+        """Of the characters in their order: weights trained with other ones say other things."""
+        return hashlib.sha256("".join(self.characters).encode()).hexdigest()
 
     def __len__(self) -> int:
         return len(self.characters)

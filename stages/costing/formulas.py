@@ -93,7 +93,7 @@ def _attention(shape: Shape, rotated: bool, reach: list[int | None] | None = Non
     length, d = shape.length, shape.width
     reach = reach or [None] * shape.layers
     looked_at = sum(length if each is None else min(length, each) for each in reach) / shape.layers
-    held = sum(length if each is None else each - 1 for each in reach) / shape.layers  # those before its own
+    held = sum(length if each is None else min(length, each - 1) for each in reach) / shape.layers  # before its own
     return blocks(
         shape,
         multiply_adds=4 * length * d**2 + 2 * length**2 * d,

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from stages.costing.memory import Meter, nothing_held_back
+from stages.errors import is_out_of_memory
 from stages.model.mixers import build
 from stages.model.rows import Rows
 from stages.model.trunk import Trunk
@@ -61,7 +62,7 @@ def measure_apart(job: Job) -> Measurement:
 
     Raises:
         ValueError: the variant's settings do not fit the length.
-        MemoryError: the process was killed, as a system without memory does, or the GPU is full.
+        MemoryError: the process was killed, as a system without memory does, or memory is too small.
     """
     if choose_backend(job.compute).device.type == "cuda":
         return measure(job)
@@ -83,7 +84,7 @@ def measure(job: Job) -> Measurement:
 
     Raises:
         ValueError: the variant's settings do not fit the length.
-        MemoryError: the GPU is full.
+        MemoryError: the system's or the GPU's memory is too small.
     """
     backend, length = choose_backend(job.compute), job.model.context
     meter = Meter(backend.device)
@@ -101,8 +102,11 @@ def measure(job: Job) -> Measurement:
             total_bytes = meter.peak() - before
         forward_seconds, training_seconds = (_timed(work, backend, job.limits) for work in (read, train))
         character_seconds, state_bytes = _generate(trunk, text, backend, job.limits.characters)
-    except torch.OutOfMemoryError as error:
-        raise MemoryError(f"{length} characters do not fit the GPU") from error
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        where = "GPU" if backend.device.type == "cuda" else "memory"
+        raise MemoryError(f"{length} characters do not fit the {where}") from error
     return Measurement(
         length=length,
         forward_seconds=forward_seconds,

@@ -21,6 +21,7 @@ from stages.settings import Explore
 
 WANTED_SHARE = 0.99  # of the weight, where copying counts as done
 FINE = 200  # points of a formula's line
+DRAWS = 100  # pairs of values that are added and taken apart
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def explore(settings: Explore) -> Exploration:
             "smallest_error": float(averages.min()),
             "off_formula": _largest(averages - averaging_error(betas, n)),
         },
-        "projection": {"error": taken, "left_of_other": left},
+        "projection": {"error": taken, "left_of_other": left, "draws": DRAWS},
         "heads": {"one": _spread(one), "two": _spread(two)},
         "construction": {
             "first_error": float(first[-1]),
@@ -131,8 +132,8 @@ def _projected(random: np.random.Generator, dimension: int, vectors: int) -> tup
     half = vectors // 2
     own, other = basis[:half], basis[half:]
     matrix = projection(own.T)
-    a = random.standard_normal((100, len(own))) @ own
-    b = random.standard_normal((100, len(other))) @ other
+    a = random.standard_normal((DRAWS, len(own))) @ own
+    b = random.standard_normal((DRAWS, len(other))) @ other
     return _largest(np.linalg.norm((a + b) @ matrix.T - a, axis=1)), _largest(np.linalg.norm(b @ matrix.T, axis=1))
 
 

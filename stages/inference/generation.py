@@ -15,7 +15,7 @@ from stages.model.mixer import State
 from stages.model.rows import Rows
 from stages.settings import Generation
 
-MOST_LINES = 256  # of one batch: each has a state of its own, and more of them do not fit the processor's cache
+BATCH = 256  # lines of one: each has a state of its own, and more of them do not fit the processor's cache
 
 
 def generate(
@@ -25,7 +25,7 @@ def generate(
 
     prompts: each (length,) int64, 1 ≤ length ≤ context; pick: chooses each next character, greedily by default.
     """
-    return in_batches(model, prompts, max_characters, MOST_LINES, lambda _, rows: Lines(rows, pick, end))
+    return in_batches(model, prompts, max_characters, BATCH, lambda _, rows: Lines(rows, pick, end))
 
 
 def beam_search(
@@ -36,7 +36,7 @@ def beam_search(
     A continuation ends as in `generate`. At each character the `width` likeliest lines go on; their length counts
     for nothing beside its probability. A width of 1 is greedy; one that holds every line finds the very best.
     """
-    most = max(1, MOST_LINES // width)
+    most = max(1, BATCH // width)
     return in_batches(model, prompts, max_characters, most, lambda _, rows: Beams(rows, width, end))
 
 

@@ -4,6 +4,7 @@ import argparse
 
 from stages.errors import StudyError
 from stages.inference.decoding import Sampling
+from stages.settings import MOST_LINES
 
 OF_DRAWS = ("temperature", "top_k", "top_p")
 
@@ -14,6 +15,16 @@ def add_decoding(parser: argparse.ArgumentParser, temperature: str, beams: str) 
     parser.add_argument("--top-k", type=int, help="draw from the so many likeliest characters only")
     parser.add_argument("--top-p", type=float, help="draw from the fewest likeliest characters with this mass only")
     parser.add_argument("--beams", type=int, help=beams)
+
+
+def check_lines(option: str, number: int) -> None:
+    """Refuse a number of lines that no beam has, or of which there are too many for their states.
+
+    Raises:
+        StudyError: it is not from 1 to MOST_LINES.
+    """
+    if not 1 <= number <= MOST_LINES:
+        raise StudyError(f"{option}: was {number}; allowed: 1 to {MOST_LINES}")
 
 
 def sampling(given: argparse.Namespace, usual: float | None) -> Sampling | None:
@@ -30,8 +41,7 @@ def sampling(given: argparse.Namespace, usual: float | None) -> Sampling | None:
             return None
         temperature = next(each for each in (given.temperature, usual, 1.0) if each is not None)
         return Sampling(temperature, given.top_k, given.top_p)
-    if given.beams < 1:
-        raise StudyError(f"--beams: was {given.beams}; allowed: 1 or more")
+    check_lines("--beams", given.beams)
     if of_draws:
         raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(of_draws)}")
     return None

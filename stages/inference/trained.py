@@ -70,12 +70,43 @@ def load_trained(experiment: Experiment, stage: str, name: str) -> tuple[Prepare
     """The data and the model that the stage `pretrain` or `finetune` made under that name.
 
     Raises:
-        StudyError: they are missing, damaged, or made with other settings.
+        StudyError: they are missing, damaged, or of another model or vocabulary than the settings and data of today.
     """
     weights = experiment.weights_folder / FOLDERS[stage] / f"{name}.safetensors"
+    make = f"dvc repro stages/dvc.yaml:{stage}@{experiment.recipe_name}-{experiment.variant}"
     if not (weights.is_file() and experiment.prepared_folder.is_dir()):
         missing = experiment.prepared_folder if weights.is_file() else weights
-        cell = f"{experiment.recipe_name}-{experiment.variant}"
-        raise StudyError(f"{missing} is missing; make it with: dvc repro stages/dvc.yaml:{stage}@{cell}")
+        raise StudyError(f"{missing} is missing; make it with: {make}")
     prepared = Prepared.load(experiment.prepared_folder)
+    if change := _change(experiment, prepared, weights.parent / "provenance.json"):
+        raise StudyError(f"{weights} was trained {change}; change that back, or train anew with: {make}")
     return prepared, experiment.trained_model(prepared, weights)
+
+
+def _change(experiment: Experiment, prepared: Prepared, path: Path) -> str:
+    """What of a model's meaning has changed since its weights were made, by their provenance; nothing if nothing has.
+
+    Many settings leave the weights' shapes as they are (rope's theta, the number of heads): such weights would be read
+    without complaint and say something else. Those of earlier commits do not tell what they were made with.
+    """
+    now = _meaning(experiment, experiment.mixer.model_dump(), experiment.recipe.model.model_dump())
+    try:
+        made = read_json(path)
+        settings = made.get("settings")
+        if settings is None:
+            return ""
+        vocabulary = made["vocabulary_sha256"]
+        before = _meaning(experiment, settings["variant"][experiment.variant], settings["recipe"]["model"])
+    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
+        raise StudyError(f"{path} is missing or broken; `dvc repro` makes it") from error
+    for key in before | now:
+        if before.get(key) != now.get(key):
+            return f"with {key}: {before.get(key)}, params.yaml has {now.get(key)}"
+    same = vocabulary == prepared.vocabulary.sha256
+    return "" if same else f"with other characters than {experiment.prepared_folder} has"
+
+
+def _meaning(experiment: Experiment, mixer: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
+    """What decides what weights say, by its key in params.yaml: all of the shape but dropout, which is of training."""
+    shape = {f"recipes.{experiment.recipe_name}.model.{key}": model[key] for key in model if key != "dropout"}
+    return {f"variants.{experiment.variant}.{key}": value for key, value in mixer.items()} | shape

@@ -59,7 +59,7 @@ class CausalSelfAttention(Mixer):
         like = self.projection.weight
         if self.window is None:
             return KeyValueCache.empty(batch, self.heads, positions, self.head_size, like)
-        return WindowCache.empty(batch, self.heads, self.window - 1, self.head_size, like)
+        return WindowCache.empty(batch, self.heads, min(self.window - 1, positions), self.head_size, like)
 
 
 class RotaryAttention(CausalSelfAttention):

@@ -72,7 +72,10 @@ class ValueCache(Cache):
 
 @dataclass
 class WindowCache(Cache):
-    """Keys and values of the last w-1 positions, oldest first; a row that has seen fewer has them at the end."""
+    """Keys and values of the last w-1 positions, oldest first; a row that has seen fewer has them at the end.
+
+    Where rows get fewer than w-1 positions in all, there are only so many places.
+    """
 
     keys: Tensor  # (B, nh, w-1, hs)
     values: Tensor  # (B, nh, w-1, hs)

@@ -28,7 +28,8 @@ class GPT(nn.Module):
         tokens ── embedding (+ learned positions, zero at first, if the variant needs them) ── dropout
                ── trunk of the variant: layers × Block ── LayerNorm ── head, untied, without bias ── logits
 
-    Weights are drawn from N(0, 0.02), biases are zero.
+    Weights of linear layers and embeddings are drawn from N(0, 0.02), biases are zero; a mixer's file tells how it
+    draws what else it has.
     """
 
     def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:

@@ -6,6 +6,7 @@ from stages.settings.explore import Explore
 from stages.settings.params import ALL, EVERY, PARAMS, Compute, Settings, load
 from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import (
+    MOST_LINES,
     CausalLM,
     Finetune,
     Generation,
@@ -31,6 +32,7 @@ __all__ = [
     "CORPUS_FILE",
     "EVERY",
     "FULL",
+    "MOST_LINES",
     "PARAMS",
     "QUESTION_FILES",
     "TEXT_FILE",

@@ -133,9 +133,12 @@ class Finetune(Section):
     schedule: Schedule
 
 
+MOST_LINES = 256  # of one question's beam or draws: each has a state of its own
+
+
 class Generation(Section):
     max_characters: Count
-    beams: Count
+    beams: Annotated[int, Field(gt=0, le=MOST_LINES)]
 
 
 class Report(Section):

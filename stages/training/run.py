@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stages.corpus.prepared import VOCABULARY
+from stages.corpus.vocabulary import Vocabulary
 from stages.errors import StudyError
 from stages.files import new_folder, read_json, write_bytes, write_json, write_text
 from stages.model.gpt import GPT
@@ -100,16 +102,17 @@ class Run:
         }
         write_json(result.with_suffix(".json"), facts)
 
-    def publish(self, settings: dict[str, Any], output: Path) -> None:
-        """Replace the folder `output` by the results of all seeds and where they come from."""
+    def publish(self, settings: dict[str, Any], vocabulary: Vocabulary, output: Path) -> None:
+        """Replace the folder `output` by the results of all seeds, and what they are of and where they come from."""
         seeds = self.experiment.recipe.seeds
         names = [name for seed in seeds for name in self.plan(self.work, seed)]
         seconds = sum(read_json(self.work / f"{name}.json")["seconds"] for name in names)
         with new_folder(output) as folder:
             for path in [self.work / f"{name}.{suffix}" for name in names for suffix in SUFFIXES]:
                 write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
-            origin = provenance(settings | {"seeds": seeds}, self.experiment.backend, seconds)
-            write_json(folder / "provenance.json", origin)
+            of = {"settings": settings | {"seeds": seeds}, "vocabulary_sha256": vocabulary.sha256}
+            origin = provenance(of["settings"], self.experiment.backend, seconds)
+            write_json(folder / "provenance.json", of | origin)
 
 
 def run(
@@ -117,8 +120,8 @@ def run(
 ) -> None:
     """Train every seed of an experiment, then publish the results as the folder `output`.
 
-    settings, data: what the results of a seed depend on (`work.place`). Of an experiment with `only_seed` that seed is
-    trained and nothing published.
+    settings, data: what the results of a seed depend on (`work.place`); the first folder has the vocabulary. Of an
+    experiment with `only_seed` that seed is trained and nothing published.
     """
     starter, seeds = Starter(), experiment.recipe.seeds
     name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
@@ -134,7 +137,7 @@ def run(
             train_apart(stage, experiment, left, starter)
         for seed in seeds:  # after train_apart there is nothing left of it to train
             together.complete(seed)
-        together.publish(settings, output)
+        together.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)
 
 
 def results(folder: Path) -> dict[str, dict[str, Any]]:

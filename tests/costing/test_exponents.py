@@ -31,10 +31,13 @@ def test_the_error_is_that_of_least_squares() -> None:
     assert found.error == pytest.approx(np.sqrt(residual @ residual / 2 / (centred @ centred)))  # n − 2 = 2
 
 
-@pytest.mark.parametrize("values", [[1.0, 2.0, 0.0], [1.0, -1.0, 2.0, 3.0, 4.0]])
-def test_too_few_points_or_none_above_zero_give_no_exponent(values: list[float]) -> None:
-    lengths = LENGTHS[: len(values)]
-    assert fitted(lengths, [*values[:-1], 0.0]) is None
+@pytest.mark.parametrize("values", [[1.0, 1.0, 2.0, 3.0, 0.0], [1.0, 1.0, 2.0, -1.0, 4.0]])
+def test_a_fitted_point_that_is_not_above_zero_gives_no_exponent(values: list[float]) -> None:
+    assert fitted(LENGTHS[: len(values)], values) is None
+    assert fitted(LENGTHS[: len(values)], [abs(value) or 1.0 for value in values]) is not None
+
+
+def test_too_few_points_give_no_exponent() -> None:
     assert fitted([64, 128], [1.0, 2.0]) is None
 
 

@@ -85,6 +85,11 @@ def test_a_stop_does_not_wait_for_the_process_that_measures(monkeypatch: pytest.
     assert time.monotonic() - started < LONG / 2
 
 
+def test_a_length_that_memory_refuses_is_told_as_a_lack_of_it() -> None:
+    with pytest.raises(MemoryError, match=r"268435456 characters do not fit the memory\Z"):
+        measure(job("random_synthesizer", 2**28))  # scores of some 10^17 numbers
+
+
 def test_settings_that_do_not_fit_come_back_as_they_are() -> None:
     wanted = settings_of("rope", SETTINGS.variants, SETTINGS.recipes["quick"].model)
     odd = Model(layers=2, heads=4, width=12, context=64, dropout=0.0)

@@ -59,6 +59,18 @@ def test_a_cost_that_grows_linearly_is_followed_further_than_a_quadratic_one() -
     assert [each.length for each in found.measurements] == LIMITS.lengths  # 8 s at the end
 
 
+@pytest.mark.parametrize(
+    ("seconds", "foretold"),
+    [({64: 2.4, 128: 4.0, 256: 7.0}, "14.0"), ({64: 0.1, 128: 0.8, 256: 6.4}, "25.6")],  # flatter, steeper
+)
+def test_twice_the_length_is_expected_to_cost_twice_to_four_times_as_much(
+    seconds: dict[int, float], foretold: str
+) -> None:
+    found, _ = series(lambda length: measurement(length, seconds[length], 0.1))
+    assert [each.length for each in found.measurements] == [*seconds]
+    assert f"about {foretold} s" in found.left_out[512]
+
+
 def test_a_length_that_settings_do_not_allow_is_left_out_and_the_next_one_is_tried() -> None:
     def cost(length: int) -> Measurement:
         if length < 256:

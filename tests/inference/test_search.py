@@ -107,7 +107,7 @@ def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch
     prompts = [np.random.default_rng(length).integers(2, 8, size=length) for length in lengths]
     alone = [beam_search(model, [prompt], 6, width=4)[0] for prompt in prompts]
     assert len({len(line) for lines in alone for line in told(lines)}) > 2
-    monkeypatch.setattr(generation, "MOST_LINES", 12)
+    monkeypatch.setattr(generation, "BATCH", 12)
     for together, expected in zip(beam_search(model, prompts, 6, width=4), alone, strict=True):
         assert_same(together, [(line, each.probability) for line, each in zip(told(expected), expected, strict=True)])
 

@@ -13,7 +13,7 @@ from stages.model.mixers.rope import Mixer, Settings
 from stages.model.rows import Rows
 from stages.settings import Model
 from tests.model.influence import influence, reach
-from tests.tiny import MODEL, SECTIONS, loud, tiny_model
+from tests.tiny import MODEL, SECTIONS, loud, random_tokens, tiny_model
 
 THETA = 10_000.0
 
@@ -118,6 +118,15 @@ def in_window(length: int, width: int) -> Tensor:
 def test_an_input_reaches_the_outputs_of_one_windowed_layer_that_are_less_than_the_width_behind(width: int) -> None:
     settings = window.Settings(width=width, theta=THETA)
     assert torch.equal(reach(window.Mixer(MODEL, settings, layer=0), MODEL.width, 40), in_window(40, width))
+
+
+def test_a_window_wider_than_the_room_of_a_row_takes_no_more_than_the_room() -> None:
+    wide, room = tiny_model("window", sections=SECTIONS | {"window": {"width": 5000, "theta": THETA}}), 6
+    states, tokens = wide.empty_states(2, room), random_tokens(2, room)
+    assert {state.keys.shape[2] for state in states} == {room}
+    with torch.inference_mode():
+        read = [wide(token, states) for token in tokens.split(1, dim=1)]
+        torch.testing.assert_close(torch.cat(read, dim=1), wide(tokens))
 
 
 def test_layers_of_windows_reach_as_far_as_their_windows_together() -> None:

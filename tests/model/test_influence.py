@@ -7,9 +7,10 @@ import torch
 from torch import nn
 
 from stages.model.influence import Influence, influence, random_trunk
-from stages.model.mixers import settings_of
+from stages.model.mixers import perceiver, settings_of
 from stages.model.mixers.vanilla import Mixer as Vanilla
 from stages.settings import Model
+from stages.settings.influence import pictured
 from tests.model.influence import influence as tried
 from tests.model.influence import what_passes
 from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
@@ -120,3 +121,21 @@ def test_the_seed_decides_strengths_and_not_who_knows_whom() -> None:
     assert torch.equal(first.strength, again.strength)
     assert not torch.equal(first.strength, other.strength)
     assert torch.equal(first.seen, other.seen)
+
+
+OWN, OTHER, THIRD = (perceiver.Settings(bottleneck=number, residual=True) for number in (8, 16, 32))
+
+
+@pytest.mark.parametrize(
+    ("further", "drawn"),
+    [
+        ([], [OWN]),
+        ([OTHER], [OWN, OTHER]),
+        ([OTHER, OWN, THIRD], [OTHER, OWN, THIRD]),
+        ([OWN, OTHER, OWN, OTHER], [OWN, OTHER]),
+    ],
+)
+def test_each_of_a_variants_settings_is_drawn_once_and_its_own_among_them(
+    further: list[perceiver.Settings], drawn: list[perceiver.Settings]
+) -> None:
+    assert pictured(OWN, further) == drawn

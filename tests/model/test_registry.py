@@ -1,17 +1,26 @@
 """The registry and the tables that tests hold beside it: no variant that comes with the project is missing."""
 
 import pytest
+import torch
 
 from stages.costing.formulas import FORMULAS
+from stages.model.mixers import settings_of
 from tests.model.test_variants import PARAMETERS
 from tests.reference.attention import ATTENTION
-from tests.tiny import BUILT_IN, ROOT, SETTINGS, VARIANTS
+from tests.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, VARIANTS
 
 
 def test_every_file_of_a_mixer_is_a_variant_of_the_study_and_the_other_way_round() -> None:
     files = (ROOT / "stages" / "model" / "mixers").glob("*.py")
     assert sorted(file.stem for file in files if file.stem != "__init__") == sorted(VARIANTS)
     assert sorted(SETTINGS.variants) == sorted(VARIANTS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_settings_are_tried_without_memory_or_draws(variant: str) -> None:
+    before = torch.get_rng_state()
+    settings_of(variant, SECTIONS, MODEL.model_copy(update={"context": 10**6, "width": 10**6}))  # some 10^14 numbers
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("variant", BUILT_IN)

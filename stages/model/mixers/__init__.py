@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+import torch
+
 from stages.errors import StudyError
 from stages.model.trunk import Trunk
 from stages.settings import PARAMS, Model, Section, check
@@ -11,6 +13,8 @@ from stages.settings import PARAMS, Model, Section, check
 def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model, prefix: str = "variants") -> Section:
     """The typed section `<prefix>.<variant>` of params.yaml, tried on the model's shape; variants: by name.
 
+    The trial takes no memory and no time: its weights have shapes only, so a mixer's `__init__` reads none of them.
+
     Raises:
         StudyError: one line with the key that is unknown, of the wrong type or impossible.
     """
@@ -18,7 +22,8 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
     module = import_module(f"{__name__}.{variant}")
     settings: Section = check(module.Settings, variants[variant], str(PARAMS), key)
     try:
-        build(variant, model, settings)
+        with torch.device("meta"):
+            build(variant, model, settings)
     except ValueError as error:
         raise StudyError(f"{PARAMS}: {key}: {error}") from error
     return settings
