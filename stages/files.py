@@ -113,6 +113,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     os.chmod(temporary, 0o755)  # mkdtemp makes private folders
     handle = os.open(temporary, os.O_RDONLY)
+    old = None  # where what stands there goes in the moment of the exchange
     try:
         _hold(handle)
         _sweep(path)
@@ -120,10 +121,16 @@ def new_folder(path: Path) -> Iterator[Path]:
         if path.is_symlink() or path.is_file():
             path.unlink()
         if path.is_dir():
-            os.replace(path, tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+            old = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.")
+            os.replace(path, old)
         os.replace(temporary, path)
         _sweep(path)  # of what stood there
     except BaseException as error:
+        with suppress(OSError):
+            if old and path.exists():
+                os.rmdir(old)  # nothing was moved there; what was is left to the next write
+            elif old:
+                os.replace(old, path)
         shutil.rmtree(temporary, ignore_errors=True)
         if isinstance(error, OSError) and Path(str(error.filename)).is_relative_to(temporary):
             error.filename = str(path / Path(error.filename).relative_to(temporary))

@@ -36,7 +36,7 @@ def main() -> None:
         prepared.save(folder)
         if known is not None:
             write_table(folder / "audit.tsv", known)
-    print(f"{len(documents)} documents of {len(prepared.vocabulary)} characters{_asked(known)}")
+    print(f"{len(documents)} documents of {len(prepared.vocabulary)} characters{_asked(known, questions)}")
 
 
 def read(recipe: Recipe, key: str) -> tuple[list[str], dict[str, list[Question]]]:
@@ -65,13 +65,16 @@ def read(recipe: Recipe, key: str) -> tuple[list[str], dict[str, list[Question]]
     return documents, hold_out(questions, recipe.data.held_out, key)
 
 
-def _asked(known: pd.DataFrame | None) -> str:
-    """What the audit found, to be told."""
+def _asked(known: pd.DataFrame | None, questions: dict[str, list[Question]]) -> str:
+    """What the audit found, to be told, and how many questions of namesakes dev and train share."""
     if known is None:
         return ""
+    trained = {question.question for question in questions["train"]}
+    shared = sum(question.question in trained for question in questions["dev"])
     counts = ", ".join(f"{(known.split == split).sum()} {split}" for split in SPLITS)
     dev = known[known.split == "dev"]
-    return f"; questions: {counts}; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
+    found = f"; questions: {counts}; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
+    return found + (f"; {shared} of train's questions, word for word, are asked in dev too" if shared else "")
 
 
 if __name__ == "__main__":

@@ -3,27 +3,29 @@
 import argparse
 from pathlib import Path
 
-from stages.errors import StudyError, command
-from stages.files import read_json, write_bytes, write_json
+from stages.errors import command
+from stages.files import write_bytes, write_json
+from stages.reporting.evaluations import broken, read_record
 from stages.reporting.metrics import headline
 from stages.reporting.tables import terminal_table
 
 
 @command
 def main() -> None:
-    """Write metrics.json, the report's, and selected.json, for DVC's tables; raises StudyError without a report."""
+    """Write metrics.json, the report's, and selected.json, for DVC's tables; StudyError without a sound report."""
     parser = argparse.ArgumentParser(prog="python -m stages.study", description=__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
     parser.add_argument("--variant", required=True, help="`all`, `every` or a variant")
     given = parser.parse_args()
     report = Path("reports") / given.recipe / given.variant
     path = report / "metrics.json"
-    if not path.is_file():
-        raise StudyError(f"{path}: missing; make it with: dvc repro")
-    metrics = read_json(path)
-    table = terminal_table(metrics)
+    metrics = read_record(path)
+    try:
+        table, selected = terminal_table(metrics), headline(metrics)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise broken(path, error) from None
     write_bytes(Path("metrics.json"), path.read_bytes())
-    write_json(Path("selected.json"), headline(metrics))
+    write_json(Path("selected.json"), selected)
     print(f"{table}\n\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}")
 
 

@@ -1,11 +1,22 @@
 """An entry of the comparison changes with what is compared, and with nothing else."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from stages import compare
 from stages.errors import StudyError
 from stages.files import folder_hash
+
+COMPARED = ("evaluations/quick/rope", "probes/quick/rope", "cost/rope", "influence/rope")
+OTHERS = (
+    "evaluations/quick/vanilla",
+    "evaluations/open/rope",
+    "probes/open/rope",
+    "cost/vanilla",
+    "weights/quick/rope",
+)
 
 
 def folder(parent: Path, **files: str) -> Path:
@@ -14,6 +25,50 @@ def folder(parent: Path, **files: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
     return parent
+
+
+@pytest.fixture(name="data")
+def data_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """All that could be entered, a file in each folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in (*COMPARED, *OTHERS):
+        folder(tmp_path / "data" / name, file="before")
+    return tmp_path / "data"
+
+
+def entry(data: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    monkeypatch.setattr("sys.argv", ["compare", "--recipe", "quick", "--variant", "rope"])
+    compare.main()
+    found: dict[str, str] = json.loads((data / "compared/quick/rope.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("changed", COMPARED)
+def test_an_entry_changes_with_each_thing_that_is_compared(
+    data: Path, changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = entry(data, monkeypatch)
+    folder(data / changed, file="after")
+    after = entry(data, monkeypatch)
+    assert len(before) == len(COMPARED)
+    assert len([key for key in before if before[key] != after[key]]) == 1
+
+
+@pytest.mark.parametrize("changed", OTHERS)
+def test_an_entry_changes_with_nothing_else(data: Path, changed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = entry(data, monkeypatch)
+    folder(data / changed, file="after")
+    assert entry(data, monkeypatch) == before
+
+
+@pytest.mark.parametrize("missing", COMPARED)
+def test_nothing_is_entered_where_something_is_missing(
+    data: Path, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (data / missing / "file").unlink()
+    with pytest.raises(SystemExit, match=f"error: data/{missing} is missing"):
+        entry(data, monkeypatch)
+    assert not (data / "compared").exists()
 
 
 def test_the_same_files_elsewhere_have_the_same_hash(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ print(json.dumps(found))
 
 
 def cells(name: str) -> list[str]:
-    """The variants whose code the stage runs, each in a cell of its own; one nameless cell where it runs none."""
-    return VARIANTS if any("mixers" in dependency for dependency in STAGES[name]["deps"]) else [""]
+    """The variants whose code the stage runs, each in a cell of its own; a nameless cell where it runs none or all."""
+    return VARIANTS if any("mixers/$" in dependency for dependency in STAGES[name]["deps"]) else [""]
 
 
 def dependencies(name: str, variant: str) -> list[str]:
@@ -49,8 +49,10 @@ def imports_fixture() -> dict[str, set[str]]:
     wanted = {}
     for name, stage in STAGES.items():
         for variant in cells(name):
-            mixer = [f"stages.model.mixers.{variant}"] if variant else []
-            wanted[f"{name} {variant}"] = [stage["cmd"].split()[2], *mixer]
+            mixers = [f"stages.model.mixers.{each}" for each in (VARIANTS if name == "check" else [variant]) if each]
+            module = stage["cmd"].split()[2]
+            started = f"{module}.__main__" if (ROOT / module.replace(".", "/")).is_dir() else module
+            wanted[f"{name} {variant}"] = [started, *mixers]
     command = [sys.executable, "-c", SHOW_IMPORTS, json.dumps(wanted)]
     ended = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
     files = {

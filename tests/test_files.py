@@ -1,5 +1,7 @@
 """A write that is killed leaves nothing for long, and takes nothing from a process that still writes."""
 
+import errno
+import itertools
 import os
 import subprocess
 import sys
@@ -85,6 +87,28 @@ def test_what_another_process_is_writing_stays(tmp_path: Path, what: str) -> Non
         (unfinished,) = left(target)
         write(target, what)
         assert left(target) == [unfinished] and read(target) == "last"
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.EIO, os.strerror(errno.EIO))])
+def test_what_stood_there_stays_where_the_exchange_fails(
+    tmp_path: Path, failing: int, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, rename, calls = tmp_path / "t", os.replace, itertools.count(1)
+    write(target, "folder")
+    (target / "a").write_text("before", encoding="utf-8")
+
+    def fail(one: str, other: str) -> None:
+        if next(calls) == failing:
+            raise error
+        rename(one, other)
+
+    with monkeypatch.context() as disk:
+        disk.setattr("stages.files.os.replace", fail)
+        disk.setattr("stages.files.write_bytes", lambda path, content: path.write_bytes(content))  # renames nothing
+        with pytest.raises(type(error)):
+            write(target, "folder")
+    assert left(target) == [] and read(target) == "before"
 
 
 def test_what_only_looks_alike_stays(tmp_path: Path) -> None:

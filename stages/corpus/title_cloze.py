@@ -18,7 +18,10 @@ class TitleClozes:
     """Draws title clozes from documents."""
 
     def __init__(self, prepared: Prepared, settings: TitleCloze, context: int) -> None:
-        """context: the longest sequence a model can read; examples are cut to it from the left."""
+        """context: the longest sequence a model can read.
+
+        To fit it the characters before the phrase get fewer; a phrase or a name that is too long is cut at its end.
+        """
         self.documents = documents = prepared.documents
         vocabulary = prepared.vocabulary
         self.settings = settings

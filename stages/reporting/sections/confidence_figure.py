@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from stages.reporting.statistics.calibration import FEWEST
-from stages.reporting.style import GREY, WIDTH, Dash, looks, styled, svg
+from stages.reporting.style import GREY, WIDTH, Dash, legend_columns, looks, styled, svg
 
 NAMED = 5  # lines that can be told apart; further variants are grey
 OTHERS = "#C4C4C4"
@@ -35,8 +35,7 @@ def draw_confidence(curves: Mapping[str, Curves], variants: Sequence[str], answe
     """Return the figure of `confidence_svg`."""
     named = list(curves)[:NAMED]
     labels = [*named, *([f"the other {len(curves) - NAMED}"] if len(curves) > NAMED else [])]
-    entry = 0.6 + 0.07 * max(map(len, labels))  # inches: the line's sample and gaps, then the name
-    columns = min(len(labels), max(1, int(WIDTH / entry)))
+    columns = legend_columns(labels)
     figure = Figure(figsize=(WIDTH, 3.3 + 0.2 * -(-len(labels) // columns)), layout="constrained")
     left, right = figure.subplots(1, 2)
     styles = looks(variants)

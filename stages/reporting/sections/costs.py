@@ -34,7 +34,7 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
         generation_table=generation_table(measured),
         costs_table=costs_table(measured, common[-1]) if common else Markdown(""),
         length=common[-1] if common else None,
-        fitted_lengths=upper_half(max((each.lengths for each in measured), key=len)),
+        fitted_lengths=_fitted(measured),
         unstated=[each.variant for each in measured if not each.stated],
         computed=[each.variant for each in measured if each.computed],
         notes=[each.stated.note for each in measured if each.stated and each.stated.note],
@@ -51,6 +51,15 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
     rows = rows[["variant", *[name for name in rows.columns if name != "variant"]]]
     return Part(
         text, {"cost.svg": cost_svg(measured, variants), "cost.csv": rows.to_csv(index=False, lineterminator="\n")}
+    )
+
+
+def _fitted(measured: Sequence[Measured]) -> str:
+    """Over which lengths exponents are fitted: the longer half of each variant's own."""
+    ends = {(half[0], half[-1]) for half in (upper_half(each.lengths) for each in measured)}
+    shortest, longest = min(low for low, _ in ends), max(high for _, high in ends)
+    return f"{shortest:,} to {longest:,} characters" + (
+        ", of each variant the longer half of its own" if len(ends) > 1 else ""
     )
 
 

@@ -14,8 +14,9 @@ Array = npt.NDArray[np.float64]
 def reliability(probability: Array, correct: Array) -> pd.DataFrame:
     """Return count, confidence (mean probability) and accuracy of each bin, from the least sure to the surest answers.
 
-    `probability` (A,) in 0…1 and `correct` (A,) 0 or 1 belong to the same answers. Bins of equal mass: BINS of them, or
-    as many as hold FEWEST answers each, at least one. Answers of equal probability are in one bin.
+    `probability` (A,) in 0…1 and `correct` (A,) 0 or 1 belong to the same answers. Bins of about equal
+    mass: BINS of them, or as many as would hold FEWEST answers each, at least one. Answers of equal probability are in
+    one bin, so that a bin beside them may hold fewer.
     """
     bins = min(BINS, max(1, len(probability) // FEWEST))
     place = (stats.rankdata(probability, method="average") - 0.5) / len(probability)  # in 0…1, equals at one place

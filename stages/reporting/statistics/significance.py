@@ -17,10 +17,14 @@ CLEAR, THESE_SEEDS, OPEN = "yes", "for these seeds", "not shown"  # verdicts
 
 @dataclass(frozen=True)
 class Sample:
-    """What is compared: correctness (N, seeds), and the name under which its seeds are resampled."""
+    """What is compared: correctness (N, seeds). The seeds of samples of one stream are resampled together.
+
+    Two samples of the same trainings, as of their weights before and after finetuning, belong to one stream.
+    """
 
     name: str
     correct: Marks
+    stream: str | None = None  # by default its name
 
     @property
     def accuracy(self) -> float:
@@ -77,7 +81,7 @@ def told_apart(found: Mapping[str, Difference]) -> Sorted:
 def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
     """Return the difference of each pair of samples of the same questions; Holm corrects over all `pairs`."""
     samples = {sample.name: sample for pair in pairs for sample in pair}  # each is resampled once, not once a pair
-    means = {name: resampled_means(sample.correct, name) for name, sample in samples.items()}
+    means = {name: resampled_means(sample.correct, sample.stream or name) for name, sample in samples.items()}
     ps = [sign_flip_test(paired(first.correct, second.correct)) for first, second in pairs]
     found = []
     for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):

@@ -229,6 +229,7 @@ def test_the_section_has_what_is_there_and_says_what_is_not(tmp_path: Path) -> N
     assert "(1 thread)" in part.text and "1 threads" not in part.text
     table = pd.read_csv(pd.io.common.StringIO(part.files["cost.csv"]))
     assert table.groupby("variant")["length"].apply(list).to_dict() == {"rope": LENGTHS[:4], "vanilla": LENGTHS}
+    assert "fit over\n256 to 1,024 characters, of each variant the longer half of its own; measured" in part.text
     ElementTree.fromstring(part.files["cost.svg"])
 
 

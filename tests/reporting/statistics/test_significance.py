@@ -101,6 +101,17 @@ def test_a_difference_that_seeds_could_have_made_is_called_so() -> None:
     assert found.verdict == THESE_SEEDS
 
 
+def test_samples_of_the_same_trainings_draw_the_same_seeds() -> None:
+    """Each of two seeds of which one knows far more loses exactly a tenth: the seeds' spread is no part of that."""
+    before = np.stack([np.repeat([1, 0], [360, 40]), np.repeat([1, 0], [240, 160])], axis=1)
+    after = np.stack([np.repeat([1, 0], [320, 80]), np.repeat([1, 0], [200, 200])], axis=1)
+    (apart,) = compare_pairs([(Sample("before", before), Sample("after", after))])
+    (together,) = compare_pairs([(Sample("before", before, "x"), Sample("after", after, "x"))])
+    assert apart.points == together.points == 10.0
+    assert apart.verdict == THESE_SEEDS and together.verdict == CLEAR
+    assert 6 < together.low < 9 and 11 < together.high < 14
+
+
 def test_what_is_shown_is_short() -> None:
     assert [shown_p(p) for p in (1e-30, 0.00099, 0.001, 0.0425, 1.0)] == [
         "< 0.001",
