@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
+from stages.costing.formulas import FORMULAS, Shape
 from stages.reporting.published import published
 from tests.project import write_params
 from tests.test_pipeline import Project, clone, small, stages_run, trained
-from tests.tiny import BUILT_IN, ROOT
+from tests.tiny import BUILT_IN, ROOT, SETTINGS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 NOTES = (ROOT / "reports/notes.md").read_text(encoding="utf-8")
@@ -143,6 +144,17 @@ def test_the_shifts_are_those_of_the_report() -> None:
     for names in (two, others):
         after = "({} and {} %; without them {} and {} %)"
         assert after.format(*both("finetuned", 10, *names), *both("finetuned", 0, *names)) in text
+
+
+def test_the_cost_of_vanilla_and_perceiver_is_that_of_the_report() -> None:
+    rows = list(csv.DictReader((ROOT / "reports/quick/all/cost.csv").read_text(encoding="utf-8").splitlines()))
+    took = {row["variant"]: 1e3 * float(row["training_seconds"]) for row in rows if row["length"] == "4096"}
+    model = SETTINGS.recipes["quick"].model
+    shape = Shape(4096, model.layers, model.heads, model.width)
+    counted = {name: FORMULAS[name].cost(shape, SETTINGS.variants[name]).multiply_adds / 1e6 for name in took}
+    text = " ".join(README.split())
+    assert "{vanilla:,.0f} and {perceiver:,.0f} million multiply-adds".format(**counted) in text
+    assert "a forward and backward pass of {vanilla:.0f} and {perceiver:.0f} ms".format(**took) in text
 
 
 def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
