@@ -12,6 +12,7 @@ from stages.reporting.sections.knowledge_figure import FEW, knowledge_svg
 from stages.reporting.sections.probes import (
     ASKED,
     ASKED_BEFORE,
+    ENOUGH,
     FORMS,
     RANKS,
     Probe,
@@ -26,7 +27,6 @@ from stages.reporting.statistics.significance import Sample, compare_pairs, told
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "knowledge.md.jinja"
-ENOUGH = 10  # memorised facts that a group needs to be named in a sentence
 
 Bounds = dict[str, tuple[float, float]]  # of each group, both included
 POSITIONS: Bounds = {"0–31": (0, 31), "32–63": (32, 63), "64–95": (64, 95), "from 96": (96, np.inf)}

@@ -11,6 +11,7 @@ import pandas as pd
 from stages.reporting.answers import Marks
 from stages.reporting.evaluations import broken, read_record
 
+ENOUGH = 10  # facts that a share needs to be told in a sentence
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling")
 FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")

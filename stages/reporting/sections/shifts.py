@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from stages.reporting.markdown import Markdown, listed, table
-from stages.reporting.sections.probes import WEIGHTS, Probe, marks, percent, read_probes
+from stages.reporting.sections.probes import ENOUGH, WEIGHTS, Probe, marks, percent, read_probes
 from stages.reporting.sections.shifts_figure import shifts_svg
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.template import Part, fill
@@ -24,11 +23,12 @@ def shifts_part(folder: Path, variants: Sequence[str]) -> Part | None:
     if not probes:
         return None
     rows = pd.DataFrame([row for probe in probes for row in shares(probe)])
+    facts = probes[0].shifted["row"].nunique()
     text = fill(
         TEMPLATE,
-        findings=findings(rows),
+        findings=findings(rows, facts),
         shifts_table=shifts_table(rows),
-        facts=probes[0].shifted["row"].nunique(),
+        facts=facts,
         all_facts=probes[0].facts,
         furthest=rows["shift"].max(),
     )
@@ -53,13 +53,17 @@ def shares(probe: Probe) -> list[dict[str, object]]:
     return rows
 
 
-def findings(rows: pd.DataFrame) -> Markdown:
-    """What one character before the page, and all of them, leave of what is spelled: of the least and the most hurt."""
+def findings(rows: pd.DataFrame, facts: int) -> Markdown:
+    """What one character before the page, and all of them, leave of what is spelled: of the least and the most hurt.
+
+    facts: of how many places the rows have the shares. Told are variants that spell enough of them without a shift.
+    """
     before = rows[rows.weights == "pretrained"].pivot(index="variant", columns="shift", values="spelled")
     start, first, *_, last = (int(shift) for shift in before.columns)
-    kept = (before[first] / before[start].replace(0, np.nan)).dropna().sort_values(ascending=False, kind="stable")
+    enough = before[facts * before[start] >= ENOUGH]
+    kept = (enough[first] / enough[start]).sort_values(ascending=False, kind="stable")
     if kept.empty:
-        return Markdown("The pretrained weights spell nothing that a shift could take away.")
+        return Markdown("The pretrained weights spell too few of the places to tell what a shift takes away.")
     names = list(dict.fromkeys([kept.index[0], kept.index[-1]]))
 
     def told(shift: int) -> Markdown:

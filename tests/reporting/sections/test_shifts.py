@@ -50,7 +50,16 @@ def test_one_variant_is_told_of_once(tmp_path: Path) -> None:
 
 def test_where_nothing_is_spelled_nothing_is_compared(tmp_path: Path) -> None:
     write_probe(tmp_path, shifts=dict.fromkeys(SHIFTS, (0, 0)))
-    assert "spell nothing that a shift could take away" in text_of(shifts_part(tmp_path, ["x"]))
+    assert "spell too few of the places to tell what a shift" in text_of(shifts_part(tmp_path, ["x"]))
+
+
+def test_a_share_of_a_few_facts_is_not_compared(tmp_path: Path) -> None:
+    write_probe(tmp_path, "few", shifts={0: (9, 9), 1: (9, 9), 10: (9, 9)})
+    assert "spell too few" in text_of(shifts_part(tmp_path, ["few"]))
+    write_probe(tmp_path, "enough", shifts={0: (10, 9), 1: (5, 9), 10: (0, 9)})
+    assert "With 1 character before the page the pretrained weights spell 12.5 % of the places (without: 25.0 %)" in (
+        text_of(shifts_part(tmp_path, ["few", "enough"]))
+    )
 
 
 @pytest.mark.parametrize("number", [1, 4, 14])
