@@ -74,7 +74,7 @@ def _asked(known: pd.DataFrame | None, questions: dict[str, list[Question]]) -> 
     counts = ", ".join(f"{(known.split == split).sum()} {split}" for split in SPLITS)
     dev = known[known.split == "dev"]
     found = f"; questions: {counts}; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
-    return found + (f"; {shared} of train's questions, word for word, are asked in dev too" if shared else "")
+    return found + (f"; {shared} of dev's questions are asked in train too, word for word" if shared else "")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def test_the_questions_are_counted_and_what_dev_can_know() -> None:
 
 
 def test_questions_of_dev_that_train_asks_too_are_told() -> None:
-    assert told(slice(6), slice(4, 8)).endswith("page; 2 of train's questions, word for word, are asked in dev too")
+    assert told(slice(6), slice(4, 8)).endswith("page; 2 of dev's questions are asked in train too, word for word")
 
 
 def test_a_text_without_questions_has_nothing_to_tell() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from stages.corpus.vocabulary import Vocabulary
 from stages.errors import command
-from stages.files import write_json
+from stages.files import read_json, write_json
 from stages.model.mixers import settings_of
 from stages.training.experiment import Experiment
 from stages.training.run import Run, Training, run
@@ -20,6 +21,7 @@ from tests.training.test_loop import TASK
 
 SEEDS = [1, 2]
 Publish = Callable[..., list[int]]
+VOCABULARY = Vocabulary.of(["some"])
 OUTPUT = Path("data/weights/handout/vanilla/pretrained")
 PUBLISHED = [f"seed-{seed}.{suffix}" for seed in SEEDS for suffix in ("csv", "json", "safetensors")]
 
@@ -31,7 +33,7 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     monkeypatch.setattr("__main__.__file__", str(tmp_path / "main.py"), raising=False)  # as in a stage's process
     monkeypatch.setattr("stages.training.run.go_apart", lambda experiment, seeds: False)
     (tmp_path / "prepared").mkdir()
-    (tmp_path / "prepared" / "file").write_text("some")
+    VOCABULARY.save(tmp_path / "prepared" / "vocabulary.json")
     section = settings_of(VARIANTS[0], SETTINGS.variants, HANDOUT.model)
     trained: list[int] = []
 
@@ -104,6 +106,13 @@ def test_a_disk_that_refuses_the_results_is_told_by_their_name_and_costs_nothing
     assert publish() == []  # nothing is trained anew
     assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
     assert [len((OUTPUT / f"seed-{seed}.safetensors").read_bytes()) for seed in SEEDS] == [1000, 2000]
+
+
+def test_weights_tell_what_they_were_trained_with(publish: Publish) -> None:
+    publish()
+    told = read_json(OUTPUT / "provenance.json")
+    assert told["settings"] == {"epochs": 3, "seeds": SEEDS}
+    assert told["vocabulary_sha256"] == VOCABULARY.sha256 != Vocabulary.of(["mesa"]).sha256
 
 
 def test_a_further_seed_is_trained_alone(publish: Publish) -> None:

@@ -22,7 +22,7 @@ class Mixer(RotaryAttention):
     """softmax(QKᵀ/√hs)V over the positions t-w < s ≤ t, with rotary positions.
 
     A block looks w-1 positions back, so the logits know of layers · (w-1) positions before their own.
-    State: the last w-1 keys and values, 2·C·(w-1) numbers whatever the length.
+    State: the last w-1 keys and values, at most 2·C·(w-1) numbers however long the text.
     """
 
     def __init__(self, model: Model, settings: Settings, layer: int) -> None:

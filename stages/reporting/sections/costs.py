@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.costing.exponents import Exponent, upper_half
+from stages.costing.exponents import FEWEST, Exponent, upper_half
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.sections.cost_figure import cost_svg
 from stages.reporting.sections.measured import Measured, Quantity, read_costs
@@ -55,8 +55,9 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
 
 
 def _fitted(measured: Sequence[Measured]) -> str:
-    """Over which lengths exponents are fitted: the longer half of each variant's own."""
-    ends = {(half[0], half[-1]) for half in (upper_half(each.lengths) for each in measured)}
+    """Over which lengths exponents are fitted: the longer half of each variant's own, where that has enough of them."""
+    halves = [upper_half(each.lengths) for each in measured]
+    ends = {(half[0], half[-1]) for half in [half for half in halves if len(half) >= FEWEST] or halves}
     shortest, longest = min(low for low, _ in ends), max(high for _, high in ends)
     return f"{shortest:,} to {longest:,} characters" + (
         ", of each variant the longer half of its own" if len(ends) > 1 else ""

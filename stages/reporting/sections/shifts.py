@@ -60,7 +60,7 @@ def findings(rows: pd.DataFrame, facts: int) -> Markdown:
     """
     before = rows[rows.weights == "pretrained"].pivot(index="variant", columns="shift", values="spelled")
     start, first, *_, last = (int(shift) for shift in before.columns)
-    enough = before[facts * before[start] >= ENOUGH]
+    enough = before[(facts * before[start]).round(6) >= ENOUGH]
     kept = (enough[first] / enough[start]).sort_values(ascending=False, kind="stable")
     if kept.empty:
         return Markdown("The pretrained weights spell too few of the places to tell what a shift takes away.")
@@ -72,7 +72,7 @@ def findings(rows: pd.DataFrame, facts: int) -> Markdown:
     if len(names) > 1:
         whose, they = f"Least and most affected are the pretrained weights of {listed(names)}: with", "they"
     else:
-        whose, they = "With", "the pretrained weights"
+        whose, they = "With", "the pretrained weights" + (f" of {listed(names)}" if len(before) > 1 else "")
     return Markdown(
         f"{whose} {first} character before the page {they} spell {told(first)} % of the places (without: "
         f"{told(start)} %), and with {last}, so that the name stands where a question has it, {told(last)} %."

@@ -229,8 +229,16 @@ def test_the_section_has_what_is_there_and_says_what_is_not(tmp_path: Path) -> N
     assert "(1 thread)" in part.text and "1 threads" not in part.text
     table = pd.read_csv(pd.io.common.StringIO(part.files["cost.csv"]))
     assert table.groupby("variant")["length"].apply(list).to_dict() == {"rope": LENGTHS[:4], "vanilla": LENGTHS}
-    assert "fit over\n256 to 1,024 characters, of each variant the longer half of its own; measured" in part.text
+    assert "fit over\n256 to 1,024 characters; measured" in part.text  # rope has too few for one
     ElementTree.fromstring(part.files["cost.svg"])
+
+
+def test_fits_over_other_lengths_are_told(tmp_path: Path) -> None:
+    write_costs(tmp_path, "vanilla", lengths=[*LENGTHS, 2048])
+    write_costs(tmp_path, "rope", SETTINGS.variants["rope"])
+    part = costs_part(tmp_path, ["rope", "vanilla"])
+    assert part is not None
+    assert "fit over\n256 to 2,048 characters, of each variant the longer half of its own; measured" in part.text
 
 
 def test_variants_without_a_common_length_share_no_table(tmp_path: Path) -> None:

@@ -57,9 +57,10 @@ def test_a_share_of_a_few_facts_is_not_compared(tmp_path: Path) -> None:
     write_probe(tmp_path, "few", shifts={0: (9, 9), 1: (9, 9), 10: (9, 9)})
     assert "spell too few" in text_of(shifts_part(tmp_path, ["few"]))
     write_probe(tmp_path, "enough", shifts={0: (10, 9), 1: (5, 9), 10: (0, 9)})
-    assert "With 1 character before the page the pretrained weights spell 12.5 % of the places (without: 25.0 %)" in (
-        text_of(shifts_part(tmp_path, ["few", "enough"]))
+    told = (
+        "With 1 character before the page the pretrained weights of enough spell 12.5 % of the places (without: 25.0 %)"
     )
+    assert told in text_of(shifts_part(tmp_path, ["few", "enough"]))
 
 
 @pytest.mark.parametrize("number", [1, 4, 14])
