@@ -1,0 +1,55 @@
+"""`ask` and `sample` as people use them."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.talking import RHYME, RUN, STAGES, Outcome, Run, tiny
+from tests.project import copy_stages, environment, write_params
+from tests.tiny import tiny_prepared
+
+
+@pytest.fixture(scope="session", name="project")
+def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("talk") / "project"
+    folder.mkdir()
+    copy_stages(folder)
+    write_params(folder, tiny)
+    (folder / "rhyme.txt").write_text(RHYME * 10)
+    prepared = folder / "data" / "prepared" / "quick"
+    prepared.mkdir(parents=True)
+    tiny_prepared().save(prepared)
+    (folder / "run.py").write_text(RUN)
+    command = [sys.executable, "run.py", *STAGES]
+    ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    report = folder / "reports" / "quick" / "all"
+    report.mkdir(parents=True)
+    accuracies = {"rope": {"dev_accuracy": 40.0}, "vanilla": {"dev_accuracy": 60.0}}
+    (report / "metrics.json").write_text(json.dumps({"variants": accuracies}))
+    return folder
+
+
+@pytest.fixture(name="run")
+def run_fixture(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command's main in the project with arguments and an input."""
+
+    def run(command: Any, *arguments: str, stdin: bytes = b"") -> Outcome:
+        monkeypatch.chdir(project)
+        monkeypatch.setattr("sys.argv", [command.__name__, *arguments])
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        code = 0
+        try:
+            command.main()
+        except SystemExit as stop:
+            code = 1 if isinstance(stop.code, str) else int(stop.code or 0)
+            print(stop.code if isinstance(stop.code, str) else "", file=sys.stderr)
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run

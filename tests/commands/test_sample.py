@@ -1,0 +1,72 @@
+"""A pretrained model goes on with a text."""
+
+import pytest
+
+from stages import sample
+from tests.commands.talking import RHYME, Run, error
+
+
+def sampled(run: Run, *arguments: str) -> str:
+    outcome = run(sample, "--recipe", "text", "--variant", "vanilla", *arguments)
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome.out.removesuffix("\n")
+
+
+def test_a_text_known_by_heart_goes_on_past_the_context(run: Run) -> None:
+    said = sampled(run, "--prompt", "The ", "--characters", "150", "--temperature", "0")
+    assert said == (RHYME * 10)[: len("The ") + 150]
+
+
+def test_the_draws_follow_from_their_seed(run: Run) -> None:
+    hot = ("--characters", "80", "--temperature", "3")
+    first, again, other = (sampled(run, *hot, "--draw-seed", seed) for seed in ("1", "1", "2"))
+    assert first == again != other
+    assert {len(first), len(other)} == {1 + 80}
+    assert first.startswith("\n")
+
+
+@pytest.mark.parametrize("restriction", [("--top-k", "1"), ("--top-p", "0.0001")])
+def test_a_narrow_restriction_cools_the_hottest_draws(run: Run, restriction: tuple[str, str]) -> None:
+    said = sampled(run, "--prompt", "The ", "--characters", "60", "--temperature", "3", *restriction)
+    assert said == (RHYME * 10)[:64]
+
+
+@pytest.mark.parametrize("beams", ["1", "3"])
+def test_a_beam_goes_on_with_a_text_known_by_heart(run: Run, beams: str) -> None:
+    said = sampled(run, "--prompt", "The ", "--characters", "60", "--beams", beams)
+    assert said == (RHYME * 10)[:64]
+
+
+def test_any_recipes_pretrained_model_goes_on(run: Run) -> None:
+    outcome = run(sample, "--prompt", "Zoé Ark.", "--characters", "23", "--temperature", "0")
+    assert outcome.out == "Zoé Ark. Painter, born in Brod.\n"
+
+
+def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
+    outcome = run(sample, "--recipe", "text", "--variant", "vanilla", "--prompt", "Thé ŒX", "--characters", "1")
+    assert outcome.out.startswith("The ") and len(outcome.out) == len("The ") + 1 + 1
+    assert outcome.err == "note: the corpus lacks é Œ X, so the model reads 'The '\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--prompt", "漢"], ["--prompt: '漢' has no character"]),
+        (["--prompt", ""], ["--prompt: '' has no character"]),
+        (["--characters", "0"], ["--characters: was 0"]),
+        (["--temperature", "-1"], ["temperature: was -1"]),
+        (["--temperature", "nan"], ["temperature: was nan"]),
+        (["--top-k", "0"], ["top-k: was 0"]),
+        (["--top-p", "2"], ["top-p: was 2"]),
+        (["--draw-seed", "-1"], ["--draw-seed: was -1"]),
+        (["--beams", "0"], ["--beams: was 0; allowed: 1 to 256"]),
+        (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
+        (["--beams", "2", "--top-p", "1", "--temperature", "1"], ["it or --temperature, --top-p"]),
+        (["--seed", "7"], ["seed 7", "allowed: 1"]),
+        (["--variant", "rope"], ["rope/pretrained", "dvc repro stages/dvc.yaml:pretrain@text-rope"]),
+        (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "text"]),
+    ],
+)
+def test_what_cannot_be_sampled_is_told_in_one_line(run: Run, arguments: list[str], told: list[str]) -> None:
+    line = error(run(sample, "--recipe", "text", "--variant", "vanilla", *arguments))
+    assert [part for part in told if part not in line] == []
