@@ -12,8 +12,8 @@ from contextlib import suppress
 from stages.corpus.reading import harmless
 from stages.errors import StudyError, command
 from stages.inference.asking import WIDTH, Reply, ask
-from stages.inference.decoding import Pick, Sampler
-from stages.inference.options import add_decoding, check_lines, sampling
+from stages.inference.decoding import Pick
+from stages.inference.options import add_decoding, add_model, check_lines, sampler
 from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -24,23 +24,17 @@ def main() -> None:
     """Answer a question, or one after another, with the likeliest places or with drawn ones."""
     parser = argparse.ArgumentParser(prog="python -m stages.ask", description=__doc__)
     parser.add_argument("question", nargs="?", help="`Where was NAME born?`; by default they are read from the input")
-    parser.add_argument("--variant", help="by default the selection of params.yaml; of `all` the best on dev")
-    parser.add_argument("--recipe", help="by default the selection of params.yaml")
-    parser.add_argument("--seed", type=int, help="which training's model; by default the recipe's first seed")
+    add_model(parser)
     parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")
     add_decoding(
         parser,
         temperature="draw --top answers instead and print those that differ; 0: always the likeliest character",
         beams=f"lines that search for the places, {WIDTH} or --top by default; 1: greedily, as the reports' answers",
     )
-    parser.add_argument("--draw-seed", type=int, default=1, help="of the draws, 1 by default")
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
     check_lines("--top", given.top)
-    if given.draw_seed < 0:
-        raise StudyError(f"--draw-seed: was {given.draw_seed}; allowed: 0 or more")
-    chance = sampling(given, None)
-    by: Pick | int | None = Sampler(chance, given.draw_seed) if chance else given.beams
+    by: Pick | int | None = sampler(given, None) or given.beams
     settings = load()
     recipe = given.recipe or settings.recipe
     max_characters = settings.question_recipe(recipe).generation.max_characters

@@ -9,9 +9,8 @@ import sys
 from stages.corpus.reading import harmless, quoted
 from stages.errors import StudyError, command
 from stages.inference.asking import lacking
-from stages.inference.decoding import Sampler
 from stages.inference.generation import likeliest_passage, passage
-from stages.inference.options import add_decoding, sampling
+from stages.inference.options import add_decoding, add_model, sampler
 from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
 from stages.training.experiment import Experiment
@@ -23,9 +22,7 @@ TEMPERATURE = 0.8  # of the draws, by default
 def main() -> None:
     """Print the prompt and what the model says after it."""
     parser = argparse.ArgumentParser(prog="python -m stages.sample", description=__doc__)
-    parser.add_argument("--recipe", help="by default the selection of params.yaml")
-    parser.add_argument("--variant", help="by default the selection of params.yaml; of `all` the best on dev")
-    parser.add_argument("--seed", type=int, help="which training's model; by default the recipe's first seed")
+    add_model(parser)
     parser.add_argument("--prompt", default="\n", help="what the passage begins with; by default a new line")
     parser.add_argument("--characters", type=int, default=400, help="how many to say after it, 400 by default")
     add_decoding(
@@ -33,13 +30,10 @@ def main() -> None:
         temperature=f"0: always the likeliest; {TEMPERATURE} by default",
         beams="draw nothing: the likeliest passage that so many lines lead to",
     )
-    parser.add_argument("--draw-seed", type=int, default=1, help="another one, another passage; 1 by default")
     given = parser.parse_args()
     if given.characters < 1:
         raise StudyError(f"--characters: was {given.characters}; allowed: 1 or more")
-    if given.draw_seed < 0:
-        raise StudyError(f"--draw-seed: was {given.draw_seed}; allowed: 0 or more")
-    chance = sampling(given, TEMPERATURE)
+    pick = sampler(given, TEMPERATURE)
     settings = load()
     recipe = given.recipe or settings.recipe
     settings.recipe_named(recipe)
@@ -51,10 +45,10 @@ def main() -> None:
         raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
     if note := lacking(vocabulary, given.prompt):
         print(f"note: {note}", file=sys.stderr)
-    if chance is None:
+    if pick is None:
         said = likeliest_passage(model, prompt, given.characters, given.beams)
     else:
-        said = passage(model, prompt, given.characters, Sampler(chance, given.draw_seed))
+        said = passage(model, prompt, given.characters, pick)
     text = vocabulary.decode([*prompt, *said])
     print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text))
 

@@ -57,10 +57,11 @@ def costs_part(folder: Path, variants: Sequence[str]) -> Part | None:
 def _fitted(measured: Sequence[Measured]) -> str:
     """Over which lengths exponents are fitted: the longer half of each variant's own, where that has enough of them."""
     halves = [upper_half(each.lengths) for each in measured]
-    ends = {(half[0], half[-1]) for half in [half for half in halves if len(half) >= FEWEST] or halves}
-    shortest, longest = min(low for low, _ in ends), max(high for _, high in ends)
+    fitted = [half for half in halves if len(half) >= FEWEST] or halves
+    shortest, longest = (end(end(half) for half in fitted) for end in (min, max))
+    differ = any((half[0], half[-1]) != (shortest, longest) for half in fitted)
     return f"{shortest:,} to {longest:,} characters" + (
-        ", of each variant the longer half of its own" if len(ends) > 1 else ""
+        ", of each variant the longer half of its own" if differ else ""
     )
 
 
