@@ -12,6 +12,3 @@ if sys.argv[:1] == ["-m"]:  # so it is only while `python -m` imports the packag
 # takes 0.266 s if it never spins, 0.254 s with this and 0.250 s with the runtime's 300000; beside another busy
 # process 0.47, 0.58 and 0.69 s. Read by GCC's OpenMP runtime when torch is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-
-# cuBLAS gives the same sums each time with workspaces of fixed sizes. Read when CUDA starts.
-os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from stages.corpus.prepared import Prepared
-from stages.errors import command
+from stages.experiment.experiment import Experiment
 from stages.finetune import finetuning
 from stages.pretrain import pretraining
 from stages.settings import Settings, load
-from stages.training.experiment import Experiment
+from stages.system.errors import command
 from stages.training.run import Training, run
 
 HELD_OUT = Path("data/held_out")  # <recipe>/: what `prepare --held-out` makes

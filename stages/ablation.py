@@ -7,15 +7,15 @@ from tqdm import tqdm
 
 from stages.ablate import HELD_OUT, WEIGHTS, ablated
 from stages.corpus.prepared import Prepared, read_table
-from stages.errors import command
 from stages.evaluate import predictions
-from stages.files import read_json
 from stages.probing.facts import Fact, dev_facts, texts
 from stages.probing.forms import PAGE_FORMS, Asked, WordCue, asked_in_all_forms
 from stages.probing.knowledge import knowledge
 from stages.reporting.ablation.page import Ablated, write_page
 from stages.reporting.sections.probes import ASKED, spelled
 from stages.settings import FULL, Settings, load
+from stages.system.errors import command
+from stages.system.files import read_json
 
 
 @command

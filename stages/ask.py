@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-from stages.corpus.reading import harmless
-from stages.errors import StudyError, command
-from stages.inference.asking import WIDTH, Reply, ask
+from stages.asking.answers import WIDTH, Reply, ask
+from stages.asking.options import add_decoding, add_model, check_lines, sampler
+from stages.asking.trained import chosen_seed, chosen_variant, load_trained
+from stages.experiment.experiment import Experiment
 from stages.inference.decoding import Pick
-from stages.inference.options import add_decoding, add_model, check_lines, sampler
-from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
-from stages.training.experiment import Experiment
+from stages.system.errors import StudyError, command
+from stages.system.terminal import harmless
 
 
 @command

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 
 from stages.corpus.prepared import Prepared, read_table
-from stages.errors import StudyError, command
-from stages.files import new_folder, write_json
 from stages.inference.scoring import constant_baseline
 from stages.settings import load
+from stages.system.errors import StudyError, command
+from stages.system.files import new_folder, write_json
 
 
 @command

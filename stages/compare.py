@@ -7,8 +7,8 @@ variant. An entry holds the hashes of what is compared: when that changes, the r
 import argparse
 from pathlib import Path
 
-from stages.errors import command
-from stages.files import folder_hash, write_json
+from stages.system.errors import command
+from stages.system.files import folder_hash, write_json
 
 
 @command

@@ -10,13 +10,13 @@ import torch
 
 from stages.costing.exponents import fitted
 from stages.costing.series import measure_all
-from stages.errors import StudyError, command
-from stages.files import new_folder, write_json, write_text
-from stages.model.mixers import settings_of
-from stages.model.row_attention import serves
+from stages.experiment.backend import choose_backend
+from stages.experiment.provenance import provenance
+from stages.model.cpu.row_attention import serves
+from stages.model.registry import settings_of
 from stages.settings import load
-from stages.training.compute import choose_backend
-from stages.training.provenance import provenance
+from stages.system.errors import StudyError, command
+from stages.system.files import new_folder, write_json, write_text
 
 FITTED = ("forward_seconds", "forward_bytes", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
 

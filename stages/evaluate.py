@@ -5,13 +5,13 @@ from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import prompt
-from stages.errors import command
-from stages.files import new_folder, read_json, write_json, write_text
+from stages.experiment.experiment import Experiment
 from stages.inference.generation import answer
 from stages.inference.scoring import is_correct
 from stages.model.gpt import GPT
 from stages.settings import Generation
-from stages.training.experiment import Experiment
+from stages.system.errors import command
+from stages.system.files import new_folder, read_json, write_json, write_text
 from stages.training.run import results
 
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from stages.errors import command
 from stages.exploration.figures import pictures
 from stages.exploration.results import explore
-from stages.files import new_folder, write_json, write_text
 from stages.settings import load
+from stages.system.errors import command
+from stages.system.files import new_folder, write_json, write_text
 
 
 @command

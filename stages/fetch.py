@@ -12,10 +12,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stages.corpus.download import ADVICE, read_address, read_folder, read_source
-from stages.errors import StudyError, command
-from stages.files import new_folder, write_bytes
 from stages.settings import load
+from stages.sources.download import ADVICE, read_address, read_folder, read_source
+from stages.system.errors import StudyError, command
+from stages.system.files import new_folder, write_bytes
 
 FOLDER = Path("data/raw/cs224n")
 

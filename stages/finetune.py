@@ -9,8 +9,8 @@ from stages.corpus.example import Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
-from stages.errors import command
-from stages.training.experiment import Experiment
+from stages.experiment.experiment import Experiment
+from stages.system.errors import command
 from stages.training.loop import Task
 from stages.training.run import Training, run
 

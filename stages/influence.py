@@ -6,12 +6,12 @@ from pathlib import Path
 from safetensors.torch import save
 from torch import Tensor
 
-from stages.errors import command
-from stages.files import new_folder, write_bytes, write_json
-from stages.model.influence import influence, random_trunk
-from stages.model.mixers import settings_of
+from stages.costing.influence import influence, random_trunk
+from stages.model.registry import settings_of
 from stages.settings import load
 from stages.settings.influence import pictured
+from stages.system.errors import command
+from stages.system.files import new_folder, write_bytes, write_json
 
 
 @command

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.corpus.audit import audit
 from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import SPLITS, Prepared, write_table
-from stages.corpus.reading import Question, cut, read_documents, read_questions, read_text
-from stages.errors import command
-from stages.files import new_folder
+from stages.corpus.questions import Question
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
+from stages.sources.audit import audit
+from stages.sources.reading import cut, read_documents, read_questions, read_text
+from stages.system.errors import command
+from stages.system.files import new_folder
 
 
 @command

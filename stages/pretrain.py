@@ -5,8 +5,8 @@ from pathlib import Path
 
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
-from stages.errors import command
-from stages.training.experiment import Experiment
+from stages.experiment.experiment import Experiment
+from stages.system.errors import command
 from stages.training.loop import Task
 from stages.training.run import Training, run
 

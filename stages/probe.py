@@ -8,8 +8,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared, read_table, write_table
-from stages.errors import StudyError, command
-from stages.files import new_folder, write_json
+from stages.experiment.experiment import Experiment
 from stages.probing.comparison import summary
 from stages.probing.facts import Fact, dev_facts, texts
 from stages.probing.forms import WordCue, asked_in_all_forms, control_form, ranked_form, trained_forms
@@ -20,7 +19,8 @@ from stages.probing.ranking import WIDEST
 from stages.probing.saliency import saliency
 from stages.probing.shifts import SHIFTS, spelled_when_shifted, with_room
 from stages.settings import load
-from stages.training.experiment import Experiment
+from stages.system.errors import StudyError, command
+from stages.system.files import new_folder, write_json
 
 
 @command

@@ -3,7 +3,6 @@
 import argparse
 from pathlib import Path
 
-from stages.errors import command
 from stages.reporting.folder import write_report
 from stages.reporting.sections.changes import changes_part
 from stages.reporting.sections.costs import costs_part
@@ -14,6 +13,7 @@ from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.shifts import shifts_part
 from stages.settings import ALL, EVERY, load
+from stages.system.errors import command
 
 
 @command

@@ -6,14 +6,14 @@ Where the model's context is full, it goes on from the last half context of the 
 import argparse
 import sys
 
-from stages.corpus.reading import harmless, quoted
-from stages.errors import StudyError, command
-from stages.inference.asking import lacking
+from stages.asking.answers import lacking
+from stages.asking.options import add_decoding, add_model, sampler
+from stages.asking.trained import chosen_seed, chosen_variant, load_trained
+from stages.experiment.experiment import Experiment
 from stages.inference.generation import likeliest_passage, passage
-from stages.inference.options import add_decoding, add_model, sampler
-from stages.inference.trained import chosen_seed, chosen_variant, load_trained
 from stages.settings import load
-from stages.training.experiment import Experiment
+from stages.system.errors import StudyError, command
+from stages.system.terminal import harmless, quoted
 
 TEMPERATURE = 0.8  # of the draws, by default
 

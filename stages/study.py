@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from stages.errors import command
-from stages.files import write_bytes, write_json
 from stages.reporting.evaluations import broken, read_record
 from stages.reporting.metrics import headline
 from stages.reporting.tables import terminal_table
+from stages.system.errors import command
+from stages.system.files import write_bytes, write_json
 
 
 @command

@@ -8,9 +8,9 @@ import numpy as np
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.target_places import target_places
-from stages.errors import command
-from stages.files import new_folder
 from stages.settings import load
+from stages.system.errors import command
+from stages.system.files import new_folder
 
 
 @command

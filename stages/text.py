@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from stages.corpus.reading import harmless, read_text
-from stages.errors import StudyError, command
-from stages.files import new_folder, write_text
 from stages.settings import TEXT_FILE, load
+from stages.sources.reading import read_text
+from stages.system.errors import StudyError, command
+from stages.system.files import new_folder, write_text
+from stages.system.terminal import harmless
 
 
 @command

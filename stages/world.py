@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from stages.corpus.world import generate, write
-from stages.errors import command
 from stages.settings import load
+from stages.sources.world.generation import generate, write
+from stages.system.errors import command
 
 
 @command

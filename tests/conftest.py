@@ -31,7 +31,7 @@ def fixed_sums() -> Iterator[None]:
 def gpu_kernels() -> None:
     """On a GPU: those whose float32 is float32, which torch left alone would not choose for convolutions."""
     if torch.cuda.is_available():
-        from stages.training.compute import choose_backend  # this file is tested where there is no project
+        from stages.experiment.backend import choose_backend  # this file is tested where there is no project
         from tests.tiny import SETTINGS
 
         choose_backend(SETTINGS.compute.model_copy(update={"device": "cuda"}))
@@ -40,7 +40,7 @@ def gpu_kernels() -> None:
 @pytest.fixture(params=["kernels", "torch"])
 def either(request: pytest.FixtureRequest, gpu_kernels: None) -> Iterator[str]:
     """On a CPU, what computes between the matrix products."""
-    from stages.model.kernels import identity, use_kernels  # this file is tested where there is no project
+    from stages.model.cpu.kernels import identity, use_kernels  # this file is tested where there is no project
 
     if request.param == "kernels" and identity() == "torch":
         pytest.skip("no C++ compiler here")

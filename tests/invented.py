@@ -3,7 +3,7 @@
 import numpy as np
 
 from stages.corpus.prepared import SPLITS, Prepared
-from stages.corpus.reading import Question
+from stages.corpus.questions import Question
 
 DOCUMENTS = 2937
 QUESTIONS = {"train": 2000, "dev": 500, "test": 437}

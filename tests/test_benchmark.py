@@ -9,9 +9,9 @@ import pytest
 import torch
 from tqdm import tqdm
 
-from stages.errors import StudyError
+from stages.experiment.tensors import save_tensors
 from stages.settings import load
-from stages.training.checkpoint import save_tensors
+from stages.system.errors import StudyError
 from tests.benchmark.__main__ import benchmark, parse
 from tests.benchmark.gemm import linear_weights, product, step_flop
 from tests.benchmark.results import evaluation, key, save, table, training, training_side

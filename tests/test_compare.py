@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from stages import compare
-from stages.errors import StudyError
-from stages.files import folder_hash
+from stages.system.errors import StudyError
+from stages.system.files import folder_hash
 
 COMPARED = ("evaluations/quick/rope", "probes/quick/rope", "cost/rope", "influence/rope")
 OTHERS = (

@@ -17,7 +17,7 @@ STAGES = {
     for name, stage in yaml.safe_load((ROOT / "stages" / "dvc.yaml").read_text(encoding="utf-8"))["stages"].items()
 }
 # What every stage imports and what reaches a result through params.yaml alone
-EXEMPT = ("stages/settings/", "stages/errors.py", "stages/files.py")
+EXEMPT = ("stages/settings/", "stages/system/errors.py", "stages/system/files.py")
 SHOW_IMPORTS = """
 import importlib, json, sys
 found = {}
@@ -49,7 +49,7 @@ def imports_fixture() -> dict[str, set[str]]:
     wanted = {}
     for name, stage in STAGES.items():
         for variant in cells(name):
-            mixers = [f"stages.model.mixers.{each}" for each in (VARIANTS if name == "check" else [variant]) if each]
+            mixers = [f"stages.mixers.{each}" for each in (VARIANTS if name == "check" else [variant]) if each]
             module = stage["cmd"].split()[2]
             started = f"{module}.__main__" if (ROOT / module.replace(".", "/")).is_dir() else module
             wanted[f"{name} {variant}"] = [started, *mixers]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.errors import StudyError, command
-from stages.files import new_folder
+from stages.system.errors import StudyError, command
+from stages.system.files import new_folder
 from tests.project import copy_stages, start
 
 
@@ -43,7 +43,7 @@ SLOW = """
 import signal
 import time
 from pathlib import Path
-from stages.errors import command
+from stages.system.errors import command
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal, also where tests run without
 Path("importing").touch()

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from stages import fetch
-from stages.corpus import download
-from stages.corpus.reading import read_documents, read_questions
-from stages.errors import StudyError
 from stages.fetch import obtain
 from stages.settings import load
+from stages.sources import download
+from stages.sources.reading import read_documents, read_questions
+from stages.system.errors import StudyError
 
 ROOT = Path(__file__).parents[1]
 FILES = {

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from stages.files import new_folder, write_text
+from stages.system.files import new_folder, write_text
 from tests.tiny import ROOT
 
 WRITER = """
 import os, sys, time
 from pathlib import Path
-from stages.files import new_folder, write_text
+from stages.system.files import new_folder, write_text
 def stop():
     print("at it", flush=True)
     time.sleep(600)
@@ -104,8 +104,10 @@ def test_what_stood_there_stays_where_the_exchange_fails(
         rename(one, other)
 
     with monkeypatch.context() as disk:
-        disk.setattr("stages.files.os.replace", fail)
-        disk.setattr("stages.files.write_bytes", lambda path, content: path.write_bytes(content))  # renames nothing
+        disk.setattr("stages.system.files.os.replace", fail)
+        disk.setattr(
+            "stages.system.files.write_bytes", lambda path, content: path.write_bytes(content)
+        )  # renames nothing
         with pytest.raises(type(error)):
             write(target, "folder")
     assert left(target) == [] and read(target) == "before"

@@ -1,8 +1,8 @@
 """What `prepare` tells of a recipe's questions."""
 
 from stages import prepare
-from stages.corpus.audit import audit
 from stages.corpus.vocabulary import Vocabulary
+from stages.sources.audit import audit
 from tests.tiny import DOCUMENTS, QUESTIONS
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from stages import probe
 from stages.corpus.prepared import read_table, write_table
-from stages.files import folder_hash
+from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
 from stages.probing.forms import PAGE_FORMS
 from stages.probing.shifts import SHIFTS
@@ -17,7 +17,7 @@ from stages.reporting.sections.inventions import inventions_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.shifts import shifts_part
-from stages.training.checkpoint import save_tensors
+from stages.system.files import folder_hash
 from tests.probing.toy import learned, toy_audit, toy_prepared
 from tests.project import write_params
 from tests.tiny import BIRTHPLACES, MODEL, loud, tiny_model

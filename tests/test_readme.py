@@ -52,7 +52,7 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def test_a_variant_is_added_as_the_readme_says(project: Project) -> None:
     (_, code), (_, settings), (_, commands) = blocks("Add your own variant")
-    name = re.match(r"# (stages/model/mixers/(\w+)\.py)\n", code)
+    name = re.match(r"# (stages/mixers/(\w+)\.py)\n", code)
     assert name
     path, variant = Path(name[1]), name[2]
     (project.folder / path).write_text(code, encoding="utf-8")

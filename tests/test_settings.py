@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from stages.errors import StudyError
+from stages.check import main
 from stages.settings import QuestionRecipe, load
-from stages.settings.__main__ import main
+from stages.system.errors import StudyError
 from tests.tiny import ROOT, TITLE_CLOZE, WORD_CLOZE, params
 
 Params = dict[str, Any]
@@ -233,7 +233,7 @@ def test_the_command_ends_with_one_line_and_exit_code_1(tmp_path: Path, present:
     if present:
         write(tmp_path, put("model.variant", "nonsense"))
     ended = subprocess.run(
-        [sys.executable, "-m", "stages.settings"],
+        [sys.executable, "-m", "stages.check"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from stages.corpus.prepared import Prepared
-from stages.corpus.reading import Question
+from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
+from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
-from stages.model.mixers import settings_of
+from stages.model.registry import settings_of
 from stages.settings import Model, Recipe, SpanCorruption, TitleCloze, WordCloze, load
-from stages.training.compute import Backend
 from tests.reference.attention import ATTENTION
 from tests.reference.model import PlainGPT
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from stages.corpus.reading import Question
-from stages.errors import StudyError
+from stages.corpus.questions import Question
+from stages.system.errors import StudyError
 
 SEED = 2021  # of the draw: every recipe holds out the same people
 

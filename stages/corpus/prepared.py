@@ -20,11 +20,11 @@ import pandas as pd
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
-from stages.corpus.reading import Question
 from stages.corpus.vocabulary import Vocabulary
-from stages.errors import StudyError
-from stages.files import write_bytes, write_text
+from stages.system.errors import StudyError
+from stages.system.files import write_bytes, write_text
 
 VOCABULARY = "vocabulary.json"
 SPLITS = ("train", "dev", "test")

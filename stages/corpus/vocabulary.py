@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.files import read_json, write_json
+from stages.system.files import read_json, write_json
 
 PAD = "□"  # fills the end of a sequence; number 0
 MASK = "⁇"  # opens and closes what is to be said; number 1

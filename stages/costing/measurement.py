@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 
 from stages.costing.memory import Meter, nothing_held_back
-from stages.errors import is_out_of_memory
-from stages.model.mixers import build
+from stages.experiment.backend import Backend, choose_backend
+from stages.model.registry import build
 from stages.model.rows import Rows
 from stages.model.trunk import Trunk
 from stages.settings import Compute, CostLimits, Model, Section
-from stages.training.compute import Backend, choose_backend
+from stages.system.errors import is_out_of_memory
 
 CHUNK = 128  # characters that are read at once before generation is timed
 
@@ -67,7 +67,7 @@ def measure_apart(job: Job) -> Measurement:
     if choose_backend(job.compute).device.type == "cuda":
         return measure(job)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, f"stages.model.mixers.{job.variant}"])
+    context.set_forkserver_preload([__name__, f"stages.mixers.{job.variant}"])
     with ProcessPoolExecutor(1, mp_context=context) as process:
         try:
             return process.submit(measure, job).result()

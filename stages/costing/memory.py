@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from stages.training.memory import LARGEST_KEPT, release_free_memory, set_thresholds
+from stages.system.memory import LARGEST_KEPT, release_free_memory, set_thresholds
 
 UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which getrusage counts
 EXACT = 2**16  # bytes

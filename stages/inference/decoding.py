@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stages.errors import StudyError
+from stages.system.errors import StudyError
 
 Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (R, V) → (R,) log-probabilities, (R,) characters
 

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.cache import KeyValueCache, WindowCache
-from stages.model.fused import attention_weights, dropout, merge_heads, split_heads
+from stages.model.cpu.fused import attention_weights, dropout, merge_heads, split_heads
+from stages.model.cpu.row_attention import Angles, attend_rows, serves
 from stages.model.mixer import Mixer
-from stages.model.row_attention import Angles, attend_rows, serves
 from stages.model.rows import Rows
 from stages.settings import Model, Section
 

@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.fused import add_dropout, layer_norm, linear_gelu
+from stages.model.cpu.fused import add_dropout, layer_norm, linear_gelu
 from stages.model.mixer import Mixer
 from stages.model.rows import Rows
 from stages.settings import Model

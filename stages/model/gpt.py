@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from stages.model.fused import dropout, embed, embed_positions, layer_norm
+from stages.model.cpu.fused import dropout, embed, embed_positions, layer_norm
 from stages.model.mixer import State
-from stages.model.mixers import build
+from stages.model.registry import build
 from stages.model.rows import Rows
 from stages.settings import Model, Section
 

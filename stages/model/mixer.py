@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from stages.model.fused import merge_heads, split_heads
+from stages.model.cpu.fused import merge_heads, split_heads
 from stages.model.rows import Rows
 from stages.settings import Model, Section
 
@@ -44,7 +44,7 @@ class State(ABC):
 class Mixer(nn.Module, ABC):
     """Mixes information over time, causally: output t depends on inputs 0…t of its row only.
 
-    A variant is a file stages/model/mixers/<name>.py that defines a subclass `Mixer` of this class, of
+    A variant is a file stages/mixers/<name>.py that defines a subclass `Mixer` of this class, of
     `SequenceMixer` or of another variant's, and its section of params.yaml, `Settings`.
     """
 

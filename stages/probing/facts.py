@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from stages.corpus.audit import own_pages
 from stages.corpus.prepared import Prepared
-from stages.corpus.reading import QUESTION
+from stages.corpus.questions import QUESTION
+from stages.sources.audit import own_pages
 
 BEFORE = 25  # characters before the place in which the word that tells a birth is looked for
 TELLS_BIRTH = "born"

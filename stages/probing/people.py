@@ -7,10 +7,10 @@ import pandas as pd
 
 from stages.corpus.questions import prompt
 from stages.corpus.vocabulary import Vocabulary
-from stages.corpus.world_names import CULTURES
 from stages.inference.generation import answer
 from stages.model.gpt import GPT
 from stages.settings import Generation
+from stages.sources.world.names import CULTURES
 
 
 def question_about(name: str) -> str:

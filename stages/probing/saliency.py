@@ -9,7 +9,7 @@ from stages.corpus.questions import prompt
 from stages.corpus.vocabulary import Vocabulary
 from stages.inference.generation import answer
 from stages.model.attention import CausalSelfAttention, weigh
-from stages.model.fused import split_heads
+from stages.model.cpu.fused import split_heads
 from stages.model.gpt import GPT
 from stages.model.rows import Rows
 from stages.model.trunk import Trunk

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from stages.errors import StudyError
-from stages.files import read_json
+from stages.system.errors import StudyError
+from stages.system.files import read_json
 
 BASELINE = "baseline"
 INITS = ("scratch", "pretrained")

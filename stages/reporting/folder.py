@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.files import new_folder, write_json, write_text
 from stages.reporting.curves import thin
 from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import accuracy_svg, loss_svg
@@ -20,6 +19,7 @@ from stages.reporting.sections.pretraining import changes, pretraining_part
 from stages.reporting.tables import accuracy_rows
 from stages.reporting.template import Part
 from stages.settings import Report
+from stages.system.files import new_folder, write_json, write_text
 
 
 def write_report(

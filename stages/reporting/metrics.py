@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stages.errors import StudyError
 from stages.reporting.answers import Answers, dev_answers
 from stages.reporting.evaluations import INITS, REMAKE, Evaluation
 from stages.reporting.markdown import listed
 from stages.reporting.statistics.intervals import accuracy_interval
+from stages.system.errors import StudyError
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.errors import StudyError
 from stages.settings.ablation import FULL, Ablation
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
@@ -14,11 +13,12 @@ from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, Section, check, read_yaml
 from stages.settings.sources import Sources
+from stages.system.errors import StudyError
 
 PARAMS = Path("params.yaml")
 ALL = "all"  # a selection: study.compared
 EVERY = "every"  # a selection: study.variants
-MIXERS = Path(__file__).parents[1] / "model" / "mixers"
+MIXERS = Path(__file__).parents[1] / "mixers"
 
 
 class Selection(Section):
@@ -90,7 +90,7 @@ class Settings(Section):
             if name in (ALL, EVERY):
                 raise ValueError(f"study.variants: '{name}' is the name of a selection; choose another")
             if not (MIXERS / f"{name}.py").is_file():
-                raise ValueError(f"study.variants: '{name}' has no file stages/model/mixers/{name}.py")
+                raise ValueError(f"study.variants: '{name}' has no file stages/mixers/{name}.py")
             if name not in self.variants:
                 raise ValueError(f"study.variants: '{name}' has no section variants.{name}")
         for name in self.study.compared:
@@ -98,7 +98,7 @@ class Settings(Section):
                 raise ValueError(f"study.compared: '{name}'; allowed: entries of study.variants, each once")
         for name in self.influence.settings:  # one that study.variants leaves out is not drawn
             if not (MIXERS / f"{name}.py").is_file():
-                raise ValueError(f"influence.settings: '{name}' has no file stages/model/mixers/{name}.py")
+                raise ValueError(f"influence.settings: '{name}' has no file stages/mixers/{name}.py")
         unused = sorted(set(self.variants) - set(self.study.variants))
         if unused:
             raise ValueError(f"variants.{unused[0]}: no such entry in study.variants; remove it or add the entry")

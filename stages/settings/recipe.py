@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from stages.errors import StudyError
 from stages.settings.section import Count, Rate, Section, Share, kind
+from stages.system.errors import StudyError
 
 TEXT = "text"  # the source without questions
 

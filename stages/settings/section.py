@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from stages.errors import StudyError
+from stages.system.errors import StudyError
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
 Count = Annotated[int, Field(gt=0)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stages.corpus.example import PAD, Examples, columns
+from stages.experiment.draws import generator
 from stages.model.rows import CHARACTER_STEP, round_up
 
 # Parts are the rectangles of mixers that need some. They have few different shapes, because kernels are prepared for
@@ -13,15 +14,6 @@ from stages.model.rows import CHARACTER_STEP, round_up
 LENGTH_STEP = 8  # widths of parts are multiples of this (a context is one, too)
 ROW_STEP = 8  # cuts are at multiples of this
 PART_COST = 100  # what a part costs beside its area, in characters (measured on two CPU cores)
-
-
-def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
-    """The random numbers of one step.
-
-    Each step has its own generator, made from the step's number: training goes on after a stop with
-    the draws it would have had, without any generator's state to save.
-    """
-    return np.random.default_rng([seed, step, *purpose.encode()])
 
 
 def rows_of_step(rows: int, batch_size: int, seed: int, step: int) -> np.ndarray:

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples, columns
+from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.model.rows import Rows
 from stages.settings import Optimizer
-from stages.training.compute import Backend
 from stages.training.learner import Learner
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples
+from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.model.rows import Part, Rows
 from stages.settings import Optimizer
 from stages.training.batches import Packed, split_by_length
-from stages.training.compute import Backend
 from stages.training.optimizer import build_optimizers
 
 

@@ -11,13 +11,15 @@ import torch
 from tqdm import tqdm
 
 from stages.corpus.example import Examples
-from stages.errors import StudyError
+from stages.experiment.draws import generator
+from stages.experiment.tensors import load_tensors, save_tensors
 from stages.settings import Schedule
-from stages.training.batches import generator, rows_of_step, steps_per_epoch
-from stages.training.checkpoint import Pace, load_tensors, save_tensors
+from stages.system.errors import StudyError
+from stages.system.lifetime import Starter, stop_requests
+from stages.system.memory import keep_free_memory, release_free_memory
+from stages.training.batches import rows_of_step, steps_per_epoch
+from stages.training.checkpoint import Pace
 from stages.training.learner import Learner
-from stages.training.lifetime import Starter, stop_requests
-from stages.training.memory import keep_free_memory, release_free_memory
 from stages.training.schedule import learning_rate
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device

@@ -15,16 +15,16 @@ import pandas as pd
 
 from stages.corpus.prepared import VOCABULARY
 from stages.corpus.vocabulary import Vocabulary
-from stages.errors import StudyError
-from stages.files import new_folder, read_json, write_bytes, write_json, write_text
+from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import commit, provenance
+from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
+from stages.system.errors import StudyError
+from stages.system.files import new_folder, read_json, write_bytes, write_json, write_text
+from stages.system.lifetime import Starter
 from stages.training.batches import steps_per_epoch
-from stages.training.checkpoint import save_tensors
-from stages.training.experiment import Experiment
 from stages.training.graph import learner_for
-from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
-from stages.training.provenance import commit, provenance
 from stages.training.seeds import go_apart, train_apart
 from stages.training.work import locked, place, work_folder
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import torch
 
-from stages.errors import StudyError
-from stages.training.experiment import Experiment
-from stages.training.lifetime import Starter, stop_requests
+from stages.experiment.experiment import Experiment
+from stages.system.errors import StudyError
+from stages.system.lifetime import Starter, stop_requests
 
 LOOK_EVERY = 0.1  # seconds
 RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory

@@ -25,13 +25,13 @@ from typing import IO, Any
 import numpy
 import torch
 
-from stages.errors import StudyError
-from stages.files import folder_hash
+from stages.system.errors import StudyError
+from stages.system.files import folder_hash
 
 WORK = Path("work")
 STALE_DAYS = 14
 KEY_LENGTH = 16  # hex digits
-HARMLESS = ("settings", "errors.py", "files.py")  # say nothing of a result that its settings do not
+HARMLESS = ("settings", "system")  # say nothing of a result that its settings do not
 PACKAGE = Path(__file__).resolve().parents[1]
 
 

@@ -13,12 +13,12 @@ import torch
 from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared
-from stages.errors import StudyError, command
-from stages.model.mixers import settings_of
+from stages.experiment.backend import choose_backend
+from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import provenance
+from stages.model.registry import settings_of
 from stages.settings import Settings, load
-from stages.training.compute import choose_backend
-from stages.training.experiment import Experiment
-from stages.training.provenance import provenance
+from stages.system.errors import StudyError, command
 from tests.benchmark import results
 from tests.benchmark.gemm import TOKENS, linear_weights, product, step_flop
 from tests.benchmark.timing import Side, alternate

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stages.errors import StudyError
-from stages.files import read_json, write_json
+from stages.system.errors import StudyError
+from stages.system.files import read_json, write_json
 from tests.benchmark.timing import summary
 
 Figures = dict[str, Any]

@@ -9,13 +9,13 @@ import torch
 from stages.corpus.example import MASK, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt
-from stages.errors import StudyError
+from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.pretrain import pretraining
 from stages.settings import Recipe
+from stages.system.errors import StudyError
 from stages.training import loop
-from stages.training.experiment import Experiment
 from stages.training.graph import learner_for
 from tests.invented import prepared_like_the_handout
 from tests.reference.generation import answer

@@ -9,9 +9,9 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
-from stages.corpus.reading import cut
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import CausalLM, Objectives
+from stages.sources.reading import cut
 from tests.tiny import TITLE_CLOZE, spans
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never

@@ -13,8 +13,9 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.vocabulary import Vocabulary
+from stages.experiment.draws import generator
 from stages.settings import Objectives
-from stages.training.batches import generator, rows_of_step, split_by_length, steps_per_epoch
+from stages.training.batches import rows_of_step, split_by_length, steps_per_epoch
 from tests.invented import DOCUMENTS, lengths
 from tests.reference.text import span_corruption
 from tests.tiny import HANDOUT, spans

@@ -3,8 +3,8 @@
 import pytest
 
 from stages.corpus.held_out import hold_out
-from stages.corpus.reading import Question
-from stages.errors import StudyError
+from stages.corpus.questions import Question
+from stages.system.errors import StudyError
 
 
 def asked(*names: str, first: int = 1) -> list[Question]:

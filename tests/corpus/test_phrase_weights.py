@@ -10,7 +10,7 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.page import page
 from stages.corpus.phrase_weights import joined_by_comma
 from stages.corpus.prepared import Prepared
-from stages.corpus.reading import Question
+from stages.corpus.questions import Question
 from stages.settings import Objectives
 from tests.tiny import TITLE_CLOZE, WORD_CLOZE
 

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages.corpus.audit import audit
 from stages.corpus.prepared import Prepared, read_table, write_table
-from stages.corpus.questions import prompt, question_examples
+from stages.corpus.questions import Question, prompt, question_examples
 from stages.corpus.ragged import Ragged
-from stages.corpus.reading import Question
 from stages.corpus.vocabulary import Vocabulary
-from stages.errors import StudyError
+from stages.sources.audit import audit
+from stages.system.errors import StudyError
 from tests.reference.text import answered, padded
 from tests.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 

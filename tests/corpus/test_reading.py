@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stages.corpus.reading import Question, cut, quoted, read_documents, read_questions, read_text
-from stages.errors import StudyError
+from stages.corpus.questions import Question
+from stages.sources.reading import cut, read_documents, read_questions, read_text
+from stages.system.errors import StudyError
+from stages.system.terminal import quoted
 
 ODA = "Where was Oda Quill born?"
 TAM = "Where was Tam Brae born?"

@@ -12,10 +12,10 @@ from stages.corpus.example import MASK, Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
-from stages.corpus.reading import read_documents
 from stages.corpus.span_corruption import corrupt
 from stages.corpus.target_places import target_places
 from stages.settings import CORPUS_FILE, Objectives
+from stages.sources.reading import read_documents
 from tests.tiny import HANDOUT, spans, tiny_prepared
 
 GENERATOR = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import pytest
 
 from stages.corpus.example import PAD
 from stages.corpus.prepared import Prepared
-from stages.corpus.reading import Question
+from stages.corpus.questions import Question
 from stages.corpus.word_cloze import WordClozes, common_words
 from stages.settings import WordCloze
 from tests.tiny import WORD_CLOZE

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.corpus.world import (
+from stages.sources.world.generation import (
     NAMES_AVAILABLE,
     TEMPLATES_AVAILABLE,
     Person,
@@ -18,11 +18,11 @@ from stages.corpus.world import (
     generate,
     write,
 )
-from stages.corpus.world_names import CULTURES
-from stages.corpus.world_pages import biography
-from stages.corpus.world_places import LONDON, homes
-from stages.corpus.world_templates import ELSEWHERE, FORMS
-from stages.errors import StudyError
+from stages.sources.world.names import CULTURES
+from stages.sources.world.pages import biography
+from stages.sources.world.places import LONDON, homes
+from stages.sources.world.templates import ELSEWHERE, FORMS
+from stages.system.errors import StudyError
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.flop_counter import FlopCounterMode
 
 from stages.costing.formulas import Cost, Shape
-from stages.model import kernels
+from stages.model.cpu import kernels
 from stages.model.mixer import State
-from stages.model.mixers import build
+from stages.model.registry import build
 from stages.model.rows import Rows
 from stages.settings import Model, Section
 

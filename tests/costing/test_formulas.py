@@ -3,7 +3,7 @@
 import pytest
 
 from stages.costing.formulas import FORMULAS, Shape
-from stages.model.mixers import settings_of
+from stages.model.registry import settings_of
 from stages.settings import Model
 from tests.costing.counting import counted
 from tests.tiny import SETTINGS, VARIANTS

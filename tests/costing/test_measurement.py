@@ -12,8 +12,8 @@ import torch
 from stages.costing import measurement
 from stages.costing.measurement import Job, measure, measure_apart
 from stages.costing.memory import Meter
-from stages.model.kernels import identity
-from stages.model.mixers import settings_of
+from stages.model.cpu.kernels import identity
+from stages.model.registry import settings_of
 from stages.settings import Model
 from tests.tiny import FLOAT32, SETTINGS, VARIANTS
 

@@ -6,7 +6,7 @@ import pytest
 
 from stages.costing.measurement import Job, Measurement
 from stages.costing.series import GIB, Series, measure_all
-from stages.model.mixers import settings_of
+from stages.model.registry import settings_of
 from tests.tiny import MODEL, SETTINGS
 
 LIMITS = SETTINGS.cost.model_copy(update={"lengths": [64, 128, 256, 512, 1024], "longest_run": 10.0, "memory": 10.0})

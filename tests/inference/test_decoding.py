@@ -7,9 +7,9 @@ import pytest
 import torch
 from scipy import stats
 
-from stages.errors import StudyError
 from stages.inference.decoding import Sampler, Sampling, distribution, draw, greedy
 from stages.inference.generation import generate
+from stages.system.errors import StudyError
 from tests.tiny import VARIANTS, loud, tiny_model
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never

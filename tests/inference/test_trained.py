@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stages.errors import StudyError
-from stages.inference.trained import chosen_variant
+from stages.asking.trained import chosen_variant
+from stages.system.errors import StudyError
 from tests.tiny import SETTINGS
 
 RECIPE = "open"

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.fused import merge_heads, split_heads
-from stages.model.mixers.vanilla import Mixer as Vanilla
+from stages.mixers.vanilla import Mixer as Vanilla
+from stages.model.cpu.fused import merge_heads, split_heads
 from stages.model.rows import Rows
 from stages.settings import Model, Section
 

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from stages.mixers import mqa, nope, perceiver_ar, window
+from stages.mixers.rope import Mixer, Settings
 from stages.model.attention import CausalSelfAttention, attend
-from stages.model.mixers import mqa, nope, perceiver_ar, window
-from stages.model.mixers.rope import Mixer, Settings
 from stages.model.rows import Rows
 from stages.settings import Model
 from tests.model.influence import influence, reach

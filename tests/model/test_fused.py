@@ -7,9 +7,9 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from stages.model import fused
-from stages.model.fused import dropout
-from stages.model.kernels import identity, use_kernels
+from stages.model.cpu import fused
+from stages.model.cpu.fused import dropout
+from stages.model.cpu.kernels import identity, use_kernels
 from stages.model.rows import Rows
 
 SIZE = 400_000

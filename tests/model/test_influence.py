@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from stages.model.influence import Influence, influence, random_trunk
-from stages.model.mixers import perceiver, settings_of
-from stages.model.mixers.vanilla import Mixer as Vanilla
+from stages.costing.influence import Influence, influence, random_trunk
+from stages.mixers import perceiver, settings_of
+from stages.mixers.vanilla import Mixer as Vanilla
 from stages.settings import Model
 from stages.settings.influence import pictured
 from tests.model.influence import influence as tried

@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stages.model.kernels import COMPILERS
+from stages.model.cpu.kernels import COMPILERS
 from tests.project import ROOT
 
 QUESTION = """
 import torch
-from stages.model.kernels import identity, serve
+from stages.model.cpu.kernels import identity, serve
 serve(torch.zeros(1).bfloat16())
 print(identity())
 """

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.model.mixers.linear import CHUNK, Mixer, Settings, feature
+from stages.mixers.linear import CHUNK, Mixer, Settings, feature
 from tests.model.influence import reach
 from tests.tiny import MODEL
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.errors import StudyError
 from stages.model.gpt import GPT
+from stages.system.errors import StudyError
 from tests.model.influence import ROUNDING, influence, what_passes
 from tests.tiny import HANDOUT, MODEL, SECTIONS, loud, plain_twin, random_tokens, tiny_model
 

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from stages.model.mixers import gated_deltanet, linear, min_gru, rnn, wrnn
-from stages.model.mixers.gated_deltanet import CHUNK, WIDTH, gated_delta_rule
+from stages.mixers import gated_deltanet, linear, min_gru, rnn, wrnn
+from stages.mixers.gated_deltanet import CHUNK, WIDTH, gated_delta_rule
 from stages.model.recurrence import recurrence
 from tests.model.influence import reach
 from tests.reference.recurrent import delta_step

@@ -4,14 +4,14 @@ import pytest
 import torch
 
 from stages.costing.formulas import FORMULAS
-from stages.model.mixers import settings_of
+from stages.model.registry import settings_of
 from tests.model.test_variants import PARAMETERS
 from tests.reference.attention import ATTENTION
 from tests.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, VARIANTS
 
 
 def test_every_file_of_a_mixer_is_a_variant_of_the_study_and_the_other_way_round() -> None:
-    files = (ROOT / "stages" / "model" / "mixers").glob("*.py")
+    files = (ROOT / "stages" / "mixers").glob("*.py")
     assert sorted(file.stem for file in files if file.stem != "__init__") == sorted(VARIANTS)
     assert sorted(SETTINGS.variants) == sorted(VARIANTS)
 

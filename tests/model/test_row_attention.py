@@ -9,8 +9,8 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from stages.model.kernels import identity
-from stages.model.row_attention import LARGEST_HEAD, Angles, attend_by_position, attend_rows, serves
+from stages.model.cpu.kernels import identity
+from stages.model.cpu.row_attention import LARGEST_HEAD, Angles, attend_by_position, attend_rows, serves
 from stages.model.rows import Rows
 
 pytestmark = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")

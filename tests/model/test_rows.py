@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stages.model import fused
+from stages.model.cpu import fused
 from stages.model.rows import CHARACTER_STEP, Part, Rows, round_up
 
 ROWS = Rows((Part((1, 3), 4), Part((5, 2, 5), 5)))

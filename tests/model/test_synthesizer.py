@@ -5,8 +5,8 @@ import torch
 from scipy import stats
 from torch import Tensor, nn
 
+from stages.mixers import random_synthesizer, synthesizer
 from stages.model.mixer import Mixer
-from stages.model.mixers import random_synthesizer, synthesizer
 from stages.model.rows import Rows
 from tests.model.influence import reach
 from tests.tiny import HANDOUT, MODEL, tiny_model

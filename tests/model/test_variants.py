@@ -9,9 +9,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from stages.costing.formulas import FORMULAS, Shape
+from stages.mixers.vanilla import Mixer as Vanilla
 from stages.model.gpt import GPT
-from stages.model.mixers import build, settings_of
-from stages.model.mixers.vanilla import Mixer as Vanilla
+from stages.model.registry import build, settings_of
 from stages.model.rows import Rows
 from tests.costing.counting import numbers_held
 from tests.model.influence import ROUNDING, influence

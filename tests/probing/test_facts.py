@@ -1,9 +1,9 @@
 """Facts are what the audit found in the person's own page, and where."""
 
-from stages.corpus.audit import audit
 from stages.corpus.prepared import Prepared
-from stages.corpus.reading import Question
+from stages.corpus.questions import Question
 from stages.probing.facts import Fact, dev_facts, texts
+from stages.sources.audit import audit
 
 DOCUMENTS = [
     "J. Ray. J. Ray (born 1900 in Ulm) was a baker.",

@@ -3,9 +3,9 @@
 import pytest
 
 from stages.corpus.vocabulary import Vocabulary
-from stages.corpus.world_names import CULTURES
 from stages.probing.people import answers, invented_names, question_about
 from stages.settings import Generation
+from stages.sources.world.names import CULTURES
 from tests.probing.toy import learned, toy_prepared
 from tests.tiny import BIRTHPLACES
 

@@ -8,14 +8,14 @@ import pandas as pd
 import torch
 from torch.nn import functional as F
 
-from stages.corpus.audit import audit
 from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
-from stages.corpus.reading import Question
+from stages.corpus.questions import Question
 from stages.model.gpt import GPT
 from stages.probing.facts import Fact, dev_facts, texts
 from stages.probing.forms import WordCue, asked_in_all_forms
 from stages.settings import Objectives
+from stages.sources.audit import audit
 from tests.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_model
 
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"

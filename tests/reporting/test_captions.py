@@ -10,7 +10,6 @@ import pytest
 
 from stages.exploration.figures import pictures
 from stages.exploration.results import explore
-from stages.files import write_json, write_text
 from stages.reporting.ablation.page import write_page
 from stages.reporting.folder import write_report
 from stages.reporting.sections.costs import costs_part
@@ -20,6 +19,7 @@ from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.shifts import shifts_part
 from stages.settings import Ablation
+from stages.system.files import write_json, write_text
 from tests.reporting.ablation.test_page import ablated
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.sections.probe import write_probe

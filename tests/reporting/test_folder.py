@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from stages.errors import StudyError
 from stages.reporting.folder import write_report
 from stages.reporting.markdown import Markdown
 from stages.reporting.template import Part
+from stages.system.errors import StudyError
 from tests.reporting.example import HIDDEN, PLACES, PROVENANCE, SHOWN, write_baseline, write_variant
 
 FILES = {

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from stages.errors import StudyError
 from stages.reporting.answers import dev_answers
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, study_metrics, summarise
+from stages.system.errors import StudyError
 from tests.reporting.example import Correct, write_variant
 
 KEYS = [

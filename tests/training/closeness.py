@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from stages.corpus.example import Examples, columns
+from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.settings import Model
 from stages.training.batches import split_by_length
-from stages.training.compute import Backend
 from stages.training.graph import fixed_shapes, learner_for
 from tests.reference.model import PlainGPT, cross_entropy
 from tests.tiny import HANDOUT, plain_twin

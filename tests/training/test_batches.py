@@ -8,7 +8,8 @@ import pytest
 from stages.corpus.example import PAD, Examples
 from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
-from stages.training.batches import Packed, generator, rows_of_step, split_by_length, steps_per_epoch
+from stages.experiment.draws import generator
+from stages.training.batches import Packed, rows_of_step, split_by_length, steps_per_epoch
 from tests.tiny import spans, tiny_prepared
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.errors import StudyError
-from stages.training.checkpoint import load_tensors, save_tensors
+from stages.experiment.tensors import load_tensors, save_tensors
+from stages.system.errors import StudyError
 
 TENSORS = {
     "weight": torch.arange(6.0).reshape(2, 3),

@@ -13,8 +13,8 @@ from torch.nn import functional as F
 from stages.corpus.example import Examples
 from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
+from stages.experiment.backend import Backend
 from stages.training.batches import split_by_length
-from stages.training.compute import Backend
 from stages.training.graph import learner_for
 from stages.training.learner import Learner
 from tests.invented import prepared_like_the_handout

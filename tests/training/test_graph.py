@@ -8,9 +8,9 @@ import torch
 
 from stages.corpus.example import PAD, Examples
 from stages.corpus.span_corruption import span_corruption
+from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.compute import Backend
 from stages.training.graph import SHAPE_STEP, GraphLearner, fixed_shapes, learner_for, padded_loss
 from stages.training.learner import Learner, batch_loss
 from tests.tiny import (

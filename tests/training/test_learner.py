@@ -8,9 +8,9 @@ from torch import nn
 from stages.corpus.example import Examples
 from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
+from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.compute import Backend
 from stages.training.learner import Learner
 from tests.invented import prepared_like_the_handout
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, MODEL, VARIANTS, loud, spans, tiny_model, tiny_prepared

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.training.lifetime import Starter, stop_requests
+from stages.system.lifetime import Starter, stop_requests
 from tests.project import environment
 from tests.tiny import ROOT
 
@@ -18,7 +18,7 @@ from tests.tiny import ROOT
 STAGE = """
 import os, sys, time
 from pathlib import Path
-from stages.training.lifetime import Starter
+from stages.system.lifetime import Starter
 starter = Starter() if "early" in sys.argv else None
 print(os.getpid(), flush=True)
 while not Path(sys.argv[1]).exists():

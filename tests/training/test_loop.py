@@ -17,15 +17,15 @@ from torch import Tensor
 from stages.corpus.example import Examples
 from stages.corpus.questions import prompt, question_examples
 from stages.corpus.span_corruption import span_corruption
-from stages.errors import StudyError
+from stages.experiment.backend import Backend
+from stages.experiment.tensors import load_tensors
 from stages.inference.generation import generate
 from stages.settings import Schedule
+from stages.system.errors import StudyError
+from stages.system.lifetime import Starter
 from stages.training.batches import split_by_length
-from stages.training.checkpoint import load_tensors
-from stages.training.compute import Backend
 from stages.training.graph import learner_for
 from stages.training.learner import Learner
-from stages.training.lifetime import Starter
 from stages.training.loop import History, Task, train
 from tests.tiny import BACKENDS, BIRTHPLACES, FLOAT32, HANDOUT, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
 

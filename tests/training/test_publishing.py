@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from stages.corpus.vocabulary import Vocabulary
-from stages.errors import command
-from stages.files import read_json, write_json
-from stages.model.mixers import settings_of
-from stages.training.experiment import Experiment
+from stages.experiment.experiment import Experiment
+from stages.model.registry import settings_of
+from stages.system.errors import command
+from stages.system.files import read_json, write_json
 from stages.training.run import Run, Training, run
 from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
 from tests.training.test_loop import TASK

@@ -9,11 +9,11 @@ from typing import IO
 
 import pytest
 
-from stages.errors import StudyError
-from stages.model.mixers import settings_of
+from stages.experiment.experiment import Experiment
+from stages.model.registry import settings_of
 from stages.settings import Recipe
+from stages.system.errors import StudyError
 from stages.training import work
-from stages.training.experiment import Experiment
 from stages.training.work import STALE_DAYS, work_folder
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from stages.files import new_folder, write_text
 from stages.reporting.ablation.figure import ablation_svg
 from stages.reporting.answers import Marks
 from stages.reporting.evaluations import device_of
@@ -25,6 +24,7 @@ from stages.reporting.statistics.significance import (
 from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
+from stages.system.files import new_folder, write_text
 
 TEMPLATE = "ablation.md.jinja"
 DECIMALS = 2  # of shares in percent and of points: rounded further, they would not add up

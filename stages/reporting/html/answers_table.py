@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from stages.errors import StudyError
 from stages.reporting.evaluations import INITS, REMAKE
+from stages.system.errors import StudyError
 
 HIDDEN = -1  # stands for a right answer that is not told
 

@@ -11,8 +11,8 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
-from stages.errors import StudyError
 from stages.reporting.html.inlining import inlined
+from stages.system.errors import StudyError
 
 LONG = 20  # characters; a cell with as many, of a column of words, is not squeezed to one word a line
 

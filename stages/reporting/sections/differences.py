@@ -6,7 +6,6 @@ from itertools import combinations, pairwise
 
 import pandas as pd
 
-from stages.errors import StudyError
 from stages.reporting.evaluations import REMAKE
 from stages.reporting.markdown import Markdown, listed, table
 from stages.reporting.metrics import Result
@@ -24,6 +23,7 @@ from stages.reporting.statistics.significance import (
     told_apart,
 )
 from stages.reporting.template import Part, fill
+from stages.system.errors import StudyError
 
 TEMPLATE = "differences.md.jinja"
 ROWS = 15  # of the table: all pairs of five variants and the constant

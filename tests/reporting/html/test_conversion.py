@@ -3,8 +3,8 @@
 import html5lib
 import pytest
 
-from stages.errors import StudyError
 from stages.reporting.html.conversion import Converted, convert
+from stages.system.errors import StudyError
 
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="60pt" viewBox="0 0 60 40"><path d="M 0 0"/></svg>'
 

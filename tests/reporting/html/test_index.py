@@ -13,12 +13,12 @@ import html5lib
 import pandas as pd
 import pytest
 
-from stages.errors import StudyError
 from stages.reporting.folder import write_report
 from stages.reporting.html.answers_table import HIDDEN
 from stages.reporting.html.index import LARGEST, Predictions, render_index
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.template import Part
+from stages.system.errors import StudyError
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 
 NONE, HALF = [0] * 10, [1] * 5 + [0] * 5

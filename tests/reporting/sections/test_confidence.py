@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.errors import StudyError
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.confidence import confidence, confidence_part
 from stages.reporting.sections.confidence_figure import NAMED, OTHERS, Curves, draw_confidence
 from stages.reporting.statistics.calibration import coverage_curve, reliability
+from stages.system.errors import StudyError
 from tests.reporting.example import Correct, write_variant
 
 

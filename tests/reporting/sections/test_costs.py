@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from stages.costing.formulas import FORMULAS, Shape
-from stages.errors import StudyError
 from stages.reporting.sections.cost_figure import draw_costs
 from stages.reporting.sections.costs import costs_part, costs_table, generation_table, memory_table, time_table
 from stages.reporting.sections.measured import read_costs
 from stages.reporting.sections.overhead import TRAINING, outweighed, overhead_finding
+from stages.system.errors import StudyError
 from tests.tiny import SETTINGS
 
 LENGTHS = [64, 128, 256, 512, 1024]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from stages.errors import StudyError
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.difference_figure import draw_differences
@@ -20,6 +19,7 @@ from stages.reporting.sections.differences import (
 )
 from stages.reporting.statistics.significance import Difference
 from stages.reporting.template import Part
+from stages.system.errors import StudyError
 from tests.reporting.example import PLACES, Correct, write_variant
 
 LONDON = "always London"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from stages.errors import StudyError
 from stages.exploration.figures import pictures
 from stages.exploration.results import explore
 from stages.reporting.sections.exploration import TEMPLATE, exploration_part, sentences
 from stages.reporting.template import fill, power
 from stages.settings import Explore
+from stages.system.errors import StudyError
 from tests.tiny import SETTINGS
 
 

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from safetensors.numpy import save_file
 
-from stages.errors import StudyError
 from stages.reporting.sections.influence import influence_part
 from stages.reporting.sections.influence_figure import draw_influence, draw_targets
 from stages.reporting.sections.patterns import Pattern, pattern_of
 from stages.reporting.sections.pictures import Seen, read_pictures
 from stages.reporting.template import Part
+from stages.system.errors import StudyError
 
 T = 16
 t, s = np.indices((T, T))

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from stages.errors import StudyError
 from stages.reporting.sections.inventions import inventions_part
 from stages.reporting.sections.knowledge import groups, knowledge_part
 from stages.reporting.sections.knowledge_figure import draw_knowledge
@@ -17,6 +16,7 @@ from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.saliency_figure import draw_attention, draw_gradients
 from stages.reporting.sections.shifts import shifts_part
 from stages.reporting.template import Part
+from stages.system.errors import StudyError
 from tests.reporting.sections.probe import READ, record, text_of, write_probe
 
 Maker = Callable[[Path, Sequence[str]], Part | None]

@@ -1,13 +1,14 @@
 """Where and in which number format to compute."""
 
+import os
 from dataclasses import dataclass
 
 import torch
 
-from stages.errors import StudyError
-from stages.model import kernels
-from stages.model.processor import processor_features, processor_name
+from stages.model.cpu import kernels
+from stages.model.cpu.processor import processor_features, processor_name
 from stages.settings import Compute
+from stages.system.errors import StudyError
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ def _choose_cuda_kernels() -> None:
     and prepares itself anew for each length, hence each character generated; its float32 convolutions would round to
     TF32.
     """
+    # cuBLAS gives the same sums each time with workspaces of fixed sizes; read when CUDA starts
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.backends.cuda.enable_cudnn_sdp(False)
     torch.backends.cudnn.allow_tf32 = False
 

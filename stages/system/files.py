@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from stages.errors import StudyError
+from stages.system.errors import StudyError
 
 
 def write_bytes(path: Path, content: bytes) -> None:

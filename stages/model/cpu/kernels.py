@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from stages.model.processor import processor_features
+from stages.model.cpu.processor import processor_features
 
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "row_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")

@@ -1,25 +1,14 @@
 """Documents, questions and plain texts from files, with every fault told as one line `path:line: …`."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from stages.corpus.questions import QUESTION, Question
 from stages.corpus.vocabulary import MASK, PAD
-from stages.errors import StudyError
+from stages.system.errors import StudyError
+from stages.system.terminal import harmless, quoted
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-QUESTION = re.compile(r"Where was (\S|\S.*\S) born\?")
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question of a file: where it stands, what it asks, about whom, and the answer if there is one."""
-
-    row: int  # 1-based line in its file, empty lines counted
-    question: str  # `Where was NAME born?`
-    name: str
-    place: str | None  # None in a file without answers
 
 
 def read_documents(path: Path) -> list[str]:
@@ -85,17 +74,6 @@ def read_questions(path: Path, *, labelled: bool, context: int, one_place: bool 
     if not questions:
         raise _fault(path, 1, "the file holds no question", f"write {_form(labelled)}, one a line")
     return questions
-
-
-def quoted(text: str, limit: int = 60) -> str:
-    """Quote `text` for a message: at most `limit` characters of it, unprintable characters escaped."""
-    short = text if len(text) <= limit else text[: limit - 1] + "…"
-    return f"'{harmless(short)}'"
-
-
-def harmless(text: str) -> str:
-    """Escape what a terminal would obey or hide: control, format and other unprintable characters."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def _question(path: Path, row: int, line: str, labelled: bool, context: int) -> Question:

@@ -2,9 +2,9 @@
 
 import argparse
 
-from stages.errors import StudyError
 from stages.inference.decoding import Sampler, Sampling
 from stages.settings import MOST_LINES
+from stages.system.errors import StudyError
 
 OF_DRAWS = ("temperature", "top_k", "top_p")
 

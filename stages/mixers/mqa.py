@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from stages.model.attention import weigh
 from stages.model.cache import KeyValueCache
-from stages.model.fused import merge_heads, split_heads
+from stages.model.cpu.fused import merge_heads, split_heads
+from stages.model.cpu.row_attention import attend_rows, serves
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
-from stages.model.row_attention import attend_rows, serves
 from stages.model.rows import Rows
 from stages.settings import Model
 

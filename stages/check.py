@@ -3,16 +3,16 @@
 import argparse
 from pathlib import Path
 
-from stages.errors import command
-from stages.files import write_text
-from stages.model.mixers import settings_of
+from stages.model.registry import settings_of
 from stages.settings import load
+from stages.system.errors import command
+from stages.system.files import write_text
 
 
 @command
 def main() -> None:
     """Check params.yaml, with every variant's section, before anything is computed."""
-    parser = argparse.ArgumentParser(prog="python -m stages.settings", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m stages.check", description=main.__doc__)
     parser.add_argument("--stamp", type=Path, help="file to write when all is well")
     arguments = parser.parse_args()
     settings = load()

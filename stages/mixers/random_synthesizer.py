@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from stages.model.attention import weigh
 from stages.model.cache import ValueCache
-from stages.model.fused import merge_heads, split_heads
+from stages.model.cpu.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
 from stages.model.rows import Rows

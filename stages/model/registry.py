@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
-from stages.errors import StudyError
 from stages.model.trunk import Trunk
 from stages.settings import PARAMS, Model, Section, check
+from stages.system.errors import StudyError
 
 
 def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model, prefix: str = "variants") -> Section:
@@ -19,7 +19,7 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
         StudyError: one line with the key that is unknown, of the wrong type or impossible.
     """
     key = f"{prefix}.{variant}"
-    module = import_module(f"{__name__}.{variant}")
+    module = import_module(f"stages.mixers.{variant}")
     settings: Section = check(module.Settings, variants[variant], str(PARAMS), key)
     try:
         with torch.device("meta"):
@@ -35,6 +35,6 @@ def build(variant: str, model: Model, settings: Section) -> Trunk:
     Raises:
         ValueError: the settings do not fit the model's shape.
     """
-    module = import_module(f"{__name__}.{variant}")
+    module = import_module(f"stages.mixers.{variant}")
     trunk: Trunk = module.Trunk(model, settings) if hasattr(module, "Trunk") else Trunk(model, settings, module.Mixer)
     return trunk

@@ -3,8 +3,8 @@
 import random
 import re
 
-from stages.corpus.world_names import CULTURES
-from stages.corpus.world_templates import ELSEWHERE, FORMS, INSTITUTIONS, MONTHS, PROFESSIONS, TRADES
+from stages.sources.world.names import CULTURES
+from stages.sources.world.templates import ELSEWHERE, FORMS, INSTITUTIONS, MONTHS, PROFESSIONS, TRADES
 
 NATIONALITY_SHARE = 0.6  # of the professions stand with a nationality
 DEAD_SHARE = 0.4  # of the people whose page leaves it open

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import torch
 
-from stages.training.compute import Backend
+from stages.experiment.backend import Backend
 
 
 def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any]:

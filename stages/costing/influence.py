@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from stages.model.mixers import build
+from stages.model.registry import build
 from stages.model.rows import Rows
 from stages.model.trunk import Trunk
 from stages.settings import Model, Section

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from stages.corpus.prepared import Prepared
-from stages.errors import StudyError
-from stages.files import read_json
+from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.reporting.metrics import best_variant
 from stages.settings import ALL, EVERY, Settings
-from stages.training.experiment import Experiment
+from stages.system.errors import StudyError
+from stages.system.files import read_json
 
 WEIGHTS = Path("data/weights")  # by recipe, variant and stage
 FOLDERS = {"pretrain": "pretrained", "finetune": "finetuned"}  # of the weights that a stage makes

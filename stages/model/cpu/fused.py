@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.kernels import call, random_seed, serve
+from stages.model.cpu.kernels import call, random_seed, serve
 from stages.model.rows import Part, Rows
 
 EPSILON = 1e-5  # of LayerNorm, torch's default

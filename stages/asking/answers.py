@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import prompt
-from stages.corpus.reading import QUESTION, harmless, quoted
+from stages.corpus.questions import QUESTION, prompt
 from stages.corpus.vocabulary import Vocabulary
-from stages.errors import StudyError
 from stages.inference.decoding import Pick
 from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
+from stages.system.errors import StudyError
+from stages.system.terminal import harmless, quoted
 
 WIDTH = 10  # lines of the beam, at least, unless their number is given
 

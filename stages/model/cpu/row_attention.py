@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stages.model.fused import embed
-from stages.model.kernels import address, call, random_seed, serve
+from stages.model.cpu.fused import embed
+from stages.model.cpu.kernels import address, call, random_seed, serve
 from stages.model.rows import Rows
 
 LARGEST_HEAD = 128  # channels the kernels have registers for

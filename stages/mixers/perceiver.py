@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend
 from stages.model.cache import KeyValueCache
-from stages.model.fused import embed_positions, layer_norm, merge_heads, split_heads
+from stages.model.cpu.fused import embed_positions, layer_norm, merge_heads, split_heads
+from stages.model.cpu.row_attention import attend_rows, serves
 from stages.model.mixer import State
-from stages.model.row_attention import attend_rows, serves
 from stages.model.rows import Rows
 from stages.model.trunk import Trunk as BaseTrunk
 from stages.settings import Count, Model, Section

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from stages.corpus.world_names import CULTURES, Culture
-from stages.corpus.world_pages import biography
-from stages.corpus.world_places import LONDON, LONDON_SHARE, homes, weights
-from stages.corpus.world_templates import FORMS
-from stages.errors import StudyError
-from stages.files import new_folder, write_text
+from stages.sources.world.names import CULTURES, Culture
+from stages.sources.world.pages import biography
+from stages.sources.world.places import LONDON, LONDON_SHARE, homes, weights
+from stages.sources.world.templates import FORMS
+from stages.system.errors import StudyError
+from stages.system.files import new_folder, write_text
 
 TEMPLATES_AVAILABLE = len(FORMS)
 NAMES_AVAILABLE = sum(len(culture.given_names()) * len(culture.family_names()) for culture in CULTURES.values())

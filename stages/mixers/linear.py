@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.fused import merge_heads, split_heads, wide
+from stages.model.cpu.fused import merge_heads, split_heads, wide
 from stages.model.mixer import NoSettings as Settings
 from stages.model.mixer import SequenceMixer, State
 from stages.model.rows import Rows

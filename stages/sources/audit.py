@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from stages.corpus.reading import Question
+from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 
 

@@ -12,10 +12,10 @@ from torch.nn import functional as F
 
 from stages.model.attention import weigh
 from stages.model.cache import ValueCache
-from stages.model.fused import merge_heads, split_heads
+from stages.model.cpu.fused import merge_heads, split_heads
+from stages.model.cpu.row_attention import attend_by_position, serves
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
-from stages.model.row_attention import attend_by_position, serves
 from stages.model.rows import Rows
 from stages.settings import Model
 

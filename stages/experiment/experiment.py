@@ -8,13 +8,13 @@ from typing import Any
 import torch
 
 from stages.corpus.prepared import Prepared
-from stages.errors import StudyError
+from stages.experiment.backend import Backend, choose_backend
+from stages.experiment.draws import generator
+from stages.experiment.tensors import load_tensors
 from stages.model.gpt import GPT
-from stages.model.mixers import settings_of
+from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
-from stages.training.batches import generator
-from stages.training.checkpoint import load_tensors
-from stages.training.compute import Backend, choose_backend
+from stages.system.errors import StudyError
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from pathlib import Path, PurePosixPath
 
 from tqdm import tqdm
 
-from stages.corpus.reading import harmless
-from stages.errors import StudyError
+from stages.system.errors import StudyError
+from stages.system.terminal import harmless
 
 ADVICE = "set CS224N_DATA to a folder, a zip or a URL with the four files"
 ARCHIVE_LIMIT = 50_000_000  # bytes of a zip archive
