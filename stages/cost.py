@@ -12,7 +12,7 @@ from stages.costing.exponents import fitted
 from stages.costing.series import measure_all
 from stages.experiment.backend import choose_backend
 from stages.experiment.provenance import provenance
-from stages.model.cpu.row_attention import serves
+from stages.model.cpu.varlen_attention import serves
 from stages.model.registry import settings_of
 from stages.settings import load
 from stages.system.errors import StudyError, command

@@ -11,11 +11,11 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.experiment.experiment import Experiment
 from stages.system.errors import command
-from stages.training.loop import Task
+from stages.training.loop import Job
 from stages.training.run import Training, run
 
 
-def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
+def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
     """The finetuning of a recipe, from `scratch` or from `pretrained` weights.
 
     Only pretrained weights get documents to keep them in memory: from scratch the questions are all there is.
@@ -34,7 +34,7 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Task:
         documents = generator.integers(len(prepared.documents), size=replayed)
         return Examples.join([asked, objectives.draw(documents, generator)])
 
-    return Task(
+    return Job(
         f"finetune_{init}",
         draw,
         rows=len(questions),
@@ -52,7 +52,7 @@ def main() -> None:
     experiment = Experiment.from_command_line(main.__doc__, trains=True)
     prepared = Prepared.load(experiment.prepared_folder)
     pretrained = experiment.weights_folder / "pretrained"
-    tasks = {init: finetuning(experiment, prepared, init) for init in ("scratch", "pretrained")}
+    jobs = {init: finetuning(experiment, prepared, init) for init in ("scratch", "pretrained")}
 
     def trainings(_: Path, seed: int) -> dict[str, Training]:
         weights = pretrained / f"seed-{seed}.safetensors"
@@ -60,7 +60,7 @@ def main() -> None:
             "scratch": partial(experiment.new_model, prepared, seed),
             "pretrained": partial(experiment.trained_model, prepared, weights),
         }
-        return {f"{init}-seed-{seed}": Training(tasks[init], model) for init, model in first_weights.items()}
+        return {f"{init}-seed-{seed}": Training(jobs[init], model) for init, model in first_weights.items()}
 
     output = experiment.weights_folder / "finetuned"
     settings = experiment.settings("finetune", "pretrain")

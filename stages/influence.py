@@ -6,7 +6,7 @@ from pathlib import Path
 from safetensors.torch import save
 from torch import Tensor
 
-from stages.costing.influence import influence, random_trunk
+from stages.costing.influence import influence, random_backbone
 from stages.model.registry import settings_of
 from stages.settings import load
 from stages.settings.influence import pictured
@@ -30,7 +30,9 @@ def main() -> None:
     tensors: dict[str, Tensor] = {}
     pictures = []
     for number, section in enumerate(sections):
-        found = influence(random_trunk(variant, model, section, wanted.seed), model.context, model.width, wanted.seed)
+        found = influence(
+            random_backbone(variant, model, section, wanted.seed), model.context, model.width, wanted.seed
+        )
         matrices = {"seen": found.seen, "held": found.held, "strength": found.strength.float()}
         tensors |= {f"{number}.{name}": matrix for name, matrix in matrices.items()}
         pictures.append({"settings": section.model_dump(), "own": section == own, "faintest": found.faintest})

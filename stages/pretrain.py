@@ -7,16 +7,16 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.system.errors import command
-from stages.training.loop import Task
+from stages.training.loop import Job
 from stages.training.run import Training, run
 
 
-def pretraining(experiment: Experiment, prepared: Prepared) -> Task:
+def pretraining(experiment: Experiment, prepared: Prepared) -> Job:
     """The pretraining of a recipe."""
     settings = experiment.recipe.pretrain
     objectives = Mixture(prepared, settings.objectives, experiment.recipe.model.context)
 
-    return Task(
+    return Job(
         "pretrain",
         objectives.draw,
         rows=len(prepared.documents),
@@ -33,10 +33,10 @@ def main() -> None:
     """Pretrain a variant by a recipe."""
     experiment = Experiment.from_command_line(main.__doc__, trains=True)
     prepared = Prepared.load(experiment.prepared_folder)
-    task = pretraining(experiment, prepared)
+    job = pretraining(experiment, prepared)
 
     def trainings(_: Path, seed: int) -> dict[str, Training]:
-        return {f"seed-{seed}": Training(task, partial(experiment.new_model, prepared, seed))}
+        return {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
 
     output = experiment.weights_folder / "pretrained"
     settings = experiment.settings("pretrain")

@@ -12,7 +12,7 @@ from stages.reporting.sections.inventions import inventions_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.shifts import shifts_part
-from stages.settings import ALL, EVERY, load
+from stages.settings import ALL, COMPARED, load
 from stages.system.errors import command
 
 
@@ -25,9 +25,9 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(given.recipe)
-    if given.selection == EVERY:
+    if given.selection == ALL:
         variants = settings.study.variants
-    elif given.selection == ALL:
+    elif given.selection == COMPARED:
         variants = sorted(settings.study.compared)
     else:
         settings.check_variant(given.selection)

@@ -33,7 +33,7 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def not_under_nohup() -> None:
-    """For a process about to start: nohup, under which the tests may run, would let a training outlive its starter."""
+    """For a process about to start: nohup, under which the tests may run, would let a training outlive its parent."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 

@@ -152,11 +152,11 @@ def test_an_experiment_on_a_cold_clone_trains_the_chosen_variant_only(study: Stu
 
 def test_the_whole_study_then_trains_the_other_variant_only_and_reports_all(study: Study) -> None:
     assert trained(study.whole) == ["pretrain@quick-vanilla", "finetune@quick-vanilla"]
-    report = study.project.folder / "reports" / "quick" / "all"
+    report = study.project.folder / "reports" / "quick" / "compared"
     assert (report / "report.md").read_text(encoding="utf-8").startswith("# ")
     metrics = json.loads((report / "metrics.json").read_text(encoding="utf-8"))
     assert set(metrics) == STUDY_KEYS
-    assert (metrics["recipe"], metrics["variant"]) == ("quick", "all")
+    assert (metrics["recipe"], metrics["variant"]) == ("quick", "compared")
     assert set(metrics["london"]) == {"dev_accuracy"}
     assert set(metrics["variants"]) == set(TWO)
     for figures in (metrics["selected"], *metrics["variants"].values()):
@@ -176,7 +176,7 @@ def test_nothing_but_reports_metrics_and_locks_is_new_to_git(warm: Project) -> N
     names = {line[3:] for line in warm.run("git", "status", "--porcelain", "--untracked-files=all").splitlines()}
     expected = re.compile(r"reports/quick/.*|(metrics|selected)\.json|(stages/)?dvc\.lock|params\.yaml")
     assert [name for name in names if not expected.fullmatch(name)] == []
-    assert {"metrics.json", "selected.json", "dvc.lock", "stages/dvc.lock", "reports/quick/all/report.md"} <= names
+    assert {"metrics.json", "selected.json", "dvc.lock", "stages/dvc.lock", "reports/quick/compared/report.md"} <= names
 
 
 def test_an_experiment_with_one_variant_retrains_nothing_on_a_warm_tree(warm: Project) -> None:
@@ -195,7 +195,7 @@ def test_a_variant_that_is_not_compared_is_trained_when_it_is_chosen_and_changes
     output = warm.run("dvc", "exp", "run", "-S", "model.variant=every")
     assert trained(output) == []
     assert set(warm.metrics()["variants"]) == {*TWO, APART}
-    assert "# " in (warm.folder / "reports" / "quick" / "every" / "report.md").read_text(encoding="utf-8")
+    assert "# " in (warm.folder / "reports" / "quick" / "all" / "report.md").read_text(encoding="utf-8")
 
 
 def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
@@ -264,7 +264,7 @@ def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project
     output = warm.run("dvc", "exp", "run", "-S", "model.variant=nonsense", succeeds=False)
     (told,) = [line for line in output.splitlines() if line.startswith("error:")]
     assert "model.variant" in told and "'nonsense'" in told
-    for allowed in ("all", "every", *TWO):
+    for allowed in ("compared", "all", *TWO):
         assert allowed in told
     assert "Traceback" not in output
     assert [name for name in stages_run(output) if name != "check"] == []

@@ -116,7 +116,7 @@ def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
     for first, name, seeds, scratch, pretrained, typical, best in rows:
         recipe = first.partition("`")[2].partition("`")[0] or recipe
         variant = name.partition(",")[0]
-        found = figures(recipe, variant, "all" if recipe == "quick" else variant)
+        found = figures(recipe, variant, "compared" if recipe == "quick" else variant)
         assert (seeds, scratch) == (str(found["seeds"]), f"{found['scratch_dev_accuracy']:.1f} %"), name
         assert pretrained == interval(found), name
         others = published(recipe, 0, variant, "pretrained")
@@ -125,7 +125,7 @@ def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
 
 
 def test_the_shifts_are_those_of_the_report() -> None:
-    rows = list(csv.DictReader((ROOT / "reports/handout/all/shifts.csv").read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader((ROOT / "reports/handout/compared/shifts.csv").read_text(encoding="utf-8").splitlines()))
     share = {(row["variant"], row["weights"], int(row["shift"])): f"{100 * float(row['spelled']):.0f}" for row in rows}
 
     def both(weights: str, shift: int, *variants: str) -> list[str]:
@@ -147,7 +147,7 @@ def test_the_shifts_are_those_of_the_report() -> None:
 
 
 def test_the_cost_of_vanilla_and_perceiver_is_that_of_the_report() -> None:
-    rows = list(csv.DictReader((ROOT / "reports/quick/all/cost.csv").read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader((ROOT / "reports/quick/compared/cost.csv").read_text(encoding="utf-8").splitlines()))
     took = {row["variant"]: 1e3 * float(row["training_seconds"]) for row in rows if row["length"] == "4096"}
     model = SETTINGS.recipes["quick"].model
     shape = Shape(4096, model.layers, model.heads, model.width)
@@ -160,7 +160,7 @@ def test_the_cost_of_vanilla_and_perceiver_is_that_of_the_report() -> None:
 def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
     rows = rows_of("| variant | parameters | dev")
     for name, parameters, pretrained, loss in rows:
-        found = figures("quick", name, "every")
+        found = figures("quick", name, "all")
         assert (parameters, loss) == (f"{found['parameters']:,}", f"{found['pretrain_loss']:.4f}"), name
         assert pretrained == interval(found), name
     assert {row[0] for row in rows} == set(BUILT_IN)

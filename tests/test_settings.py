@@ -79,7 +79,7 @@ def test_the_recipes_of_the_design_exist() -> None:
 
 
 HANDOUT, TEXT = "recipes.handout", "recipes.text"
-ANYWHERE = {"causal_lm": {"share": 1.0, "starts": "anywhere"}}
+ANYWHERE = {"causal_lm": {"mixture_weight": 1.0, "starts": "anywhere"}}
 CLOZE = {"title_cloze": TITLE_CLOZE.model_dump()}
 WORDS = {"word_cloze": WORD_CLOZE.model_dump()}
 
@@ -97,7 +97,7 @@ WORDS = {"word_cloze": WORD_CLOZE.model_dump()}
         (put(f"{HANDOUT}.pretrain", None), [f"{HANDOUT}.pretrain: was None"]),
         (put(f"{HANDOUT}.report.show_questions", "no"), [f"{HANDOUT}.report.show_questions: was 'no'"]),
         (put(f"{HANDOUT}.model.heads", 7), [f"{HANDOUT}.model: width 256", "heads 7"]),
-        (put("model.variant", "nonsense"), ["model.variant: unknown variant 'nonsense'", "all", "every", "vanilla"]),
+        (put("model.variant", "nonsense"), ["model.variant: unknown variant 'nonsense'", "compared", "all", "vanilla"]),
         (put("ablation.recipe", "text"), ["ablation.recipe: was 'text'", "quick, handout, open"]),
         (put("ablation.variant", "nonsense"), ["ablation.variant: was 'nonsense'", "rope"]),
         (put("ablation.changes.full", {"model": {"dropout": 0.5}}), ["ablation.changes.full: allowed: {}"]),
@@ -107,7 +107,7 @@ WORDS = {"word_cloze": WORD_CLOZE.model_dump()}
         (put("ablation.changes.dropout", {"seeds": [1, 2]}), ["ablation.changes.dropout.seeds", "model, optimizer"]),
         (put("ablation.changes.dropout", {"model": {"context": 64}}), ["ablation.changes.dropout.model.context"]),
         (put("ablation.changes.dropout", {"model": 3}), ["ablation.changes.dropout.model"]),
-        (put("study.variants", ["vanilla", "every"]), ["study.variants: 'every'", "selection"]),
+        (put("study.variants", ["vanilla", "all"]), ["study.variants: 'all'", "selection"]),
         (put("study.variants", ["vanilla", "nonsense"]), ["study.variants: 'nonsense'", "mixers/nonsense.py"]),
         (drop("variants.vanilla"), ["study.variants: 'vanilla'", "variants.vanilla"]),
         (put("recipe", "nonsense"), ["recipe: unknown recipe 'nonsense'", "quick", "handout"]),
@@ -133,7 +133,7 @@ WORDS = {"word_cloze": WORD_CLOZE.model_dump()}
         (put(HANDOUT, None), [f"{HANDOUT}: was None"]),
         (drop(f"{HANDOUT}.finetune"), [f"{HANDOUT}.finetune: this key is missing"]),
         (put(f"{HANDOUT}.pretrain.objectives", {}), [f"{HANDOUT}.pretrain.objectives: no objective", "causal_lm"]),
-        (put(f"{TEXT}.pretrain.objectives.causal_lm.share", 0.5), [f"{TEXT}.pretrain.objectives", "sum to 0.5"]),
+        (put(f"{TEXT}.pretrain.objectives.causal_lm.mixture_weight", 0.5), ["pretrain.objectives", "sum to 0.5"]),
         (put(f"{TEXT}.pretrain.objectives.causal_lm.starts", "end"), [f"{TEXT}.pretrain.objectives.causal_lm.starts"]),
         (put(f"{HANDOUT}.pretrain.objectives", ANYWHERE), [HANDOUT, "causal_lm.starts: was 'anywhere'", "document"]),
         (put(f"{TEXT}.pretrain.objectives", CLOZE), [TEXT, "title_cloze: a text has no pages"]),

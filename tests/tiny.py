@@ -50,7 +50,7 @@ BACKENDS = [
 ]
 
 TITLE_CLOZE = TitleCloze(
-    share=1.0,
+    mixture_weight=1.0,
     longest_context=10,
     free_order=0.0,
     blanked_rows=0.0,
@@ -61,7 +61,7 @@ TITLE_CLOZE = TitleCloze(
     joined=None,
 )
 WORD_CLOZE = WordCloze(
-    share=1.0,
+    mixture_weight=1.0,
     words_before=3,
     words_after=2,
     past_answers=True,

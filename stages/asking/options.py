@@ -3,7 +3,7 @@
 import argparse
 
 from stages.inference.decoding import Sampler, Sampling
-from stages.settings import MOST_LINES
+from stages.settings import MAX_HYPOTHESES
 from stages.system.errors import StudyError
 
 OF_DRAWS = ("temperature", "top_k", "top_p")
@@ -29,10 +29,10 @@ def check_lines(option: str, number: int) -> None:
     """Refuse a number of lines that no beam has, or of which there are too many for their states.
 
     Raises:
-        StudyError: it is not from 1 to MOST_LINES.
+        StudyError: it is not from 1 to MAX_HYPOTHESES.
     """
-    if not 1 <= number <= MOST_LINES:
-        raise StudyError(f"{option}: was {number}; allowed: 1 to {MOST_LINES}")
+    if not 1 <= number <= MAX_HYPOTHESES:
+        raise StudyError(f"{option}: was {number}; allowed: 1 to {MAX_HYPOTHESES}")
 
 
 def sampler(given: argparse.Namespace, usual: float | None) -> Sampler | None:

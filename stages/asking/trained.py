@@ -7,7 +7,7 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.reporting.metrics import best_variant
-from stages.settings import ALL, EVERY, Settings
+from stages.settings import ALL, COMPARED, Settings
 from stages.system.errors import StudyError
 from stages.system.files import read_json
 
@@ -25,7 +25,7 @@ def chosen_variant(settings: Settings, recipe: str, stage: str) -> str:
         StudyError: a report is broken, or no report says which of several is best.
     """
     selection, study = settings.model.variant, settings.study
-    if selection not in (ALL, EVERY):
+    if selection not in (COMPARED, ALL):
         return selection
     reported = _figures(recipe, selection)
     if not reported:

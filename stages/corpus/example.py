@@ -13,7 +13,7 @@ class Examples:
     """A batch of sequences for next-character prediction, PAD at the end of each.
 
     The model reads inputs[:, t] and is to say targets[:, t], which is inputs[:, t + 1] or, where no
-    loss is wanted, PAD.
+    loss is loss_mask, PAD.
     """
 
     inputs: np.ndarray  # (B, T) int64
@@ -28,12 +28,12 @@ class Examples:
         which nothing is a target.
         """
         places = np.arange(sequences.shape[1])
-        wanted = places >= np.broadcast_to(first_target, len(sequences))[:, None]
-        return cls._shifted(sequences, lengths, wanted)
+        loss_mask = places >= np.broadcast_to(first_target, len(sequences))[:, None]
+        return cls._shifted(sequences, lengths, loss_mask)
 
     @classmethod
-    def _shifted(cls, sequences: np.ndarray, lengths: np.ndarray, wanted: np.ndarray) -> "Examples":
-        targets = np.where(wanted, sequences, PAD)
+    def _shifted(cls, sequences: np.ndarray, lengths: np.ndarray, loss_mask: np.ndarray) -> "Examples":
+        targets = np.where(loss_mask, sequences, PAD)
         return cls(sequences[:, :-1], targets[:, 1:], lengths - 1)
 
     @classmethod
@@ -43,10 +43,10 @@ class Examples:
         return cls.of(_matrix(rows, np.int64), lengths, np.asarray(first_targets))
 
     @classmethod
-    def of_marked(cls, rows: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> "Examples":
-        """Examples of sequences of different lengths, with what is wanted of each as a target: (length,) bool."""
+    def of_marked(cls, rows: Sequence[np.ndarray], loss_mask: Sequence[np.ndarray]) -> "Examples":
+        """Examples of sequences of different lengths, with what is loss_mask of each as a target: (length,) bool."""
         lengths = np.array([len(row) for row in rows])
-        return cls._shifted(_matrix(rows, np.int64), lengths, _matrix(wanted, np.bool_))
+        return cls._shifted(_matrix(rows, np.int64), lengths, _matrix(loss_mask, np.bool_))
 
     @classmethod
     def join(cls, batches: Sequence["Examples"]) -> "Examples":

@@ -16,25 +16,25 @@ Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → on
 
 
 class Mixture:
-    """Draws each document's example from an objective chosen by the objectives' shares."""
+    """Draws each document's example from an objective chosen by the objectives' weights."""
 
     def __init__(self, prepared: Prepared, settings: Objectives, context: int) -> None:
         documents = prepared.documents
         self.draws: list[Draw] = []
-        shares = []
+        weights = []
         if spans := settings.span_corruption:
             self.draws.append(lambda rows, generator: span_corruption(documents, rows, spans, generator))
-            shares.append(spans.share)
+            weights.append(spans.mixture_weight)
         if cloze := settings.title_cloze:
             self.draws.append(TitleClozes(prepared, cloze, context).draw)
-            shares.append(cloze.share)
+            weights.append(cloze.mixture_weight)
         if words := settings.word_cloze:
             self.draws.append(WordClozes(prepared, words, context).draw)
-            shares.append(words.share)
+            weights.append(words.mixture_weight)
         if causal := settings.causal_lm:
             self.draws.append(lambda rows, generator: causal_lm(documents, rows, causal, context, generator))
-            shares.append(causal.share)
-        self.bounds = np.cumsum(shares)[:-1]
+            weights.append(causal.mixture_weight)
+        self.bounds = np.cumsum(weights)[:-1]
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,)."""

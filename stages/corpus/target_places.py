@@ -18,8 +18,8 @@ def target_places(
     counts = np.zeros((2, context), dtype=np.int64)
     for _ in range(passes):
         examples = mixture.draw(np.arange(documents), generator)
-        wanted = examples.targets != PAD  # (B, T)
-        for row, which in enumerate((wanted, wanted & _masked_content(examples))):
+        loss_mask = examples.targets != PAD  # (B, T)
+        for row, which in enumerate((loss_mask, loss_mask & _masked_content(examples))):
             counts[row, : which.shape[1]] += which.sum(axis=0)
     return pd.DataFrame({"position": np.arange(context), "targets": counts[0], "masked_content": counts[1]})
 

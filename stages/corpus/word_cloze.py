@@ -84,8 +84,8 @@ class WordClozes:
         have one at least, so that something tells which phrase is meant. The ⁇ that ends a cue is no target: nothing
         tells where a handful of words ends.
         """
-        sequences, wanted = zip(*(self._example(row, generator) for row in rows), strict=True)
-        return Examples.of_marked(sequences, wanted)
+        sequences, loss_mask = zip(*(self._example(row, generator) for row in rows), strict=True)
+        return Examples.of_marked(sequences, loss_mask)
 
     def _example(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """A sequence, and which of its characters are targets."""
@@ -103,8 +103,8 @@ class WordClozes:
                 clozes.append((cue, answer))
                 room -= len(cue) + len(answer) + 2
         pieces = [part for cue, answer in clozes or [(name, name[:0])] for part in (cue, [MASK], answer, [MASK])]
-        wanted = [np.full(len(part), place % 4 >= 2) for place, part in enumerate(pieces)]
-        return np.concatenate(pieces), np.concatenate(wanted)
+        loss_mask = [np.full(len(part), place % 4 >= 2) for place, part in enumerate(pieces)]
+        return np.concatenate(pieces), np.concatenate(loss_mask)
 
     def _order(self, row: int, generator: np.random.Generator) -> np.ndarray:
         """The page's phrases as drawn one after another by their weights, none twice.

@@ -50,7 +50,7 @@ class Formula:
 
     `operations` and `memory` name the leading terms that the method itself needs, `computed` both of them for
     the code's full form where that takes more, `by_rows` the memory where attention goes from row to row, keeps
-    no scores and skips pairs out of reach (stages/model/cpu/row_attention.py). `cost` counts what the code computes
+    no scores and skips pairs out of reach (stages/model/cpu/varlen_attention.py). `cost` counts what the code computes
     where it is written out.
     """
 

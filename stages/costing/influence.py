@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from stages.model.backbone import Backbone
+from stages.model.packing import Packing
 from stages.model.registry import build
-from stages.model.rows import Rows
-from stages.model.trunk import Trunk
 from stages.settings import Model, Section
 
 CHARACTERS = 4096  # that are computed at once
@@ -32,8 +32,8 @@ class Influence:
     faintest: float  # the smallest derivative of those that are not 0; near 1e-308 fainter ones may have become 0
 
 
-def influence(trunk: Trunk, context: int, width: int, seed: int) -> Influence:
-    """Differentiate each output of a trunk in float64 by each input.
+def influence(backbone: Backbone, context: int, width: int, seed: int) -> Influence:
+    """Differentiate each output of a backbone in float64 by each input.
 
     Each output is differentiated in a direction drawn for all, v of N(0, 1/C), beside inputs of N(0, 1) drawn for it:
     the expectation of ‖vᵀJ‖² over v is the mean square of J's columns. Learned positions would add to the inputs and
@@ -44,16 +44,16 @@ def influence(trunk: Trunk, context: int, width: int, seed: int) -> Influence:
     seen, held, strength, faintest = [], [], [], []
     for outputs in torch.arange(context).split(max(1, CHARACTERS // context)):
         x = torch.randn(len(outputs), context, width, generator=generator, dtype=torch.float64)  # (B, T, C)
-        derivative = _derivative(trunk, x, outputs, direction, hold=False)  # (B, T, C)
+        derivative = _derivative(backbone, x, outputs, direction, hold=False)  # (B, T, C)
         largest = derivative.abs().amax(dim=-1)  # (B, T)
         seen.append(largest > 0)
         strength.append(derivative.norm(dim=-1))
-        held.append((_derivative(trunk, x, outputs, direction, hold=True) != 0).any(dim=-1))
+        held.append((_derivative(backbone, x, outputs, direction, hold=True) != 0).any(dim=-1))
         faintest.append(largest[largest > 0].min().item() if largest.any() else float("inf"))
     return Influence(torch.cat(seen), torch.cat(held), torch.cat(strength), min(faintest))
 
 
-def random_trunk(variant: str, model: Model, settings: Section, seed: int) -> Trunk:
+def random_backbone(variant: str, model: Model, settings: Section, seed: int) -> Backbone:
     """The variant's blocks in float64, without dropout, with weights that keep the size of what they multiply.
 
     Linear layers are drawn from N(0, 1/inputs), where training starts from N(0, 0.02²): influences differ then from
@@ -64,20 +64,20 @@ def random_trunk(variant: str, model: Model, settings: Section, seed: int) -> Tr
     """
     torch.manual_seed(seed)
     with _double():
-        trunk = build(variant, model, settings).eval()
-    for module in trunk.modules():
+        backbone = build(variant, model, settings).eval()
+    for module in backbone.modules():
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-    return trunk.requires_grad_(False)
+    return backbone.requires_grad_(False)
 
 
-def _derivative(trunk: Trunk, x: Tensor, outputs: Tensor, direction: Tensor, hold: bool) -> Tensor:
+def _derivative(backbone: Backbone, x: Tensor, outputs: Tensor, direction: Tensor, hold: bool) -> Tensor:
     """The derivative of output outputs[b] of row b, in the direction (C,), by each input of the row. x: (B, T, C)."""
     x = x.clone().requires_grad_()
     with _double(), _Exact(hold):
-        y = trunk(x.flatten(0, 1), Rows.full(x.shape[:2])).view_as(x)  # (B, T, C)
+        y = backbone(x.flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
         (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
     return derivative
 

@@ -19,9 +19,9 @@ from torch import Tensor
 
 from stages.costing.memory import Meter, nothing_held_back
 from stages.experiment.backend import Backend, choose_backend
+from stages.model.backbone import Backbone
+from stages.model.packing import Packing
 from stages.model.registry import build
-from stages.model.rows import Rows
-from stages.model.trunk import Trunk
 from stages.settings import Compute, CostLimits, Model, Section
 from stages.system.errors import is_out_of_memory
 
@@ -91,9 +91,9 @@ def measure(job: Job) -> Measurement:
     before = meter.restart()
     torch.manual_seed(0)
     try:
-        trunk = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
+        backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
         text = _text(backend, length, job.model.width)
-        read, train = functools.partial(_read, trunk, text), functools.partial(_train, trunk, text)
+        read, train = functools.partial(_read, backbone, text), functools.partial(_train, backbone, text)
         with nothing_held_back():
             for work in (read, train):  # the first runs of a length compile and load things and make the gradients
                 work()
@@ -101,7 +101,7 @@ def measure(job: Job) -> Measurement:
             training_bytes = _growth(train, meter)
             total_bytes = meter.peak() - before
         forward_seconds, training_seconds = (_timed(work, backend, job.limits) for work in (read, train))
-        character_seconds, state_bytes = _generate(trunk, text, backend, job.limits.characters)
+        character_seconds, state_bytes = _generate(backbone, text, backend, job.limits.characters)
     except RuntimeError as error:
         if not is_out_of_memory(error):
             raise
@@ -124,15 +124,15 @@ def _text(backend: Backend, length: int, width: int) -> Tensor:
     return torch.randn(length, width, dtype=backend.dtype, device=backend.device)
 
 
-def _read(trunk: Trunk, text: Tensor) -> None:
+def _read(backbone: Backbone, text: Tensor) -> None:
     """A forward pass of which nothing is kept."""
     with torch.inference_mode():
-        trunk.eval()(text, Rows.full((1, len(text))))
+        backbone.eval()(text, Packing.full((1, len(text))))
 
 
-def _train(trunk: Trunk, text: Tensor) -> None:
+def _train(backbone: Backbone, text: Tensor) -> None:
     """A forward and a backward pass; the weights' gradients add up."""
-    output = trunk.train()(text.detach().requires_grad_(), Rows.full((1, len(text))))
+    output = backbone.train()(text.detach().requires_grad_(), Packing.full((1, len(text))))
     output.backward(torch.ones_like(output))
 
 
@@ -143,16 +143,16 @@ def _growth(work: Callable[[], object], meter: Meter) -> int:
     return meter.peak() - in_use
 
 
-def _generate(trunk: Trunk, text: Tensor, backend: Backend, characters: int) -> tuple[float, int]:
+def _generate(backbone: Backbone, text: Tensor, backend: Backend, characters: int) -> tuple[float, int]:
     """Seconds of each of the text's last characters, read one by one (median), and the bytes of the states then."""
     seconds = []
     before = len(text) - characters
     with torch.inference_mode():
-        states = trunk.eval().empty_states(1, len(text))
+        states = backbone.eval().empty_states(1, len(text))
         for chunk in text[:before].split(CHUNK):
-            trunk(chunk, Rows.full((1, len(chunk))), states)
+            backbone(chunk, Packing.full((1, len(chunk))), states)
         for character in text[before:].split(1):
-            seconds.append(_seconds(functools.partial(trunk, character, Rows.full((1, 1)), states), backend))
+            seconds.append(_seconds(functools.partial(backbone, character, Packing.full((1, 1)), states), backend))
     return statistics.median(seconds), sum(state.bytes_per_row for state in states)
 
 

@@ -12,7 +12,7 @@ from stages.inference.decoding import Pick, greedy
 from stages.inference.searches import Beams, Continuation, Lines, Said, Search
 from stages.model.gpt import GPT
 from stages.model.mixer import State
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Generation
 
 BATCH = 256  # lines of one: each has a state of its own, and more of them do not fit the processor's cache
@@ -93,7 +93,9 @@ class Batch:
             _last_logits(model, torch.from_numpy(prompts[0][None, :shared]).to(device), beginning)
         states_of_groups, logits_of_groups = [], []
         for group in groups.values():
-            states = [state.keep(torch.zeros(len(group), dtype=torch.long, device=device)) for state in beginning]
+            states = [
+                state.index_select(torch.zeros(len(group), dtype=torch.long, device=device)) for state in beginning
+            ]
             tokens = torch.from_numpy(np.stack([prompts[row][shared:] for row in group])).to(device)
             logits_of_groups.append(_last_logits(model, tokens, states))
             states_of_groups.append(states)
@@ -111,7 +113,7 @@ class Batch:
                 return
             kept, characters = chosen
             if kept is not None:
-                self.states = [state.keep(kept) for state in self.states]
+                self.states = [state.index_select(kept) for state in self.states]
             self.logits = _last_logits(self.model, characters[:, None], self.states)
 
 
@@ -140,4 +142,4 @@ def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:
     """Read tokens (B, T) and give the logits (B, V) of the character after the last."""
     B, T = tokens.shape
     last = torch.arange(T - 1, B * T, T, device=tokens.device)
-    return model.head(model.hidden(tokens.flatten(), Rows.full(tokens.shape), states, last))
+    return model.head(model.hidden(tokens.flatten(), Packing.full(tokens.shape), states, last))

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from stages.model.cpu.fused import merge_heads, split_heads, wide
 from stages.model.mixer import NoSettings as Settings
 from stages.model.mixer import SequenceMixer, State
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model
 
 CHUNK = 128  # positions whose pairs are all multiplied with each other; what is before them comes as sums
@@ -49,7 +49,7 @@ class Mixer(SequenceMixer):
 
     def mix(self, x: Tensor, state: Sums | None = None) -> Tensor:
         B, T, _ = x.shape
-        rows = Rows.full((B, T))
+        rows = Packing.full((B, T))
         ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), rows, self.heads)  # (B, nh, T, hs) each
         past = None if state is None else torch.cat([state.products, state.keys[..., None]], dim=-1)
         if past is not None or T > CHUNK:  # sums are carried on

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from stages.model.attention import weigh
 from stages.model.cache import KeyValueCache
 from stages.model.cpu.fused import merge_heads, split_heads
-from stages.model.cpu.row_attention import attend_rows, serves
+from stages.model.cpu.varlen_attention import attend_varlen, serves
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model
 
 
@@ -33,10 +33,10 @@ class Mixer(BaseMixer):
         self.key_value = nn.Linear(model.width, 2 * self.head_size)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: KeyValueCache | None = None) -> Tensor:
         query, key_value = self.query(x), self.key_value(x)  # (N, C), (N, 2·hs)
         if state is None and serves(query, self.head_size):
-            return self.projection(attend_rows(query, key_value, rows, rows, (self.heads, 1), self.share_dropped))
+            return self.projection(attend_varlen(query, key_value, rows, rows, (self.heads, 1), self.share_dropped))
         queries = split_heads(query, rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
         keys_values = split_heads(key_value, rows, heads=2, kinds=1)  # (B, 2, T, hs)
         parts = zip(queries, keys_values, strict=True)

@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend
+from stages.model.backbone import Backbone as BaseTrunk
 from stages.model.cache import KeyValueCache
 from stages.model.cpu.fused import embed_positions, layer_norm, merge_heads, split_heads
-from stages.model.cpu.row_attention import attend_rows, serves
+from stages.model.cpu.varlen_attention import attend_varlen, serves
 from stages.model.mixer import State
-from stages.model.rows import Rows
-from stages.model.trunk import Trunk as BaseTrunk
+from stages.model.packing import Packing
 from stages.settings import Count, Model, Section
 
 KeysValues = tuple[Tensor, Tensor]  # (B, nh, S, hs) each, of one part
@@ -27,7 +27,7 @@ class Settings(Section):
     """Section variants.perceiver."""
 
     bottleneck: Count  # m: latents
-    residual: bool  # whether the last block adds the trunk's input to what it reads from the latents
+    residual: bool  # whether the last block adds the backbone's input to what it reads from the latents
 
 
 @dataclass
@@ -65,24 +65,26 @@ class Mixer(CausalSelfAttention):
         joined = self.query_key_value
         return F.linear(x, joined.weight[len(self.projection.weight) :], joined.bias[len(self.projection.weight) :])
 
-    def divide(self, keys_values: Tensor, rows: Rows) -> list[KeysValues]:
+    def divide(self, keys_values: Tensor, rows: Packing) -> list[KeysValues]:
         """Keys and values of each part, from (N, 2C)."""
         parts = split_heads(keys_values, rows, 2 * self.heads, kinds=1)  # (B, 2·nh, T, hs)
         return [(kv[:, : self.heads], kv[:, self.heads :]) for (kv,) in parts]
 
-    def ask(self, x: Tensor, rows: Rows, keys_values: Tensor, keys: Rows) -> Tensor:
+    def ask(self, x: Tensor, rows: Packing, keys_values: Tensor, keys: Packing) -> Tensor:
         """What x (N, C) reads in another sequence's keys and values (M, 2C): query t from keys s ≤ t."""
         queries = self._queries(x)
         if serves(queries, self.head_size):
             heads = self.heads, self.heads
-            return self.projection(attend_rows(queries, keys_values, rows, keys, heads, self.share_dropped))
+            return self.projection(attend_varlen(queries, keys_values, rows, keys, heads, self.share_dropped))
         return self._ask(queries, rows, self.divide(keys_values, keys))
 
-    def ask_cached(self, x: Tensor, rows: Rows, asked: KeysValues, visible: Tensor) -> Tensor:
+    def ask_cached(self, x: Tensor, rows: Packing, asked: KeysValues, visible: Tensor) -> Tensor:
         """What x (N, C) reads in the `visible` ones of the keys and values of a state."""
         return self._ask(self._queries(x), rows, [asked], visible)
 
-    def _ask(self, queries: Tensor, rows: Rows, asked: Sequence[KeysValues], visible: Tensor | None = None) -> Tensor:
+    def _ask(
+        self, queries: Tensor, rows: Packing, asked: Sequence[KeysValues], visible: Tensor | None = None
+    ) -> Tensor:
         parts = zip(split_heads(queries, rows, self.heads, kinds=1), asked, strict=True)
         mixed = [attend(q, k, v, self.share_dropped, None, visible) for (q,), (k, v) in parts]
         return self.projection(merge_heads(mixed, rows))
@@ -92,7 +94,7 @@ class Mixer(CausalSelfAttention):
         return F.linear(x, joined.weight[:width], joined.bias[:width])  # (N, C)
 
 
-class Trunk(BaseTrunk):
+class Backbone(BaseTrunk):
     """Blocks over m latents instead of T characters.
 
     ::
@@ -131,39 +133,39 @@ class Trunk(BaseTrunk):
     def forward(
         self,
         x: Tensor,
-        rows: Rows,
+        rows: Packing,
         states: Sequence[Any] | None = None,
-        wanted: Tensor | None = None,
+        loss_indices: Tensor | None = None,
     ) -> Tensor:
         if states is not None:
-            return self._continue(x, rows, states, wanted)
-        trunk: list[Any] = list(self)
-        down, *between, up = trunk
+            return self._continue(x, rows, states, loss_indices)
+        backbone: list[Any] = list(self)
+        down, *between, up = backbone
         few = rows.first(len(self.latents)).rounded()  # of each row min(m, T) characters, and some that none looks at
         latents = embed_positions(self.latents, few)  # (M, C), and so on: M as a sum over rows
         y = down.mixer.ask(_normal(down, latents), few, down.mixer.keys_values(first_characters(x, rows, few)), few)
         y = down.add(latents, y)
         for block in between:
             y = block(y, few)
-        return self._up(x, up.mixer.ask(x, rows, up.mixer.keys_values(_normal(up, y)), few), wanted)
+        return self._up(x, up.mixer.ask(x, rows, up.mixer.keys_values(_normal(up, y)), few), loss_indices)
 
-    def _up(self, x: Tensor, read: Tensor, wanted: Tensor | None) -> Tensor:
+    def _up(self, x: Tensor, read: Tensor, loss_indices: Tensor | None) -> Tensor:
         """The end of the last block: x (N, C), and what it has read in the latents."""
         up: Any = self[-1]
-        return up.add(x if self.residual else torch.zeros_like(x), read, wanted)
+        return up.add(x if self.residual else torch.zeros_like(x), read, loss_indices)
 
-    def _continue(self, x: Tensor, rows: Rows, states: Sequence[Any], wanted: Tensor | None) -> Tensor:
+    def _continue(self, x: Tensor, rows: Packing, states: Sequence[Any], loss_indices: Tensor | None) -> Tensor:
         """x (B·T, C) after the positions seen: the latents they make, if there is room, then their outputs."""
         (part,) = rows.parts
         B, T = part.shape
-        trunk: list[Any] = list(self)
-        down, *blocks, up = trunk
+        backbone: list[Any] = list(self)
+        down, *blocks, up = backbone
         first, *between, last = states
         seen = first.lengths  # (B,)
         positions = seen[:, None] + torch.arange(T, device=x.device)  # (B, T)
         M = int((first.places - seen).clamp(0, T).max())  # as many as the row has that needs most; no more are kept
         if M:
-            few = Rows.full((B, M))
+            few = Packing.full((B, M))
             latents = self.latents[positions[:, :M].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·M, C)
             inputs = x.view(B, T, -1)[:, :M].flatten(0, 1)  # (B·M, C)
             ((k, v),) = down.mixer.divide(down.mixer.keys_values(inputs), few)
@@ -176,14 +178,14 @@ class Trunk(BaseTrunk):
         for state in states:
             state.lengths = seen + T
         k, v, visible = last.seen_from(positions)
-        return self._up(x, up.mixer.ask_cached(x, rows, (k, v), visible), wanted)
+        return self._up(x, up.mixer.ask_cached(x, rows, (k, v), visible), loss_indices)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         states: list[Any] = super().empty_states(batch, min(positions, len(self.latents)))
         return [FirstPositions(state.lengths, state.keys, state.values) for state in states]
 
 
-def first_characters(x: Tensor, rows: Rows, few: Rows) -> Tensor:
+def first_characters(x: Tensor, rows: Packing, few: Packing) -> Tensor:
     """Of x (N, C) the first characters of each row, as many as `few` has: (M, C); zeros past the end of a row."""
     if few == rows:
         return x

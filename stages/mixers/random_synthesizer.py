@@ -14,7 +14,7 @@ from stages.model.cache import ValueCache
 from stages.model.cpu.fused import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model
 
 
@@ -34,7 +34,7 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, rows: Rows, state: ValueCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: ValueCache | None = None) -> Tensor:
         values = split_heads(self.value(x), rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
         return self.projection(merge_heads([self._mix(v, state) for (v,) in values], rows))
 

@@ -13,10 +13,10 @@ from torch.nn import functional as F
 from stages.model.attention import weigh
 from stages.model.cache import ValueCache
 from stages.model.cpu.fused import merge_heads, split_heads
-from stages.model.cpu.row_attention import attend_by_position, serves
+from stages.model.cpu.varlen_attention import attend_by_position, serves
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.mixer import NoSettings as Settings
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model
 
 
@@ -47,7 +47,7 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, rows: Rows, state: ValueCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: ValueCache | None = None) -> Tensor:
         hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
         if state is None and serves(values, self.table.shape[1]):
             given = hidden, values, rows, self.table, self.offsets

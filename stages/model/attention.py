@@ -8,9 +8,9 @@ from torch.nn import functional as F
 
 from stages.model.cache import KeyValueCache, WindowCache
 from stages.model.cpu.fused import attention_weights, dropout, merge_heads, split_heads
-from stages.model.cpu.row_attention import Angles, attend_rows, serves
+from stages.model.cpu.varlen_attention import Angles, attend_varlen, serves
 from stages.model.mixer import Mixer
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model, Section
 
 
@@ -38,11 +38,11 @@ class CausalSelfAttention(Mixer):
         cosine, sine = (each[: x.shape[-2]] if positions is None else each[positions][:, None] for each in angles)
         return rotate(x, cosine, sine)  # tables (T, hs/2) or (B, 1, T, hs/2)
 
-    def forward(self, x: Tensor, rows: Rows, state: KeyValueCache | WindowCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: KeyValueCache | WindowCache | None = None) -> Tensor:
         joined = self.query_key_value(x)  # (N, 3C)
         if state is None and serves(joined, self.head_size):
             heads = self.heads, self.heads
-            mixed = attend_rows(joined, None, rows, rows, heads, self.share_dropped, self.window, self.angles())
+            mixed = attend_varlen(joined, None, rows, rows, heads, self.share_dropped, self.window, self.angles())
             return self.projection(mixed)
         parts = split_heads(joined, rows, self.heads)  # q, k, v (B, nh, T, hs) of each part
         return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts], rows))
@@ -101,7 +101,7 @@ def attend(
 
     On a CPU this is written out: batched products and a softmax take less than half the time of torch's fused
     bfloat16 backward at these lengths (measured with torch 2.13); where a compiler is found, whole rows are
-    attended by `attend_rows` in half of that again.
+    attended by `attend_varlen` in half of that again.
     """
     if q.is_cuda and (window is None or visible is not None):
         return F.scaled_dot_product_attention(q, k, v, visible, share_dropped, is_causal=visible is None)

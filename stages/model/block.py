@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from stages.model.cpu.fused import add_dropout, layer_norm, linear_gelu
 from stages.model.mixer import Mixer
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model
 
 
@@ -27,18 +27,18 @@ class Block(nn.Module):
         self.contract = nn.Linear(4 * model.width, model.width)
         self.share_dropped = model.dropout
 
-    def forward(self, x: Tensor, rows: Rows, state: Any = None, wanted: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: Any = None, loss_indices: Tensor | None = None) -> Tensor:
         """x (N, C) → (N, C); rows and state as in `Mixer.forward`.
 
-        With `wanted`, numbers of characters, only those come out: (wanted, C).
+        With `loss_indices`, numbers of characters, only those come out: (loss_indices, C).
         """
         mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), rows, state)  # (N, C)
-        return self.add(x, mixed, wanted)
+        return self.add(x, mixed, loss_indices)
 
-    def add(self, x: Tensor, mixed: Tensor, wanted: Tensor | None = None) -> Tensor:
-        """What follows the mixer: x + mixed, and the MLP's part. x, mixed: (N, C), of which `wanted` go on or all."""
-        if wanted is not None:  # no character looks at another any more, so the rest would be computed in vain
-            x, mixed = x[wanted], mixed[wanted]
+    def add(self, x: Tensor, mixed: Tensor, loss_indices: Tensor | None = None) -> Tensor:
+        """What follows the mixer: x + mixed, and the MLP's part. x, mixed: (N, C); `loss_indices` go on, or all."""
+        if loss_indices is not None:  # no character looks at another any more, so the rest would be computed in vain
+            x, mixed = x[loss_indices], mixed[loss_indices]
         share_dropped = self.share_dropped if self.training else 0.0
         x = add_dropout(x, mixed, None, share_dropped)
         h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)

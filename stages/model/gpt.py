@@ -1,4 +1,4 @@
-"""The model: embed characters, run the trunk, predict the next character."""
+"""The model: embed characters, run the backbone, predict the next character."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from stages.model.cpu.fused import dropout, embed, embed_positions, layer_norm
 from stages.model.mixer import State
+from stages.model.packing import Packing
 from stages.model.registry import build
-from stages.model.rows import Rows
 from stages.settings import Model, Section
 
 
@@ -26,7 +26,7 @@ class GPT(nn.Module):
     ::
 
         tokens ── embedding (+ learned positions, zero at first, if the variant needs them) ── dropout
-               ── trunk of the variant: layers × Block ── LayerNorm ── head, untied, without bias ── logits
+               ── backbone of the variant: layers × Block ── LayerNorm ── head, untied, without bias ── logits
 
     Weights of linear layers and embeddings are drawn from N(0, 0.02), biases are zero; a mixer's file tells how it
     draws what else it has.
@@ -45,22 +45,22 @@ class GPT(nn.Module):
         self.apply(_initialise)
 
     def hidden(
-        self, tokens: Tensor, rows: Rows, states: Sequence[State] | None = None, wanted: Tensor | None = None
+        self, tokens: Tensor, rows: Packing, states: Sequence[State] | None = None, loss_indices: Tensor | None = None
     ) -> Tensor:
         """Tokens (N,) int64 of rows one after the other → what the head reads (N, C).
 
         With states (one a block) all rows are full, of one part, and the tokens continue each row after the positions
-        its states have seen. With `wanted`, numbers of characters in 0…N−1, only what is read at those is computed
-        to the end: (wanted, C).
+        its states have seen. With `loss_indices`, some characters' indices in 0…N−1, only those are computed
+        to the end: (loss_indices, C).
         """
         x = self.embedding(tokens)  # (N, C)
         if self.positions is not None:
             x = x + (embed_positions(self.positions, rows) if states is None else self._next(tokens, rows, states[0]))
         x = dropout(x, self.share_dropped if self.training else 0.0)
-        x = self.blocks(x, rows, states, wanted)
+        x = self.blocks(x, rows, states, loss_indices)
         return layer_norm(x, self.norm.weight, self.norm.bias)
 
-    def _next(self, tokens: Tensor, rows: Rows, state: State) -> Tensor:
+    def _next(self, tokens: Tensor, rows: Packing, state: State) -> Tensor:
         """The learned positions of characters that continue what a state has seen: (B·T, C)."""
         assert self.positions is not None
         T = rows.parts[0].width
@@ -68,7 +68,7 @@ class GPT(nn.Module):
 
     def forward(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
         """tokens (B, T) int64 → logits (B, T, vocabulary size) of the character after each."""
-        return self.head(self.hidden(tokens.flatten(), Rows.full(tokens.shape), states)).view(*tokens.shape, -1)
+        return self.head(self.hidden(tokens.flatten(), Packing.full(tokens.shape), states)).view(*tokens.shape, -1)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         """States for generation, one a block, of rows that have seen nothing yet."""

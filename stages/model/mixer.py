@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.model.cpu.fused import merge_heads, split_heads
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model, Section
 
 
@@ -30,7 +30,7 @@ class State(ABC):
         """Stack the rows of several states."""
         return cls(**{field.name: torch.cat([getattr(s, field.name) for s in states]) for field in fields(cls)})
 
-    def keep(self, rows: Tensor) -> Self:
+    def index_select(self, rows: Tensor) -> Self:
         """The state of some rows. rows: (R,) indices."""
         return type(self)(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
@@ -66,7 +66,7 @@ class Mixer(nn.Module, ABC):
         return self.dropout if self.training else 0.0
 
     @abstractmethod
-    def forward(self, x: Tensor, rows: Rows, state: Any = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: Any = None) -> Tensor:
         """x (N, C) → (N, C): the characters of a batch, row after row.
 
         With a state all rows are full, of one part, and x continues each row after the positions the state has seen;
@@ -88,7 +88,7 @@ class SequenceMixer(Mixer):
         The state is as in `Mixer.forward`.
         """
 
-    def forward(self, x: Tensor, rows: Rows, state: Any = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: Any = None) -> Tensor:
         if rows.are_full:  # rectangles already
             parts = zip(x.split(rows.sizes), rows.parts, strict=True)
             return torch.cat([self.mix(each.view(*part.shape, -1), state).flatten(0, 1) for each, part in parts])

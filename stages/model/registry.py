@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from stages.model.trunk import Trunk
+from stages.model.backbone import Backbone
 from stages.settings import PARAMS, Model, Section, check
 from stages.system.errors import StudyError
 
@@ -29,12 +29,14 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
     return settings
 
 
-def build(variant: str, model: Model, settings: Section) -> Trunk:
-    """A new trunk of the variant, with random weights: the file's own `Trunk`, or blocks with its `Mixer`.
+def build(variant: str, model: Model, settings: Section) -> Backbone:
+    """A new backbone of the variant, with random weights: the file's own `Backbone`, or blocks with its `Mixer`.
 
     Raises:
         ValueError: the settings do not fit the model's shape.
     """
     module = import_module(f"stages.mixers.{variant}")
-    trunk: Trunk = module.Trunk(model, settings) if hasattr(module, "Trunk") else Trunk(model, settings, module.Mixer)
-    return trunk
+    if hasattr(module, "Backbone") and module.Backbone is not Backbone:
+        own: Backbone = module.Backbone(model, settings)
+        return own
+    return Backbone(model, settings, module.Mixer)

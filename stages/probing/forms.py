@@ -131,10 +131,10 @@ def trained_forms(objectives: Objectives) -> list[str]:
     """The page forms that pretraining's objectives practise."""
     spans, causal = objectives.span_corruption, objectives.causal_lm
     practised = {
-        "continuation": any(each and each.share for each in (spans, causal)),
-        "cloze": bool(objectives.title_cloze and objectives.title_cloze.share),
-        "words": bool(objectives.word_cloze and objectives.word_cloze.share),
-        "infilling": bool(spans and spans.share),
+        "continuation": any(each and each.mixture_weight for each in (spans, causal)),
+        "cloze": bool(objectives.title_cloze and objectives.title_cloze.mixture_weight),
+        "words": bool(objectives.word_cloze and objectives.word_cloze.mixture_weight),
+        "infilling": bool(spans and spans.mixture_weight),
     }
     return [form for form in PAGE_FORMS if practised[form]]
 

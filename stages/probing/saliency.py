@@ -9,10 +9,10 @@ from stages.corpus.questions import prompt
 from stages.corpus.vocabulary import Vocabulary
 from stages.inference.generation import answer
 from stages.model.attention import CausalSelfAttention, weigh
+from stages.model.backbone import Backbone
 from stages.model.cpu.fused import split_heads
 from stages.model.gpt import GPT
-from stages.model.rows import Rows
-from stages.model.trunk import Trunk
+from stages.model.packing import Packing
 from stages.probing.people import question_about
 from stages.settings import Generation
 
@@ -38,7 +38,7 @@ def saliency(model: GPT, vocabulary: Vocabulary, name: str, decoding: Generation
     sequence = sequence[: model.context + 1].to(device)
     read: list[Tensor] = []
     joined: list[Tensor] = []
-    plain = type(model.blocks) is Trunk
+    plain = type(model.blocks) is Backbone
     hooks = [model.embedding.register_forward_hook(lambda module, args, output: read.append(output))]
     if plain:
         blocks = list(model.blocks)[1:]
@@ -73,7 +73,7 @@ def saliency(model: GPT, vocabulary: Vocabulary, name: str, decoding: Generation
 @torch.inference_mode()
 def attention_of_last(mixer: CausalSelfAttention, joined: Tensor) -> Tensor:
     """The weights (nh, T) with which the last of T positions attends; joined (T, 3C): queries, keys and values."""
-    ((q, k, _),) = split_heads(joined, Rows.full((1, len(joined))), mixer.heads)  # (1, nh, T, hs)
+    ((q, k, _),) = split_heads(joined, Packing.full((1, len(joined))), mixer.heads)  # (1, nh, T, hs)
     q, k = mixer.place(q, None), mixer.place(k, None)
     weights = weigh(q @ k.transpose(-2, -1), q.shape[-1] ** -0.5, 0.0, mixer.window)  # (1, nh, T, T)
     return weights[0, :, -1].float()

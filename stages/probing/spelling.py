@@ -9,7 +9,7 @@ import torch
 from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.probing.forms import Asked
 
 ROWS = 64  # of a batch; sorted by length, so that little of it is PAD
@@ -61,12 +61,12 @@ def _read(model: GPT, vocabulary: Vocabulary, asked: Sequence[Asked]) -> Iterato
         batch = Examples.of_rows(
             [np.concatenate([prompts[row], golds[row]]) for row in rows], [len(prompts[row]) for row in rows]
         )
-        wanted = batch.targets != PAD  # (B, T)
-        characters = torch.from_numpy(wanted.ravel().nonzero()[0]).to(device)
+        loss_mask = batch.targets != PAD  # (B, T)
+        characters = torch.from_numpy(loss_mask.ravel().nonzero()[0]).to(device)
         tokens = torch.from_numpy(batch.inputs).to(device).flatten()
-        hidden = model.hidden(tokens, Rows.full(batch.inputs.shape), wanted=characters)  # (characters, C)
+        hidden = model.hidden(tokens, Packing.full(batch.inputs.shape), loss_indices=characters)  # (characters, C)
         logits = model.head(hidden).float()  # (characters, V)
-        gold = batch.targets[wanted]
+        gold = batch.targets[loss_mask]
         log_probability = logits.log_softmax(dim=-1).cpu().double().numpy()[np.arange(len(gold)), gold]
         said = logits.argmax(dim=-1).cpu().numpy()
-        yield Read(rows, np.nonzero(wanted)[0], gold, said == gold, log_probability)
+        yield Read(rows, np.nonzero(loss_mask)[0], gold, said == gold, log_probability)

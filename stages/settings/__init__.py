@@ -3,10 +3,10 @@
 from stages.settings.ablation import FULL, Ablation
 from stages.settings.cost import CostLimits
 from stages.settings.explore import Explore
-from stages.settings.params import ALL, EVERY, PARAMS, Compute, Settings, load
+from stages.settings.params import ALL, COMPARED, PARAMS, Compute, Settings, load
 from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import (
-    MOST_LINES,
+    MAX_HYPOTHESES,
     CausalLM,
     Finetune,
     Generation,
@@ -29,10 +29,10 @@ from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, TEXT_FILE
 
 __all__ = [
     "ALL",
+    "COMPARED",
     "CORPUS_FILE",
-    "EVERY",
     "FULL",
-    "MOST_LINES",
+    "MAX_HYPOTHESES",
     "PARAMS",
     "QUESTION_FILES",
     "TEXT_FILE",

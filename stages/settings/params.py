@@ -16,8 +16,8 @@ from stages.settings.sources import Sources
 from stages.system.errors import StudyError
 
 PARAMS = Path("params.yaml")
-ALL = "all"  # a selection: study.compared
-EVERY = "every"  # a selection: study.variants
+COMPARED = "compared"  # a selection: study.compared
+ALL = "all"  # a selection: study.variants
 MIXERS = Path(__file__).parents[1] / "mixers"
 
 
@@ -87,7 +87,7 @@ class Settings(Section):
         if len(set(self.study.variants)) < len(self.study.variants):
             raise ValueError(f"study.variants: was {self.study.variants}; allowed: each variant once")
         for name in self.study.variants:
-            if name in (ALL, EVERY):
+            if name in (COMPARED, ALL):
                 raise ValueError(f"study.variants: '{name}' is the name of a selection; choose another")
             if not (MIXERS / f"{name}.py").is_file():
                 raise ValueError(f"study.variants: '{name}' has no file stages/mixers/{name}.py")
@@ -102,7 +102,7 @@ class Settings(Section):
         unused = sorted(set(self.variants) - set(self.study.variants))
         if unused:
             raise ValueError(f"variants.{unused[0]}: no such entry in study.variants; remove it or add the entry")
-        selections = [ALL, EVERY, *self.study.variants]
+        selections = [COMPARED, ALL, *self.study.variants]
         if self.model.variant not in selections:
             allowed = ", ".join(selections)
             raise ValueError(f"model.variant: unknown variant '{self.model.variant}'; allowed: {allowed}")

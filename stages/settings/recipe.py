@@ -47,11 +47,11 @@ class Optimizer(Section):
 class Schedule(Section):
     warmup_tokens: Annotated[int, Field(ge=0)]
     decay_epochs: Rate
-    floor: Share
+    min_lr_ratio: Share
 
 
 class SpanCorruption(Section):
-    share: Share
+    mixture_weight: Share
     shortest_document: Annotated[int, Field(ge=2)]
     longest_document: Annotated[int, Field(ge=2)]
     largest_span: Annotated[float, Field(gt=0, le=1)]
@@ -68,7 +68,7 @@ class SpanCorruption(Section):
 class PhraseCloze(Section):
     """What clozes of capitalised phrases have in common."""
 
-    share: Share
+    mixture_weight: Share
     rarity: Annotated[float, Field(ge=0)]
     lone: Annotated[float, Field(gt=0, le=1)]
     answers: Rate | None
@@ -93,7 +93,7 @@ class WordCloze(PhraseCloze):
 
 
 class CausalLM(Section):
-    share: Share
+    mixture_weight: Share
     starts: Literal["document", "anywhere"]
 
 
@@ -106,13 +106,13 @@ class Objectives(Section):
     causal_lm: CausalLM | None = None
 
     @model_validator(mode="after")
-    def _shares_sum_to_one(self) -> Self:
+    def _mixture_weights_sum_to_one(self) -> Self:
         objectives = (self.span_corruption, self.title_cloze, self.word_cloze, self.causal_lm)
-        shares = [objective.share for objective in objectives if objective]
-        if not shares:
+        mixture_weights = [objective.mixture_weight for objective in objectives if objective]
+        if not mixture_weights:
             raise ValueError(f"no objective; allowed: at least one of {', '.join(type(self).model_fields)}")
-        if abs(sum(shares) - 1) > 1e-9:
-            raise ValueError(f"the shares of the objectives sum to {sum(shares):g}; allowed: 1")
+        if abs(sum(mixture_weights) - 1) > 1e-9:
+            raise ValueError(f"the mixture weights of the objectives sum to {sum(mixture_weights):g}; allowed: 1")
         return self
 
 
@@ -133,12 +133,12 @@ class Finetune(Section):
     schedule: Schedule
 
 
-MOST_LINES = 256  # of one question's beam or draws: each has a state of its own
+MAX_HYPOTHESES = 256  # of one question's beam or draws: each has a state of its own
 
 
 class Generation(Section):
     max_characters: Count
-    beams: Annotated[int, Field(gt=0, le=MOST_LINES)]
+    beams: Annotated[int, Field(gt=0, le=MAX_HYPOTHESES)]
 
 
 class Report(Section):

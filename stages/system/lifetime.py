@@ -15,7 +15,7 @@ from pathlib import Path
 SHELLS = frozenset({"ash", "bash", "dash", "fish", "ksh", "sh", "zsh"})
 
 
-class Starter:
+class ParentProcess:
     """What started this process: its parent and, above shells, their parents, as they are now."""
 
     def __init__(self) -> None:
@@ -32,15 +32,15 @@ class Starter:
 
 
 class Stop:
-    """Why a training ends early: Ctrl-C or SIGTERM, or that its starter is gone."""
+    """Why a training ends early: Ctrl-C or SIGTERM, or that its parent_process is gone."""
 
-    def __init__(self, starter: Starter) -> None:
-        self.starter = starter
+    def __init__(self, parent_process: ParentProcess) -> None:
+        self.parent_process = parent_process
         self.signals: list[int] = []
 
     def wanted(self) -> bool:
         """Whether to stop after the step in hand."""
-        return bool(self.signals) or self.starter.gone()
+        return bool(self.signals) or self.parent_process.gone()
 
     @property
     def reason(self) -> str:
@@ -49,9 +49,9 @@ class Stop:
 
 
 @contextmanager
-def stop_requests(starter: Starter) -> Iterator[Stop]:
+def stop_requests(parent_process: ParentProcess) -> Iterator[Stop]:
     """While the block runs, Ctrl-C and SIGTERM only leave a note, so that a step is never left half done."""
-    stop = Stop(starter)
+    stop = Stop(parent_process)
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = [signal.signal(number, lambda received, _: stop.signals.append(received)) for number in signals]
     try:

@@ -7,7 +7,7 @@ import numpy as np
 
 from stages.corpus.example import PAD, Examples, columns
 from stages.experiment.draws import generator
-from stages.model.rows import CHARACTER_STEP, round_up
+from stages.model.packing import CHARACTER_STEP, round_up
 
 # Parts are the rectangles of mixers that need some. They have few different shapes, because kernels are prepared for
 # each: that takes longer than running them.
@@ -45,20 +45,20 @@ def split_by_length(examples: Examples, part_cost: int = PART_COST, row_step: in
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedBatch:
     """A batch's characters, row after row, without the PAD at the rows' ends."""
 
     inputs: np.ndarray  # (N,) int64
-    targets: np.ndarray  # (N,) int64, PAD where no loss is wanted
+    targets: np.ndarray  # (N,) int64, PAD where no loss is loss_indices
     lengths: list[np.ndarray]  # (B,) of each part's rows
-    wanted: np.ndarray | None  # numbers of the characters with a target, and few others; None if that is all
+    loss_indices: np.ndarray | None  # numbers of the characters with a target, and few others; None if that is all
 
     @classmethod
-    def of(cls, parts: Sequence[Examples], step: int = CHARACTER_STEP) -> "Packed":
+    def of(cls, parts: Sequence[Examples], step: int = CHARACTER_STEP) -> "PackedBatch":
         """Pack a batch's parts.
 
         Of what stands past a row's last target some stays, so that the number of characters is a multiple of `step`
-        if there is enough, and so is that of the wanted ones: kernels are prepared for each number that comes up.
+        if there is enough, and so is that of the loss_indices ones: kernels are prepared for each number that comes up.
         """
         widths = [part.inputs.shape[1] for part in parts for _ in part.lengths]
         lengths = round_up(np.concatenate([part.lengths for part in parts]).tolist(), widths, step)
@@ -66,9 +66,9 @@ class Packed:
         kept = [np.arange(part.inputs.shape[1]) < own[:, None] for part, own in zip(parts, each, strict=True)]
         inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, kept, strict=True)])
         targets = np.concatenate([part.targets[mask] for part, mask in zip(parts, kept, strict=True)])
-        wanted = targets != PAD
-        wanted[np.flatnonzero(~wanted)[: -wanted.sum() % step]] = True
-        return cls(inputs, targets, each, None if wanted.all() else np.flatnonzero(wanted))
+        loss_indices = targets != PAD
+        loss_indices[np.flatnonzero(~loss_indices)[: -loss_indices.sum() % step]] = True
+        return cls(inputs, targets, each, None if loss_indices.all() else np.flatnonzero(loss_indices))
 
 
 def _cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:

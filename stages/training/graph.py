@@ -15,16 +15,16 @@ from torch.nn import functional as F
 from stages.corpus.example import PAD, Examples, columns
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Optimizer
-from stages.training.learner import Learner
+from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
 WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspaces
 
 
-class GraphLearner(Learner):
-    """A learner whose steps are replays of CUDA graphs, one for each combination of shapes."""
+class GraphTrainer(Trainer):
+    """A trainer whose steps are replays of CUDA graphs, one for each combination of shapes."""
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
         super().__init__(model, settings, backend)
@@ -48,36 +48,36 @@ class GraphLearner(Learner):
         return self.graphs[shapes].replay(characters)
 
 
-def learner_for(model: GPT, settings: Optimizer, backend: Backend) -> Learner:
-    """The learner that is fast on the backend's device."""
-    return (GraphLearner if backend.device.type == "cuda" else Learner)(model, settings, backend)
+def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
+    """The trainer that is fast on the backend's device."""
+    return (GraphTrainer if backend.device.type == "cuda" else Trainer)(model, settings, backend)
 
 
 class _Graph:
     """Gradients of a batch of certain shapes, clipped, captured once and replayed."""
 
-    def __init__(self, learner: GraphLearner, shapes: Sequence[tuple[int, ...]], characters: Tensor) -> None:
-        device = learner.masters[0].device
+    def __init__(self, trainer: GraphTrainer, shapes: Sequence[tuple[int, ...]], characters: Tensor) -> None:
+        device = trainer.masters[0].device
         self.characters = characters.to(device)
         pieces = iter(self.characters.split([rows * width for rows, width in shapes for _ in range(2)]))
         self.parts = [(next(pieces).view(shape), next(pieces).view(shape)) for shape in shapes]
-        learner.model.train()
+        trainer.model.train()
         drawn = torch.cuda.get_rng_state(device)
         stream = torch.cuda.Stream(device)
         stream.wait_stream(torch.cuda.current_stream(device))
         with torch.cuda.stream(stream):
             for _ in range(WARM_UP):
-                self._run(learner)
+                self._run(trainer)
         torch.cuda.current_stream(device).wait_stream(stream)
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
-            self.loss = self._run(learner)
+            self.loss = self._run(trainer)
         torch.cuda.set_rng_state(drawn, device)  # the first replay drops what any other would
 
-    def _run(self, learner: GraphLearner) -> Tensor:
-        loss = padded_loss(learner.model, self.parts)
-        learner.take(torch.autograd.grad(loss, list(learner.model.parameters())))
-        nn.utils.clip_grad_norm_(learner.masters, learner.clip)
+    def _run(self, trainer: GraphTrainer) -> Tensor:
+        loss = padded_loss(trainer.model, self.parts)
+        trainer.take(torch.autograd.grad(loss, list(trainer.model.parameters())))
+        nn.utils.clip_grad_norm_(trainer.masters, trainer.clip)
         return loss.detach()
 
     def replay(self, characters: Tensor) -> Tensor:
@@ -90,7 +90,7 @@ class _Graph:
 def fixed_shapes(examples: Examples, context: int) -> list[Examples]:
     """The shorter and the longer half of a batch, each padded with PAD.
 
-    Rows and columns are multiples of SHAPE_STEP, but no more columns than `context`.
+    Packing and columns are multiples of SHAPE_STEP, but no more columns than `context`.
     """
     order = np.argsort(examples.lengths, kind="stable")
     return [_padded(examples, rows, context) for rows in np.array_split(order, 2) if len(rows)]
@@ -124,6 +124,6 @@ def padded_loss(model: GPT, parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
     parts: inputs and targets, each (B, T).
     """
     tokens = torch.cat([inputs.flatten() for inputs, _ in parts])  # (N,), N = Σ B·T
-    logits = model.head(model.hidden(tokens, Rows.full(*(inputs.shape for inputs, _ in parts))))  # (N, vocabulary)
+    logits = model.head(model.hidden(tokens, Packing.full(*(inputs.shape for inputs, _ in parts))))  # (N, vocabulary)
     targets = torch.cat([targets.flatten() for _, targets in parts])  # (N,)
     return F.cross_entropy(logits.float(), targets, ignore_index=PAD)

@@ -15,19 +15,19 @@ from stages.experiment.draws import generator
 from stages.experiment.tensors import load_tensors, save_tensors
 from stages.settings import Schedule
 from stages.system.errors import StudyError
-from stages.system.lifetime import Starter, stop_requests
+from stages.system.lifetime import ParentProcess, stop_requests
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Pace
-from stages.training.learner import Learner
 from stages.training.schedule import learning_rate
+from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 RELEASE_EVERY = 500  # steps: freed memory that is given back has to be faulted in again
 
 
 @dataclass(frozen=True)
-class Task:
+class Job:
     """What is to be learned, and for how long."""
 
     phase: str  # names the random draws and the curve: pretrain, finetune_scratch or finetune_pretrained
@@ -79,31 +79,31 @@ class History:
 
 
 def train(
-    learner: Learner,
-    task: Task,
+    trainer: Trainer,
+    job: Job,
     seed: int,
     checkpoint: Path,
     interval: float,
     title: str,
-    starter: Starter,
+    parent_process: ParentProcess,
     line: int = 0,
 ) -> History:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
     interval: seconds between checkpoints, at least (`Pace`); line: of the terminal, for the progress bar. The weights
-    depend on the seed and the task, not on stops: a step draws everything from its number.
+    depend on the seed and the job, not on stops: a step draws everything from its number.
 
     Raises:
-        KeyboardInterrupt: after Ctrl-C or SIGTERM, or because the starter is gone; with a checkpoint written and a
+        KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; with a checkpoint written and a
             message how to go on.
         StudyError: the loss is no number any more; nothing is written.
         OSError: a checkpoint cannot be written; the last one stays.
     """
-    done, seconds, losses = 0, 0.0, np.zeros(task.steps, dtype=np.float32)
+    done, seconds, losses = 0, 0.0, np.zeros(job.steps, dtype=np.float32)
     if checkpoint.exists():
         tensors, facts = load_tensors(checkpoint)
         losses = tensors.pop("losses").numpy()
-        learner.restore(tensors)
+        trainer.restore(tensors)
         done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
     keep_free_memory()
     started = time.monotonic() - seconds
@@ -116,21 +116,21 @@ def train(
         broken = np.flatnonzero(~np.isfinite(losses[:done]))
         if len(broken):
             raise StudyError(
-                f"{title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {task.steps}; lower the "
-                f"learning_rate of recipes.<recipe>.{task.phase.partition('_')[0]} or lengthen its warm-up"
+                f"{title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {job.steps}; lower the "
+                f"learning_rate of recipes.<recipe>.{job.phase.partition('_')[0]} or lengthen its warm-up"
             )
 
     def save() -> None:
         look()
         with pace.writing():
-            tensors = learner.state() | {"losses": torch.from_numpy(losses)}
+            tensors = trainer.state() | {"losses": torch.from_numpy(losses)}
             save_tensors(checkpoint, tensors, steps=done, seconds=time.monotonic() - started)
 
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
-    bar = tqdm(total=task.steps, initial=done, desc=title, unit="step", mininterval=often, position=line)
-    with bar, stop_requests(starter) as stop:
-        while done < task.steps and not stop.wanted():
-            fresh.append(step(learner, task, seed, done))
+    bar = tqdm(total=job.steps, initial=done, desc=title, unit="step", mininterval=often, position=line)
+    with bar, stop_requests(parent_process) as stop:
+        while done < job.steps and not stop.wanted():
+            fresh.append(step(trainer, job, seed, done))
             done += 1
             bar.update()
             if done % RELEASE_EVERY == 0:
@@ -143,14 +143,14 @@ def train(
         save()
         if stop.wanted():
             raise KeyboardInterrupt(
-                f"stopped after step {done} of {task.steps}{stop.reason}; the same command goes on from there"
+                f"stopped after step {done} of {job.steps}{stop.reason}; the same command goes on from there"
             )
     return History(losses, time.monotonic() - started)
 
 
-def step(learner: Learner, task: Task, seed: int, number: int) -> torch.Tensor:
-    """Step `number` of the task: its rows, its examples, its dropout follow from seed and number alone."""
-    rows = rows_of_step(task.rows, task.batch_size, seed, number)
-    examples = task.draw(rows, generator(seed, task.phase, number))
-    torch.manual_seed(int(generator(seed, f"{task.phase} dropout", number).integers(2**63)))
-    return learner.step(learner.cut(examples), task.rate(number))
+def step(trainer: Trainer, job: Job, seed: int, number: int) -> torch.Tensor:
+    """Step `number` of the job: its rows, its examples, its dropout follow from seed and number alone."""
+    rows = rows_of_step(job.rows, job.batch_size, seed, number)
+    examples = job.draw(rows, generator(seed, job.phase, number))
+    torch.manual_seed(int(generator(seed, f"{job.phase} dropout", number).integers(2**63)))
+    return trainer.step(trainer.cut(examples), job.rate(number))

@@ -21,14 +21,14 @@ from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
 from stages.system.errors import StudyError
 from stages.system.files import new_folder, read_json, write_bytes, write_json, write_text
-from stages.system.lifetime import Starter
+from stages.system.lifetime import ParentProcess
 from stages.training.batches import steps_per_epoch
-from stages.training.graph import learner_for
-from stages.training.loop import History, Task, train
+from stages.training.graph import trainer_for
+from stages.training.loop import History, Job, train
 from stages.training.seeds import go_apart, train_apart
 from stages.training.work import locked, place, work_folder
 
-PATIENCE = 10.0  # seconds: a training whose starter was killed needs some to stop
+PATIENCE = 10.0  # seconds: a training whose parent_process was killed needs some to stop
 SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve, weights
 
 
@@ -36,7 +36,7 @@ SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve,
 class Training:
     """One training of a seed; `model` makes its first weights."""
 
-    task: Task
+    job: Job
     model: Callable[[], GPT]
 
 
@@ -50,7 +50,7 @@ class Run:
     name: str
     experiment: Experiment
     work: Path
-    starter: Starter
+    parent_process: ParentProcess
     plan: Plan
 
     def left(self, seeds: Sequence[int]) -> list[int]:
@@ -82,20 +82,20 @@ class Run:
                 checkpoint.unlink(missing_ok=True)  # a kill may have left it beside the facts
 
     def _train(self, name: str, training: Training, seed: int, checkpoint: Path) -> None:
-        result, experiment, task = self.work / name, self.experiment, training.task
-        learner = learner_for(training.model(), experiment.recipe.optimizer, experiment.backend)
-        title = f"{experiment.recipe_name} {experiment.variant} {task.phase.replace('_', ' ')}, seed {seed}"
+        result, experiment, job = self.work / name, self.experiment, training.job
+        trainer = trainer_for(training.model(), experiment.recipe.optimizer, experiment.backend)
+        title = f"{experiment.recipe_name} {experiment.variant} {job.phase.replace('_', ' ')}, seed {seed}"
         line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
-        history = train(learner, task, seed, checkpoint, experiment.checkpoint_seconds, title, self.starter, line)
-        curve = _curve(experiment.variant, task, history, seed)
-        save_tensors(result.with_suffix(".safetensors"), learner.weights())
+        history = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, self.parent_process, line)
+        curve = _curve(experiment.variant, job, history, seed)
+        save_tensors(result.with_suffix(".safetensors"), trainer.weights())
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
         facts = {
-            "phase": task.phase,
+            "phase": job.phase,
             "seed": seed,
-            "parameters": learner.model.parameter_count,
+            "parameters": trainer.model.parameter_count,
             "loss": float(curve.loss.iloc[-1]),
-            "examples": task.rows * task.epochs,
+            "examples": job.rows * job.epochs,
             "seconds": round(history.seconds, 2),
             "commit": commit(),  # that of the folder's provenance may be a later one, of the same code
             "device": experiment.backend.device_name,
@@ -123,18 +123,18 @@ def run(
     settings, data: what the results of a seed depend on (`work.place`); the first folder has the vocabulary. Of an
     experiment with `only_seed` that seed is trained and nothing published.
     """
-    starter, seeds = Starter(), experiment.recipe.seeds
+    parent_process, seeds = ParentProcess(), experiment.recipe.seeds
     name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
     if experiment.only_seed is not None:
-        alone = Run(name, experiment, place(name, settings, *data), starter, trainings)
+        alone = Run(name, experiment, place(name, settings, *data), parent_process, trainings)
         for seed in alone.left([experiment.only_seed]):
             alone.complete(seed)
         return
     with work_folder(name, settings, *data) as work:
-        together = Run(name, experiment, work, starter, trainings)
+        together = Run(name, experiment, work, parent_process, trainings)
         left = together.left(seeds)
         if go_apart(experiment, left):
-            train_apart(stage, experiment, left, starter)
+            train_apart(stage, experiment, left, parent_process)
         for seed in seeds:  # after train_apart there is nothing left of it to train
             together.complete(seed)
         together.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)
@@ -152,18 +152,18 @@ def results(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.stem: read_json(path) for path in paths}
 
 
-def _curve(variant: str, task: Task, history: History, seed: int) -> pd.DataFrame:
+def _curve(variant: str, job: Job, history: History, seed: int) -> pd.DataFrame:
     """A row an epoch: its number, its last step, the mean loss of its steps, its last learning rate."""
-    steps = steps_per_epoch(task.rows, task.batch_size)
-    last_steps = np.arange(steps, task.steps + 1, steps)
+    steps = steps_per_epoch(job.rows, job.batch_size)
+    last_steps = np.arange(steps, job.steps + 1, steps)
     return pd.DataFrame(
         {
             "variant": variant,
             "seed": seed,
-            "phase": task.phase,
+            "phase": job.phase,
             "step": last_steps,
             "epoch": last_steps // steps,
             "loss": history.losses.reshape(-1, steps).mean(axis=1).round(5),
-            "learning_rate": [float(f"{task.rate(int(step) - 1):.6g}") for step in last_steps],
+            "learning_rate": [float(f"{job.rate(int(step) - 1):.6g}") for step in last_steps],
         }
     )

@@ -15,4 +15,4 @@ def learning_rate(tokens: float, peak: float, decay_tokens: float, schedule: Sch
     if tokens < schedule.warmup_tokens:
         return peak * tokens / schedule.warmup_tokens
     progress = (tokens - schedule.warmup_tokens) / (decay_tokens - schedule.warmup_tokens)
-    return peak * max(schedule.floor, 0.5 * (1 + math.cos(math.pi * progress)))
+    return peak * max(schedule.min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress)))

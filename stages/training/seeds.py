@@ -15,7 +15,7 @@ import torch
 
 from stages.experiment.experiment import Experiment
 from stages.system.errors import StudyError
-from stages.system.lifetime import Starter, stop_requests
+from stages.system.lifetime import ParentProcess, stop_requests
 
 LOOK_EVERY = 0.1  # seconds
 RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory
@@ -26,11 +26,11 @@ def go_apart(experiment: Experiment, seeds: Sequence[int]) -> bool:
     return len(seeds) > 1 and experiment.backend.device.type == "cpu" and torch.get_num_threads() > 1
 
 
-def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int], starter: Starter) -> None:
+def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int], parent_process: ParentProcess) -> None:
     """Run `python -m stages.<stage>` for each of the seeds alone, and wait for all.
 
     Raises:
-        KeyboardInterrupt: after Ctrl-C or SIGTERM, or because the starter is gone; each training was told to stop, too.
+        KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; each training was told to stop, too.
         SystemExit: a training failed; it has told why, and the others were told to stop.
         StudyError: a training was killed; the others were told to stop.
     """
@@ -41,7 +41,7 @@ def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int], starte
     waiting = list(seeds)
     started: list[subprocess.Popen[bytes]] = []
     failed: list[int] = []
-    with stop_requests(starter) as stop:
+    with stop_requests(parent_process) as stop:
         while waiting or _running(started):
             failed = failed or [process.returncode for process in started if process.poll()]
             if stop.wanted() or failed:

@@ -90,7 +90,7 @@ def compare_training(
     sides |= {name: Side(multiply, PRODUCTS, PRODUCTS) for name, (multiply, _) in products.items()}
     seconds = alternate(sides, rounds, bar)
     peaks = {name: flop / statistics.median(seconds[name]) for name, (_, flop) in products.items()}
-    documents = min(plain.task.rows, plain.task.batch_size)
+    documents = min(plain.job.rows, plain.job.batch_size)
     figures = []
     for name, side, dtype in (("plain", plain, torch.float32), ("fast", fast, own)):
         tokens = statistics.mean(side.tokens)

@@ -16,12 +16,12 @@ from stages.pretrain import pretraining
 from stages.settings import Recipe
 from stages.system.errors import StudyError
 from stages.training import loop
-from stages.training.graph import learner_for
+from stages.training.graph import trainer_for
 from tests.invented import prepared_like_the_handout
 from tests.reference.generation import answer
 from tests.reference.model import PlainGPT
 from tests.reference.text import padded, span_corruption
-from tests.reference.training import Trainer
+from tests.reference.training import PlainTrainer
 
 SEED = 1
 
@@ -47,7 +47,7 @@ def check_comparable(name: str, recipe: Recipe) -> None:
     """
     objectives = recipe.pretrain.objectives
     spans = objectives.span_corruption
-    plain = spans is not None and spans.share == 1 and spans.largest_span == 0.5
+    plain = spans is not None and spans.mixture_weight == 1 and spans.largest_span == 0.5
     if not plain or recipe.optimizer.matrices != "adamw":
         raise StudyError(
             f"recipe {name}: the plain reference knows span corruption up to half a document, and AdamW, only; "
@@ -65,25 +65,25 @@ class PlainTraining:
     """The plain loop: a batch of padded contexts in float32, its examples drawn in strings one by one."""
 
     def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
-        self.task = pretraining(experiment, prepared)
+        self.job = pretraining(experiment, prepared)
         self.spans = experiment.recipe.pretrain.objectives.span_corruption
         self.vocabulary = prepared.vocabulary
-        self.documents = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(self.task.rows)]
+        self.documents = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(self.job.rows)]
         self.backend = experiment.backend
         model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(self.backend.device)
-        self.trainer = Trainer(model, experiment.recipe.optimizer)
+        self.trainer = PlainTrainer(model, experiment.recipe.optimizer)
         self.tokens: list[int] = []  # characters with an input, of each step
 
     def step(self) -> None:
         """One step; PAD is computed, and not counted."""
         number = len(self.tokens)
         draws = np.random.default_rng([SEED, number])
-        rows = draws.choice(self.task.rows, size=min(self.task.rows, self.task.batch_size), replace=False)
+        rows = draws.choice(self.job.rows, size=min(self.job.rows, self.job.batch_size), replace=False)
         shortest, longest = self.spans.shortest_document, self.spans.longest_document
         texts = [span_corruption(self.documents[row], draws, shortest, longest) for row in rows]
-        inputs, targets = padded(texts, self.vocabulary, self.task.context)
+        inputs, targets = padded(texts, self.vocabulary, self.job.context)
         inputs, targets = (each.to(self.backend.device) for each in (inputs, targets))
-        self.trainer.step(inputs, targets, self.task.rate(number))
+        self.trainer.step(inputs, targets, self.job.rate(number))
         self.backend.wait()
         self.tokens.append(sum(len(text) - 1 for text in texts))
 
@@ -92,25 +92,25 @@ class FastTraining:
     """The study's own step, as its loop calls it."""
 
     def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
-        task = pretraining(experiment, prepared)
-        self.draw = task.draw
+        job = pretraining(experiment, prepared)
+        self.draw = job.draw
         self.backend = experiment.backend
-        self.task = replace(task, draw=self.counted)
+        self.job = replace(job, draw=self.counted)
         model = experiment.new_model(prepared, SEED)
-        self.learner = learner_for(model, experiment.recipe.optimizer, experiment.backend)
+        self.trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
         self.tokens: list[int] = []  # characters with an input, of each step
 
     def counted(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        """The task's examples, their characters noted."""
+        """The job's examples, their characters noted."""
         examples = self.draw(rows, generator)
         self.tokens.append(int(examples.lengths.sum()))
         return examples
 
     def step(self) -> None:
         """One step; an epoch's last batch is left out, for it may be short."""
-        epoch, batch = divmod(len(self.tokens), max(1, self.task.rows // self.task.batch_size))
-        number = epoch * (self.task.steps // self.task.epochs) + batch
-        loop.step(self.learner, self.task, SEED, number)
+        epoch, batch = divmod(len(self.tokens), max(1, self.job.rows // self.job.batch_size))
+        number = epoch * (self.job.steps // self.job.epochs) + batch
+        loop.step(self.trainer, self.job, SEED, number)
         self.backend.wait()
 
 

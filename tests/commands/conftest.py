@@ -28,7 +28,7 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "run.py", *STAGES]
     ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
-    report = folder / "reports" / "quick" / "all"
+    report = folder / "reports" / "quick" / "compared"
     report.mkdir(parents=True)
     accuracies = {"rope": {"dev_accuracy": 40.0}, "vanilla": {"dev_accuracy": 60.0}}
     (report / "metrics.json").write_text(json.dumps({"variants": accuracies}))

@@ -30,7 +30,7 @@ def tiny(content: dict[str, Any]) -> None:
         recipe["pretrain"] |= {"epochs": epochs, "batch_size": 8, "learning_rate": 0.01}
         recipe["pretrain"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": epochs}
     quick = content["recipes"]["quick"]
-    quick["pretrain"]["objectives"] = {"causal_lm": {"share": 1.0, "starts": "document"}}
+    quick["pretrain"]["objectives"] = {"causal_lm": {"mixture_weight": 1.0, "starts": "document"}}
     quick["finetune"] |= {"scratch_epochs": 1, "pretrained_epochs": 120, "batch_size": 8, "learning_rate": 0.01}
     quick["finetune"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": 120}
 

@@ -13,7 +13,7 @@ from tests.project import write_params
 
 @pytest.mark.parametrize("stage", [finetune, evaluate, baseline, report])
 def test_a_stage_that_needs_questions_refuses_a_text(run: Run, stage: Any) -> None:
-    more = {baseline: [], report: ["--selection", "all"]}.get(stage, ["--variant", "vanilla"])
+    more = {baseline: [], report: ["--selection", "compared"]}.get(stage, ["--variant", "vanilla"])
     assert error(run(stage, "--recipe", "text", *more)).startswith("error: recipe 'text' has no questions")
 
 

@@ -15,8 +15,8 @@ from stages.sources.reading import cut
 from tests.tiny import TITLE_CLOZE, spans
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
-PAGE = CausalLM(share=1.0, starts="document")
-ANYWHERE = CausalLM(share=1.0, starts="anywhere")
+PAGE = CausalLM(mixture_weight=1.0, starts="document")
+ANYWHERE = CausalLM(mixture_weight=1.0, starts="anywhere")
 
 
 def encoded(documents: list[str]) -> tuple[Vocabulary, Ragged]:
@@ -113,9 +113,9 @@ def test_a_document_of_one_character_has_no_target() -> None:
 def test_a_mixture_draws_three_objectives_by_their_shares() -> None:
     prepared = Prepared.of(["Oda Quill. born in Vell ."] * 4, {"train": [], "dev": [], "test": []})
     objectives = Objectives(
-        span_corruption=spans(25, 25).model_copy(update={"share": 0.2}),
-        title_cloze=TITLE_CLOZE.model_copy(update={"share": 0.5}),
-        causal_lm=PAGE.model_copy(update={"share": 0.3}),
+        span_corruption=spans(25, 25).model_copy(update={"mixture_weight": 0.2}),
+        title_cloze=TITLE_CLOZE.model_copy(update={"mixture_weight": 0.5}),
+        causal_lm=PAGE.model_copy(update={"mixture_weight": 0.3}),
     )
     examples = Mixture(prepared, objectives, context=64).draw(np.zeros(6000, np.int64), np.random.default_rng(1))
     texts = [prepared.vocabulary.decode(sequence) for sequence in sequences(examples)]

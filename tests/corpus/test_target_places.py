@@ -66,7 +66,7 @@ def test_every_phrase_of_a_cloze_is_masked_content() -> None:
 
 
 def test_an_example_without_a_mask_has_no_masked_content() -> None:
-    causal = Objectives(causal_lm={"share": 1.0, "starts": "document"}).causal_lm
+    causal = Objectives(causal_lm={"mixture_weight": 1.0, "starts": "document"}).causal_lm
     documents = Ragged.of([np.arange(2, 6)])
     counts = counted(causal_lm(documents, np.array([0]), causal, 8, GENERATOR), passes=3)
     assert counts["targets"] == [3, 3, 3, 0, 0, 0, 0, 0]

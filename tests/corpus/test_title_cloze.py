@@ -24,8 +24,8 @@ def test_golden_example_with_the_name_before_the_context():
         examples = drawn.draw(np.array([0]), np.random.default_rng(seed))
         length = examples.lengths[0]
         seen.add(decode(examples.inputs[0, :length]))
-        wanted = examples.targets[0] != PAD
-        assert decode(examples.targets[0][wanted]) == "⁇Vell⁇"
+        loss_mask = examples.targets[0] != PAD
+        assert decode(examples.targets[0][loss_mask]) == "⁇Vell⁇"
     assert seen == {"Oda Quill⁇Vell"} | {f"Oda Quill {'born in '[-k:]}⁇Vell" for k in range(1, 9)}
 
 
@@ -65,8 +65,8 @@ def test_examples_fit_the_context(context: int):
 def test_a_mixture_draws_each_objective_by_its_share():
     prepared = Prepared.of(["Oda Quill. born in Vell ."] * 4, {"train": [], "dev": [], "test": []})
     objectives = Objectives(
-        span_corruption=spans(25, 25).model_copy(update={"share": 0.25}),
-        title_cloze=TITLE_CLOZE.model_copy(update={"share": 0.75}),
+        span_corruption=spans(25, 25).model_copy(update={"mixture_weight": 0.25}),
+        title_cloze=TITLE_CLOZE.model_copy(update={"mixture_weight": 0.75}),
     )
     mixture = Mixture(prepared, objectives, context=64)
     examples = mixture.draw(np.zeros(4000, dtype=np.int64), np.random.default_rng(1))

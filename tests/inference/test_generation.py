@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from stages.inference.generation import generate
 from stages.inference.searches import Continuation
 from stages.model.mixer import State
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from tests.reference.generation import answer
 from tests.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
@@ -33,10 +33,10 @@ class Countdown(nn.Module):
     def empty_states(self, batch: int, positions: int) -> list[State]:
         return [State(torch.zeros(batch, dtype=torch.long))]
 
-    def hidden(self, tokens: Tensor, rows: Rows, states: Sequence[State], wanted: Tensor) -> Tensor:
+    def hidden(self, tokens: Tensor, rows: Packing, states: Sequence[State], loss_indices: Tensor) -> Tensor:
         states[0].lengths = states[0].lengths + rows.parts[0].width
         assert int(states[0].lengths.max()) <= self.context
-        return nn.functional.one_hot(tokens[wanted], 12).float()
+        return nn.functional.one_hot(tokens[loss_indices], 12).float()
 
 
 def prompts(*lengths: int, seed: int = 0) -> list[np.ndarray]:

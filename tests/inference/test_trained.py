@@ -31,7 +31,7 @@ def weights(*variants: str, folder: str = "finetuned", name: str = "pretrained-s
         (place / name).touch()
 
 
-def chosen(selection: str = "all", stage: str = "finetune") -> str:
+def chosen(selection: str = "compared", stage: str = "finetune") -> str:
     selected = SETTINGS.model.model_copy(update={"variant": selection})
     return chosen_variant(SETTINGS.model_copy(update={"model": selected}), RECIPE, stage)
 
@@ -41,7 +41,7 @@ def test_one_selected_variant_is_asked_whatever_there_is() -> None:
     assert chosen("rope") == "rope"
 
 
-@pytest.mark.parametrize("selection", ["all", "every"])
+@pytest.mark.parametrize("selection", ["compared", "all"])
 def test_the_best_of_the_selections_report_is_asked(selection: str) -> None:
     report(selection, rope=40.0, vanilla=60.0)
     report("rope", rope=99.0)
@@ -80,7 +80,7 @@ def test_without_any_weights_the_best_known_is_to_be_trained() -> None:
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"variants": {}}', '{"variants": {"rope": {}}}'])
 def test_a_broken_report_is_told_in_one_line(content: str) -> None:
-    report("all")
-    (Path("reports") / RECIPE / "all" / "metrics.json").write_text(content)
-    with pytest.raises(StudyError, match=r"reports/open/all/metrics.json is broken; name a variant with --variant\Z"):
+    report("compared")
+    (Path("reports") / RECIPE / "compared" / "metrics.json").write_text(content)
+    with pytest.raises(StudyError, match=r"reports/open/compared/metrics.json is broken; name a variant with"):
         chosen()

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from stages.model.gpt import GPT
 from stages.model.mixer import Mixer
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from tests.tiny import random_tokens
 
 ROUNDING = 5e-5  # of float32 logits of the order of one; 1.3e-5 measured, where a norm divides by little
@@ -34,5 +34,5 @@ def reach(mixer: Mixer, width: int, length: int) -> Tensor:
     x = torch.randn(1, length, width, generator=torch.Generator().manual_seed(0)).repeat(length + 1, 1, 1)
     changed = torch.arange(length)
     x[changed, changed] += 1
-    y = mixer(x.flatten(0, 1), Rows.full(x.shape[:2])).view_as(x)  # the last row is the unchanged one
+    y = mixer(x.flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # the last row is the unchanged one
     return (y[:-1] - y[-1]).abs().amax(dim=-1) > ROUNDING

@@ -8,14 +8,14 @@ from torch.nn import functional as F
 
 from stages.mixers.vanilla import Mixer as Vanilla
 from stages.model.cpu.fused import merge_heads, split_heads
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model, Section
 
 
 class Unmasked(Vanilla):
     """Attention to every position, later ones too."""
 
-    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: object = None) -> Tensor:
         ((q, k, v),) = split_heads(self.query_key_value(x), rows, self.heads)
         return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)], rows))
 
@@ -23,7 +23,7 @@ class Unmasked(Vanilla):
 class OneAhead(Vanilla):
     """Causal attention, moved by one: each output sees the input after its own."""
 
-    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: object = None) -> Tensor:
         (part,) = rows.parts
         return super().forward(x, rows).view(*part.shape, -1).roll(-1, dims=1).flatten(0, 1)
 
@@ -40,7 +40,7 @@ class Linformer(Vanilla):
         super().__init__(model, settings, layer)
         self.over_time = nn.Linear(model.context, self.columns, bias=False)  # its weight is E
 
-    def forward(self, x: Tensor, rows: Rows, state: object = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Packing, state: object = None) -> Tensor:
         ((q, k, v),) = split_heads(self.query_key_value(x), rows, self.heads)  # (B, nh, T, hs)
         T = q.shape[2]
         k, v = (self.over_time.weight[:, :T] @ each for each in (k, v))  # (B, nh, k, hs)

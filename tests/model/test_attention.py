@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from stages.mixers import mqa, nope, perceiver_ar, window
 from stages.mixers.rope import Mixer, Settings
 from stages.model.attention import CausalSelfAttention, attend
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.settings import Model
 from tests.model.influence import influence, reach
 from tests.tiny import MODEL, SECTIONS, loud, random_tokens, tiny_model
@@ -164,7 +164,7 @@ def test_without_positions_the_order_of_the_characters_before_makes_no_differenc
     mixer = nope.Mixer(MODEL, nope.Settings(), layer=0)
     x = draws(1, 20, MODEL.width)[0]
     reordered = torch.cat([x[torch.randperm(19, generator=torch.Generator().manual_seed(0))], x[19:]])
-    one, other = (mixer(each, Rows.full((1, 20))) for each in (x, reordered))
+    one, other = (mixer(each, Packing.full((1, 20))) for each in (x, reordered))
     torch.testing.assert_close(one[-1], other[-1])
     assert not torch.allclose(one[:-1], other[:-1])
 
@@ -181,5 +181,5 @@ def test_multi_query_attention_is_attention_whose_heads_have_the_same_keys_and_v
         torch.cat([shared.query.bias, key_bias.repeat(MODEL.heads), value_bias.repeat(MODEL.heads)])
     )
     full.projection.load_state_dict(shared.projection.state_dict())
-    x, rows = draws(60, MODEL.width), Rows.full((2, 25), (1, 10))
+    x, rows = draws(60, MODEL.width), Packing.full((2, 25), (1, 10))
     torch.testing.assert_close(shared(x, rows), full(x, rows))

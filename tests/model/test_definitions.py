@@ -15,7 +15,7 @@ UNPUBLISHED = "no published source"  # what a variant without a paper says
 def definition(variant: str) -> str:
     """The docstrings of a variant's file and of what it registers."""
     module = import_module(f"stages.mixers.{variant}")
-    registered = (getattr(module, name) for name in ("Mixer", "Trunk") if hasattr(module, name))
+    registered = (getattr(module, name) for name in ("Mixer", "Backbone") if hasattr(module, name))
     return "\n".join(each.__doc__ or "" for each in (module, *registered))
 
 

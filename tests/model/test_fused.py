@@ -10,7 +10,7 @@ from torch import Tensor
 from stages.model.cpu import fused
 from stages.model.cpu.fused import dropout
 from stages.model.cpu.kernels import identity, use_kernels
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 
 SIZE = 400_000
 compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
@@ -36,16 +36,16 @@ def windowed(scores: Tensor) -> Tensor:
 
 
 def split(x: Tensor) -> Tensor:
-    parts = fused.split_heads(x, Rows.full((3, 8), (2, 20)), heads=2)
+    parts = fused.split_heads(x, Packing.full((3, 8), (2, 20)), heads=2)
     return torch.cat([(q.exp() + 2 * k * v).flatten() for q, k, v in parts])
 
 
 def split_one(x: Tensor) -> Tensor:
-    return torch.cat([q.exp().flatten() for (q,) in fused.split_heads(x, Rows.full((3, 8)), heads=2, kinds=1)])
+    return torch.cat([q.exp().flatten() for (q,) in fused.split_heads(x, Packing.full((3, 8)), heads=2, kinds=1)])
 
 
 def merge(a: Tensor, b: Tensor) -> Tensor:
-    return fused.merge_heads([a, b], Rows.full(*(x.shape[::2] for x in (a, b)))).exp()
+    return fused.merge_heads([a, b], Packing.full(*(x.shape[::2] for x in (a, b)))).exp()
 
 
 OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {

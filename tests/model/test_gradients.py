@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from stages.corpus.example import Examples
 from stages.experiment.backend import Backend
-from stages.training.learner import batch_loss
+from stages.training.trainer import batch_loss
 from tests.reference.model import cross_entropy
 from tests.tiny import IN_FLOAT32, MODEL, VARIANTS, loud, plain_twin, random_tokens, tiny_model
 from tests.training.closeness import usual_std

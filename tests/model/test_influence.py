@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from stages.costing.influence import Influence, influence, random_trunk
+from stages.costing.influence import Influence, influence, random_backbone
 from stages.mixers import perceiver, settings_of
 from stages.mixers.vanilla import Mixer as Vanilla
 from stages.settings import Model
@@ -30,7 +30,7 @@ EXPECTED = {
 
 def found(variant: str, model: Model = MODEL, **settings: object) -> Influence:
     section = settings_of(variant, SECTIONS | {variant: SECTIONS[variant] | settings}, model)
-    return influence(random_trunk(variant, model, section, seed=0), model.context, model.width, seed=0)
+    return influence(random_backbone(variant, model, section, seed=0), model.context, model.width, seed=0)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -46,9 +46,9 @@ def test_each_output_knows_the_inputs_that_its_variant_lets_through_and_no_other
 @pytest.mark.parametrize("layer", [0, 1])
 def test_a_mixer_that_looks_ahead_is_caught(mixer: type[Vanilla], layer: int) -> None:
     section = settings_of("vanilla", SETTINGS.variants, MODEL)
-    trunk = random_trunk("vanilla", MODEL, section, seed=0)
-    trunk[layer].mixer = mixer(MODEL, section, layer).double()
-    ahead = influence(trunk, T, MODEL.width, seed=0).seen & ~CAUSAL
+    backbone = random_backbone("vanilla", MODEL, section, seed=0)
+    backbone[layer].mixer = mixer(MODEL, section, layer).double()
+    ahead = influence(backbone, T, MODEL.width, seed=0).seen & ~CAUSAL
     assert torch.equal(ahead, s == t + 1) if (mixer, layer) == (OneAhead, 1) else ahead.any()
     assert ahead.sum() == T * (T - 1) / 2 or mixer is OneAhead
 
@@ -83,18 +83,18 @@ def test_attention_reads_what_it_weighs(variant: str) -> None:
 def test_held_weights_are_no_influence() -> None:
     """Values that are all the same can be weighed, and nothing comes of it but through other weights."""
     section = settings_of("vanilla", SECTIONS, MODEL)
-    trunk = random_trunk("vanilla", MODEL, section, seed=0)
-    for block in trunk:
+    backbone = random_backbone("vanilla", MODEL, section, seed=0)
+    for block in backbone:
         block.mixer.query_key_value.weight[2 * MODEL.width :] = 0
-    assert torch.equal(influence(trunk, T, MODEL.width, seed=0).held, s == t)
+    assert torch.equal(influence(backbone, T, MODEL.width, seed=0).held, s == t)
 
 
 def test_what_a_residual_passes_on_has_strength_one() -> None:
-    trunk = random_trunk("vanilla", MODEL, settings_of("vanilla", SECTIONS, MODEL), seed=0)
-    for module in trunk.modules():
+    backbone = random_backbone("vanilla", MODEL, settings_of("vanilla", SECTIONS, MODEL), seed=0)
+    for module in backbone.modules():
         if isinstance(module, nn.Linear):
             module.weight.zero_()
-    same = influence(trunk, T, MODEL.width, seed=0)
+    same = influence(backbone, T, MODEL.width, seed=0)
     assert torch.equal(same.seen, s == t)
     assert same.strength.diagonal().mean().item() == pytest.approx(1, abs=4 / (2 * MODEL.width) ** 0.5)
     assert torch.equal(same.strength > 0, s == t)
@@ -116,8 +116,8 @@ def test_other_computations_are_left_as_they_were(make: Callable[[], Influence])
 
 
 def test_the_seed_decides_strengths_and_not_who_knows_whom() -> None:
-    trunk = random_trunk("perceiver", MODEL, settings_of("perceiver", SECTIONS, MODEL), seed=3)
-    first, again, other = (influence(trunk, T, MODEL.width, seed) for seed in (1, 1, 2))
+    backbone = random_backbone("perceiver", MODEL, settings_of("perceiver", SECTIONS, MODEL), seed=3)
+    first, again, other = (influence(backbone, T, MODEL.width, seed) for seed in (1, 1, 2))
     assert torch.equal(first.strength, again.strength)
     assert not torch.equal(first.strength, other.strength)
     assert torch.equal(first.seen, other.seen)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from stages.mixers import random_synthesizer, synthesizer
 from stages.model.mixer import Mixer
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from tests.model.influence import reach
 from tests.tiny import HANDOUT, MODEL, tiny_model
 
@@ -20,7 +20,7 @@ def draws(seed: int, length: int = T) -> Tensor:
 
 def mixed(mixer: Mixer, x: Tensor) -> Tensor:
     """x (T, C) → (T, C)."""
-    return mixer(x, Rows.full((1, len(x))))
+    return mixer(x, Packing.full((1, len(x))))
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from torch.nn import functional as F
 from stages.costing.formulas import FORMULAS, Shape
 from stages.mixers.vanilla import Mixer as Vanilla
 from stages.model.gpt import GPT
+from stages.model.packing import Packing
 from stages.model.registry import build, settings_of
-from stages.model.rows import Rows
 from tests.costing.counting import numbers_held
 from tests.model.influence import ROUNDING, influence
 from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
@@ -135,7 +135,7 @@ def test_rows_of_different_lengths_go_on_together_as_each_would_alone(model: GPT
     for step in range(more):
         if step == more // 2:  # some rows end, the others change their order
             rows = torch.tensor([3, 0, 1])
-            states = [state.keep(rows) for state in states]
+            states = [state.index_select(rows) for state in states]
         at = positions[rows] + step
         said = model(tokens[rows, at][:, None], states)
         torch.testing.assert_close(said[:, 0], full[rows, at], rtol=0, atol=ROUNDING)
@@ -147,7 +147,7 @@ def test_states_of_one_batch_do_not_share_memory_with_those_it_came_from(model: 
     tokens = random_tokens(2, 20)
     states = model.empty_states(2, MODEL.context)
     model(tokens[:, :10], states)
-    kept = [state.keep(torch.tensor([1])) for state in states]
+    kept = [state.index_select(torch.tensor([1])) for state in states]
     model(tokens[:1, :5], kept)  # another continuation of row 1
     said = model(tokens[:, 10:], states)
     torch.testing.assert_close(said, model(tokens)[:, 10:], rtol=0, atol=ROUNDING)
@@ -164,10 +164,10 @@ def test_every_length_up_to_the_context_gives_the_logits_of_the_whole(model: GPT
 
 @torch.inference_mode()
 def test_what_is_wanted_of_two_parts_comes_out_as_among_all(model: GPT) -> None:
-    tokens, rows = random_tokens(1, 62).flatten(), Rows.full((2, 7), (3, 16))
-    wanted = torch.tensor([0, 6, 7, 13, 14, 30, 61])
-    some, all_of_them = model.hidden(tokens, rows, wanted=wanted), model.hidden(tokens, rows)
-    torch.testing.assert_close(some, all_of_them[wanted], rtol=0, atol=ROUNDING)
+    tokens, rows = random_tokens(1, 62).flatten(), Packing.full((2, 7), (3, 16))
+    loss_indices = torch.tensor([0, 6, 7, 13, 14, 30, 61])
+    some, all_of_them = model.hidden(tokens, rows, loss_indices=loss_indices), model.hidden(tokens, rows)
+    torch.testing.assert_close(some, all_of_them[loss_indices], rtol=0, atol=ROUNDING)
 
 
 @torch.inference_mode()
@@ -175,7 +175,7 @@ def test_what_is_wanted_of_two_parts_comes_out_as_among_all(model: GPT) -> None:
 def test_rows_of_any_lengths_give_the_logits_of_each_alone(model: GPT) -> None:
     lengths = [[1, 2, 5, 7], [MODEL.context - 1], [3, MODEL.context, 16]]
     tokens = [random_tokens(1, length)[0] for part in lengths for length in part]
-    together = model.head(model.hidden(torch.cat(tokens), Rows.of(lengths)))
+    together = model.head(model.hidden(torch.cat(tokens), Packing.of(lengths)))
     alone = torch.cat([model(row[None])[0] for row in tokens])
     torch.testing.assert_close(together, alone, rtol=0, atol=ROUNDING)
 

@@ -146,18 +146,18 @@ def test_which_forms_are_practised_follows_from_the_objectives() -> None:
     assert trained_forms(of["quick"]) == ["continuation", "cloze", "infilling"]
     cloze_settings = of["quick"].title_cloze
     assert cloze_settings is not None
-    alone = Objectives(title_cloze=cloze_settings.model_copy(update={"share": 1.0}))
+    alone = Objectives(title_cloze=cloze_settings.model_copy(update={"mixture_weight": 1.0}))
     assert trained_forms(alone) == ["cloze"]
     word_settings = of["open"].word_cloze
     assert word_settings is not None
-    assert trained_forms(Objectives(word_cloze=word_settings.model_copy(update={"share": 1.0}))) == ["words"]
+    assert trained_forms(Objectives(word_cloze=word_settings.model_copy(update={"mixture_weight": 1.0}))) == ["words"]
 
 
 def test_the_control_is_in_a_form_that_is_practised_and_has_no_more_words_than_are() -> None:
     of = {name: recipe.pretrain.objectives for name, recipe in SETTINGS.recipes.items()}
     reach = of["open"].word_cloze
     assert reach is not None
-    alone = Objectives(word_cloze=reach.model_copy(update={"share": 1.0}))
+    alone = Objectives(word_cloze=reach.model_copy(update={"mixture_weight": 1.0}))
     assert [control_form(each) for each in (of["handout"], of["quick"], alone)] == ["cloze", "cloze", "words"]
     facts = [
         Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15, 0)
@@ -170,8 +170,8 @@ def test_the_control_is_in_a_form_that_is_practised_and_has_no_more_words_than_a
     asked = asked_in_all_forms(facts, alone, 8, cue(alone), CONTEXT)
     assert [each.prompt for each in asked["other_name"]] == ["Bo was born in⁇", "Ada was born in⁇"]
     assert cue(alone).most == 4 == cue(of["handout"]).most
-    few = Objectives(word_cloze=reach.model_copy(update={"share": 1.0, "words_before": 1}))
+    few = Objectives(word_cloze=reach.model_copy(update={"mixture_weight": 1.0, "words_before": 1}))
     assert asked_in_all_forms(facts, few, 8, cue(few), CONTEXT)["words"][0].prompt == "Ada in⁇"
-    common = Objectives(word_cloze=reach.model_copy(update={"share": 1.0, "common_words": 2}))
+    common = Objectives(word_cloze=reach.model_copy(update={"mixture_weight": 1.0, "common_words": 2}))
     pages = [PAGE, "Bo. Bo was here in Oslo.", "Cy. Cy was in Rome."]
     assert asked_in_all_forms(facts, common, 8, cue(common, pages), CONTEXT)["words"][0].prompt == "Ada was in⁇"

@@ -6,7 +6,7 @@ import torch
 from stages.inference.generation import generate
 from stages.model.attention import CausalSelfAttention
 from stages.model.gpt import GPT
-from stages.model.rows import Rows
+from stages.model.packing import Packing
 from stages.probing.saliency import attention_of_last, saliency
 from stages.settings import Generation
 from tests.probing.toy import toy_prepared
@@ -92,7 +92,7 @@ def test_the_weights_are_those_that_the_mixer_used(variant: str) -> None:
         weights = attention_of_last(mixer, joined)  # (nh, T)
         values = joined[:, 2 * MODEL.width :].view(20, MODEL.heads, -1)  # (T, nh, hs)
         mixed = mixer.projection(torch.einsum("ht,thc->hc", weights, values).flatten())
-        expected = mixer(x, Rows.full((1, 20)))[-1]
+        expected = mixer(x, Packing.full((1, 20)))[-1]
     torch.testing.assert_close(mixed, expected, atol=1e-5, rtol=1e-4)
 
 

@@ -21,9 +21,9 @@ from tests.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_mode
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"
 OBJECTIVES = Objectives(
     span_corruption=HANDOUT.pretrain.objectives.span_corruption.model_copy(
-        update={"share": 0.5, "longest_document": MODEL.context - 1}
+        update={"mixture_weight": 0.5, "longest_document": MODEL.context - 1}
     ),
-    title_cloze=SETTINGS.recipes["quick"].pretrain.objectives.title_cloze.model_copy(update={"share": 0.5}),
+    title_cloze=SETTINGS.recipes["quick"].pretrain.objectives.title_cloze.model_copy(update={"mixture_weight": 0.5}),
 )
 CUE = 10
 

@@ -14,7 +14,7 @@ MASK = 1
 def answer(model: PlainGPT, prompt: Sequence[int], max_characters: int) -> tuple[list[int], float]:
     """What the model says after the prompt before it says MASK, and the probability of that, the MASK included.
 
-    Each character is a full forward pass of all before it. As in CS224N's starter code all `max_characters` are
+    Each character is a full forward pass of all before it. As in CS224N's parent_process code all `max_characters` are
     said, unless the context is full before, and then cut at the first MASK.
     """
     tokens, said, probabilities = list(prompt), [], []

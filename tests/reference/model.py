@@ -94,8 +94,8 @@ class PlainGPT(nn.Module):
         learned = ATTENTION[variant].learned_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if learned else None
         self.dropout = nn.Dropout(model.dropout)
-        trunk = PlainPerceiver if variant == "perceiver" else PlainTrunk
-        self.blocks = trunk(variant, model, settings)
+        backbone = PlainPerceiver if variant == "perceiver" else PlainTrunk
+        self.blocks = backbone(variant, model, settings)
         self.norm = nn.LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
 

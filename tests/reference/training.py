@@ -35,7 +35,7 @@ def rates(rows: int, batch_size: int, epochs: int, peak: float, documents: int) 
                 multiplier = max(FLOOR, 0.5 * (1.0 + math.cos(math.pi * progress)))
 
 
-class Trainer:
+class PlainTrainer:
     """AdamW on a clipped gradient; all but biases decays or, with `decays: matrices`, linear layers only."""
 
     def __init__(self, model: PlainGPT, settings: Optimizer) -> None:

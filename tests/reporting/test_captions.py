@@ -63,7 +63,7 @@ def write_all(folder: Path, seeds: int) -> Path:
         exploration_part(folder / "exploration"),
     ]
     made = [part for part in parts if part]
-    write_report(folder / "evaluations", folder / "report", RECIPE, "all", variants, settings=SHOWN, parts=made)
+    write_report(folder / "evaluations", folder / "report", RECIPE, "compared", variants, settings=SHOWN, parts=made)
     return folder / "report"
 
 

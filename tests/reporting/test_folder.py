@@ -38,8 +38,8 @@ def table(path: Path, delimiter: str) -> list[dict[str, str]]:
 
 def test_all_holds_every_variant_sorted_by_name(evaluations: Path, tmp_path: Path) -> None:
     (evaluations / ".rope.unfinished").mkdir()
-    target = tmp_path / "reports" / "quick" / "all"
-    write_report(evaluations, target, "quick", "all", BOTH, settings=SHOWN)
+    target = tmp_path / "reports" / "quick" / "compared"
+    write_report(evaluations, target, "quick", "compared", BOTH, settings=SHOWN)
     assert {path.name for path in target.iterdir()} == FILES
     written = (target / "predictions.tsv").read_bytes()
     sources = [(evaluations / name / "predictions.tsv").read_bytes() for name in ("rope", "vanilla")]
@@ -65,7 +65,7 @@ def test_curves_are_thinned_and_keep_their_ends(evaluations: Path, tmp_path: Pat
 
 
 def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
+    write_report(evaluations, tmp_path / "report", "quick", "compared", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     opening = "With pretraining **rope**, the highest of 2 variants but not told apart from vanilla, answers"
     assert page.startswith(f"# Knowledge Access: quick, all\n\n{opening}")
@@ -78,7 +78,7 @@ def test_page_follows_the_figures(evaluations: Path, tmp_path: Path) -> None:
 
 
 def test_the_sections_are_in_the_order_of_the_argument(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
+    write_report(evaluations, tmp_path / "report", "quick", "compared", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
         "Accuracy", "Are the differences real?", "What pretraining added", "Confidence and calibration", "Loss",
@@ -86,7 +86,7 @@ def test_the_sections_are_in_the_order_of_the_argument(evaluations: Path, tmp_pa
     ]  # fmt: skip
     assert "bootstrap over questions and seeds" in page
     assert "bands show the range" not in page
-    write_report(evaluations, tmp_path / "report", "handout", "all", BOTH, settings=SHOWN)
+    write_report(evaluations, tmp_path / "report", "handout", "compared", BOTH, settings=SHOWN)
     assert "bands show the range" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
 
 
@@ -157,7 +157,7 @@ def test_variants_of_different_commits_are_said_to_be(evaluations: Path, tmp_pat
         write_variant(
             evaluations, "rope", (NONE,) * 2, (MOST,) * 2, run={"provenance": PROVENANCE | {"commit": commit}}
         )
-        write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
+        write_report(evaluations, tmp_path / "report", "quick", "compared", BOTH, settings=SHOWN)
         page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
         assert (said in page) == (commit != PROVENANCE["commit"])
 
@@ -165,7 +165,7 @@ def test_variants_of_different_commits_are_said_to_be(evaluations: Path, tmp_pat
 def test_published_figures_stand_beside_those_of_the_same_questions(evaluations: Path, tmp_path: Path) -> None:
     for recipe, held_out in (("handout", 0), ("handout", 10), ("quick", 0)):
         write_baseline(evaluations, 10, 10.0, held_out=held_out)
-        write_report(evaluations, tmp_path / "report", recipe, "all", BOTH, settings=SHOWN)
+        write_report(evaluations, tmp_path / "report", recipe, "compared", BOTH, settings=SHOWN)
         page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
         assert ("| 31.8 (17.2 to 40.4) |" in page) == (recipe == "handout" and not held_out)
         assert ("published" in page.lower()) == (recipe == "handout" and not held_out)
@@ -173,7 +173,7 @@ def test_published_figures_stand_beside_those_of_the_same_questions(evaluations:
 
 def test_one_variant_opens_with_the_headlines_of_its_parts(evaluations: Path, tmp_path: Path) -> None:
     parts = [Part(Markdown("## A\n")), Part(Markdown("## B\n"), headline=Markdown("It knows more than it says."))]
-    for selection, names in (("rope", ["rope"]), ("all", BOTH)):
+    for selection, names in (("rope", ["rope"]), ("compared", BOTH)):
         write_report(evaluations, tmp_path / "report", "quick", selection, names, settings=SHOWN, parts=parts)
         opening = (tmp_path / "report" / "report.md").read_text(encoding="utf-8").split("\n\n")[1]
         assert opening.endswith(" It knows more than it says.") == (selection == "rope")
@@ -210,7 +210,7 @@ def test_hostile_names_keep_the_page_and_the_table_whole(evaluations: Path, tmp_
 def test_same_input_gives_the_same_bytes(evaluations: Path, tmp_path: Path) -> None:
     folders = [tmp_path / "first", tmp_path / "second"]
     for folder in folders:
-        write_report(evaluations, folder, "quick", "all", BOTH, settings=SHOWN)
+        write_report(evaluations, folder, "quick", "compared", BOTH, settings=SHOWN)
     for name in FILES:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
 
@@ -222,11 +222,11 @@ def test_missing_input_is_told_in_one_line_and_leaves_the_old_report(
     evaluations: Path, tmp_path: Path, missing: str
 ) -> None:
     target = tmp_path / "report"
-    write_report(evaluations, target, "quick", "all", BOTH, settings=SHOWN)
+    write_report(evaluations, target, "quick", "compared", BOTH, settings=SHOWN)
     before = (target / "metrics.json").read_bytes()
     (evaluations / missing).unlink()
     with pytest.raises(StudyError, match="missing; make it with: dvc repro") as told:
-        write_report(evaluations, target, "quick", "all", BOTH, settings=SHOWN)
+        write_report(evaluations, target, "quick", "compared", BOTH, settings=SHOWN)
     assert missing in str(told.value)
     assert "\n" not in str(told.value)
     assert (target / "metrics.json").read_bytes() == before
@@ -270,7 +270,7 @@ def test_metrics_file_is_what_the_page_tells(evaluations: Path, tmp_path: Path) 
 
 def test_further_sections_stand_before_the_provenance_with_their_files(evaluations: Path, tmp_path: Path) -> None:
     parts = [Part(Markdown("## One\n\ntext *as it is*\n"), {"one.svg": "<svg/>"}), Part(Markdown("## Two\n\nmore\n"))]
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN, parts=parts)
+    write_report(evaluations, tmp_path / "report", "quick", "compared", BOTH, settings=SHOWN, parts=parts)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "\n\n## One\n\ntext *as it is*\n\n## Two\n\nmore\n\n## How it was made\n" in page
     assert {path.name for path in (tmp_path / "report").iterdir()} == FILES | {"one.svg"}
@@ -282,7 +282,7 @@ def test_the_opening_and_the_sections_tell_the_same_of_each_variant(tmp_path: Pa
     write_baseline(tmp_path, 40, 10.0, place=PLACES[3])
     write_variant(tmp_path, "rope", (marks["none"],), (marks["many"],))
     write_variant(tmp_path, "wrnn", (marks["few"],), (marks["none"],))
-    write_report(tmp_path, tmp_path / "report", "quick", "all", ["rope", "wrnn"], settings=SHOWN)
+    write_report(tmp_path, tmp_path / "report", "quick", "compared", ["rope", "wrnn"], settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     opening = page.split("![")[0]
     assert "Pretraining shows no change for wrnn; not told apart from answering Quito every time: wrnn; the" in opening
@@ -290,7 +290,7 @@ def test_the_opening_and_the_sections_tell_the_same_of_each_variant(tmp_path: Pa
     assert "below" not in opening and "worse" not in opening
 
 
-@pytest.mark.parametrize(("selection", "variants"), [("rope", ["rope"]), ("all", BOTH)])
+@pytest.mark.parametrize(("selection", "variants"), [("rope", ["rope"]), ("compared", BOTH)])
 @pytest.mark.parametrize("held_out", [0, 10])
 def test_the_page_says_what_makes_it_and_where_its_numbers_are(
     evaluations: Path, tmp_path: Path, selection: str, variants: list[str], held_out: int
@@ -309,7 +309,7 @@ def test_the_page_says_what_makes_it_and_where_its_numbers_are(
 
 
 def test_rates_and_seconds_say_whose_they_are(evaluations: Path, tmp_path: Path) -> None:
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
+    write_report(evaluations, tmp_path / "report", "quick", "compared", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "| documents/s per seed |" in page and "different numbers of seeds do not compare" in page
     assert "| seconds of pretraining, all seeds added |" in page and "less time passes on the clock" in page
@@ -335,7 +335,7 @@ def test_the_page_says_how_long_the_training_from_scratch_was(evaluations: Path,
 @pytest.mark.parametrize("held_out", [0, 10])
 def test_a_page_on_held_out_questions_says_so_first(evaluations: Path, tmp_path: Path, held_out: int) -> None:
     write_baseline(evaluations, 10, 10.0, held_out=held_out)
-    write_report(evaluations, tmp_path / "report", "quick", "all", BOTH, settings=SHOWN)
+    write_report(evaluations, tmp_path / "report", "quick", "compared", BOTH, settings=SHOWN)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     told = page.split("\n\n")[1].startswith("**A run to choose by.** What is called dev here are 10 questions")
     assert told == bool(held_out)

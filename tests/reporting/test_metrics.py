@@ -44,7 +44,7 @@ def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
 
 def test_keys_and_their_order_are_the_same_whatever_is_selected(tmp_path: Path) -> None:
     rope, vanilla = result(tmp_path, "rope", (MOST,), (NONE,)), result(tmp_path, "vanilla", (HALF, HALF))
-    for selection, results in (("rope", [rope]), ("vanilla", [vanilla]), ("all", [vanilla, rope])):
+    for selection, results in (("rope", [rope]), ("vanilla", [vanilla]), ("compared", [vanilla, rope])):
         metrics = study_metrics("quick", selection, results, london=5.0)
         assert list(metrics) == ["recipe", "variant", "london", "selected", "variants"]
         assert list(metrics["selected"]) == KEYS
@@ -56,8 +56,8 @@ def test_keys_and_their_order_are_the_same_whatever_is_selected(tmp_path: Path) 
 def test_all_selects_the_best_variant_and_the_first_by_name_among_equals(tmp_path: Path) -> None:
     mqa, rope = result(tmp_path, "mqa", (HALF, HALF)), result(tmp_path, "rope", (MOST, MOST))
     window = result(tmp_path, "window", (MOST, MOST), scratch=(HALF, HALF))
-    metrics = study_metrics("quick", "all", [window, mqa, rope], london=5.0)
-    assert metrics["variant"] == "all"
+    metrics = study_metrics("quick", "compared", [window, mqa, rope], london=5.0)
+    assert metrics["variant"] == "compared"
     assert metrics["selected"] == metrics["variants"]["rope"] != metrics["variants"]["window"]
 
 

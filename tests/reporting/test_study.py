@@ -13,12 +13,12 @@ from tests.reporting.example import SHOWN, write_baseline, write_variant
 def test_study_copies_the_metrics_and_prints_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    evaluations, report = tmp_path / "evaluations", tmp_path / "reports" / "quick" / "all"
+    evaluations, report = tmp_path / "evaluations", tmp_path / "reports" / "quick" / "compared"
     write_baseline(evaluations, 10, 10.0)
     write_variant(evaluations, "rope", ([0] * 10,), ([1] * 10,))
-    write_report(evaluations, report, "quick", "all", ["rope"], settings=SHOWN)
+    write_report(evaluations, report, "quick", "compared", ["rope"], settings=SHOWN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "all"])
+    monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "compared"])
     study.main()
     assert (tmp_path / "metrics.json").read_bytes() == (report / "metrics.json").read_bytes()
     selected = json.loads((tmp_path / "selected.json").read_text(encoding="utf-8"))
@@ -27,7 +27,7 @@ def test_study_copies_the_metrics_and_prints_the_table(
     printed = capsys.readouterr().out
     assert "rope" in printed
     assert "100.0 (72.2 to 100.0)" in printed  # Wilson: 10 / (10 + 3.8415)
-    assert "report: reports/quick/all/report.md, for a browser: reports/quick/all/index.html" in printed
+    assert "report: reports/quick/compared/report.md, for a browser: reports/quick/compared/index.html" in printed
 
 
 def test_study_without_a_report_says_what_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

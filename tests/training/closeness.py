@@ -11,7 +11,7 @@ from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.settings import Model
 from stages.training.batches import split_by_length
-from stages.training.graph import fixed_shapes, learner_for
+from stages.training.graph import fixed_shapes, trainer_for
 from tests.reference.model import PlainGPT, cross_entropy
 from tests.tiny import HANDOUT, plain_twin
 
@@ -83,7 +83,7 @@ def errors(
     expected.backward()
     norm = nn.utils.clip_grad_norm_(plain.parameters(), clip)
     assert (norm > clip) == (clip < NO_CLIP)  # where it is asked for it has something to do
-    trained = learner_for(model, HANDOUT.optimizer.model_copy(update={"gradient_clip": clip}), backend)
+    trained = trainer_for(model, HANDOUT.optimizer.model_copy(update={"gradient_clip": clip}), backend)
     loss = trained.clipped_gradients(parts)
     gradients = {
         name: None if master.grad is None else master.grad.cpu()

@@ -9,7 +9,7 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.draws import generator
-from stages.training.batches import Packed, rows_of_step, split_by_length, steps_per_epoch
+from stages.training.batches import PackedBatch, rows_of_step, split_by_length, steps_per_epoch
 from tests.tiny import spans, tiny_prepared
 
 
@@ -87,7 +87,7 @@ def test_parts_are_ordered_by_length_and_hardly_wider_than_their_longest_row() -
 @pytest.mark.parametrize("step", [1, 16, 128])
 def test_packed_rows_are_the_batch_without_pad(rows: int, step: int) -> None:
     parts = split_by_length(batch(rows))
-    packed = Packed.of(parts, step)
+    packed = PackedBatch.of(parts, step)
     lengths = np.concatenate(packed.lengths)
     ends = lengths.cumsum()[:-1]
     said = zip(np.split(packed.inputs, ends), np.split(packed.targets, ends), strict=True)
@@ -108,12 +108,12 @@ def test_packed_rows_are_the_batch_without_pad(rows: int, step: int) -> None:
 def test_all_targets_are_wanted_and_few_others(step: int) -> None:
     prepared = tiny_prepared()
     examples = question_examples(prepared.questions["train"], prepared.answers["train"], np.arange(8))
-    packed = Packed.of([examples], step)
-    assert packed.wanted is not None or step == 128
-    wanted = np.arange(len(packed.inputs)) if packed.wanted is None else packed.wanted
-    assert (np.diff(wanted) > 0).all()
-    others = packed.targets[wanted] == PAD
-    assert (packed.targets != PAD).sum() == len(wanted) - others.sum()
+    packed = PackedBatch.of([examples], step)
+    assert packed.loss_indices is not None or step == 128
+    loss_indices = np.arange(len(packed.inputs)) if packed.loss_indices is None else packed.loss_indices
+    assert (np.diff(loss_indices) > 0).all()
+    others = packed.targets[loss_indices] == PAD
+    assert (packed.targets != PAD).sum() == len(loss_indices) - others.sum()
     assert others.sum() < step
 
 

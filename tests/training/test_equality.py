@@ -15,11 +15,11 @@ from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
 from stages.training.batches import split_by_length
-from stages.training.graph import learner_for
-from stages.training.learner import Learner
+from stages.training.graph import trainer_for
+from stages.training.trainer import Trainer
 from tests.invented import prepared_like_the_handout
 from tests.reference.model import PlainGPT, cross_entropy
-from tests.reference.training import Trainer
+from tests.reference.training import PlainTrainer
 from tests.tiny import (
     BACKENDS,
     BFLOAT16,
@@ -150,8 +150,8 @@ def test_three_steps_end_in_the_plain_weights(variant: str, decays: str, backend
     settings = HANDOUT.optimizer.model_copy(update=changed)
     model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    plain = Trainer(plain_twin(variant, model), settings)
-    trained = learner_for(model, settings, backend)
+    plain = PlainTrainer(plain_twin(variant, model), settings)
+    trained = trainer_for(model, settings, backend)
     for seed in range(3):
         examples = span_batch(seed)
         expected = plain.step(*padded(examples, MODEL.context), rate)
@@ -191,7 +191,7 @@ def test_dropout_disturbs_gradients_as_in_the_plain_model(variant: str) -> None:
     undisturbed = plain_gradient(plain, examples)
     plain.train()
     expected = disturbances(lambda: plain_gradient(plain, examples), undisturbed)
-    trained, parts = Learner(model, HANDOUT.optimizer, FLOAT32), split_by_length(examples)
+    trained, parts = Trainer(model, HANDOUT.optimizer, FLOAT32), split_by_length(examples)
 
     def gradient() -> Tensor:
         trained.gradients(parts)

@@ -11,8 +11,8 @@ from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.graph import SHAPE_STEP, GraphLearner, fixed_shapes, learner_for, padded_loss
-from stages.training.learner import Learner, batch_loss
+from stages.training.graph import SHAPE_STEP, GraphTrainer, fixed_shapes, padded_loss, trainer_for
+from stages.training.trainer import Trainer, batch_loss
 from tests.tiny import (
     BFLOAT16,
     FLOAT32,
@@ -91,8 +91,8 @@ def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradients_stay_in_the_memory_that_graphs_write_to(variant: str, precision: Backend) -> None:
     examples, models = batch(24), [loud(tiny_model(variant, VOCABULARY)) for _ in range(2)]
-    plain = Learner(models[0], HANDOUT.optimizer, precision)
-    kept = GraphLearner(models[1], HANDOUT.optimizer, precision)
+    plain = Trainer(models[0], HANDOUT.optimizer, precision)
+    kept = GraphTrainer(models[1], HANDOUT.optimizer, precision)
     places = [master.grad for master in kept.masters]
     for each in (plain, kept):
         each.gradients(split_by_length(examples))
@@ -102,7 +102,7 @@ def test_gradients_stay_in_the_memory_that_graphs_write_to(variant: str, precisi
 
 
 def test_a_cpu_gets_no_graphs() -> None:
-    assert type(learner_for(tiny_model("vanilla"), HANDOUT.optimizer, FLOAT32)) is Learner
+    assert type(trainer_for(tiny_model("vanilla"), HANDOUT.optimizer, FLOAT32)) is Trainer
 
 
 @needs_gpu
@@ -113,8 +113,8 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
     optimizer: Optimizer = HANDOUT.optimizer.model_copy(update={"matrices": matrices, "gradient_clip": 0.01})
     model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
     first = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    both = [learner_for(copy.deepcopy(model), optimizer, backend) for backend in (FLOAT32, GPU_FLOAT32)]
-    assert isinstance(both[1], GraphLearner)
+    both = [trainer_for(copy.deepcopy(model), optimizer, backend) for backend in (FLOAT32, GPU_FLOAT32)]
+    assert isinstance(both[1], GraphTrainer)
     for seed, rows in enumerate([16, 40, 16, 16]):  # two shapes
         losses = [each.step(each.cut(batch(rows, seed)), 1e-4).item() for each in both]
         assert losses[1] == pytest.approx(losses[0], rel=1e-5)
@@ -127,11 +127,11 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
 @needs_gpu
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_seed_of_a_step_decides_a_graphs_dropout(variant: str) -> None:
-    learner = dropping(variant)
-    parts, losses = learner.cut(batch(16)), []
+    trainer = dropping(variant)
+    parts, losses = trainer.cut(batch(16)), []
     for seed in (1, 2, 1):  # the first makes the graph
         torch.manual_seed(seed)
-        losses.append(learner.clipped_gradients(parts).item())
+        losses.append(trainer.clipped_gradients(parts).item())
     assert losses[0] == losses[2] != losses[1]
 
 
@@ -141,10 +141,10 @@ def test_the_seed_of_a_step_decides_a_graphs_dropout(variant: str) -> None:
 def test_a_restored_learner_goes_on_bit_for_bit(variant: str) -> None:
     straight, resumed = dropping(variant), dropping(variant)
 
-    def go_on(learner: Learner, steps: range) -> None:
+    def go_on(trainer: Trainer, steps: range) -> None:
         for number in steps:
             torch.manual_seed(number)
-            learner.step(learner.cut(batch(16 + 32 * (number % 2), number)), 1e-3)
+            trainer.step(trainer.cut(batch(16 + 32 * (number % 2), number)), 1e-3)
 
     go_on(straight, range(4))
     resumed.restore({name: tensor.clone() for name, tensor in straight.state().items()})
@@ -154,7 +154,7 @@ def test_a_restored_learner_goes_on_bit_for_bit(variant: str) -> None:
         assert torch.equal(tensor, resumed.state()[name]), name
 
 
-def dropping(variant: str) -> Learner:
-    """A learner on the GPU whose model drops values."""
+def dropping(variant: str) -> Trainer:
+    """A trainer on the GPU whose model drops values."""
     model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
-    return learner_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)
+    return trainer_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)

@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from stages.system.lifetime import Starter, stop_requests
+from stages.system.lifetime import ParentProcess, stop_requests
 from tests.project import environment
 from tests.tiny import ROOT
 
-# Says when it is ready, waits until it is told to look at its starter, and says when that is gone.
+# Says when it is ready, waits until it is told to look at its parent_process, and says when that is gone.
 STAGE = """
 import os, sys, time
 from pathlib import Path
-from stages.system.lifetime import Starter
-starter = Starter() if "early" in sys.argv else None
+from stages.system.lifetime import ParentProcess
+parent_process = ParentProcess() if "early" in sys.argv else None
 print(os.getpid(), flush=True)
 while not Path(sys.argv[1]).exists():
     time.sleep(0.002)
-starter = starter or Starter()
+parent_process = parent_process or ParentProcess()
 for _ in range(100):
-    if starter.gone():
+    if parent_process.gone():
         print("gone", flush=True)
         break
     time.sleep(0.005)
@@ -46,8 +46,8 @@ TWO = ["sh", "-c", '"$@"; exit $?', "sh", *STAYS]
 
 @contextmanager
 def started(command: list[str], hangup: str = "SIG_DFL", **settings: str) -> Iterator[subprocess.Popen[str]]:
-    """A starter in a session of its own, its stage ready; both are killed in the end."""
-    starter = subprocess.Popen(
+    """A parent_process in a session of its own, its stage ready; both are killed in the end."""
+    parent_process = subprocess.Popen(
         [sys.executable, "-c", STARTER, hangup, *command],
         cwd=ROOT,
         env=environment(**settings),
@@ -55,22 +55,22 @@ def started(command: list[str], hangup: str = "SIG_DFL", **settings: str) -> Ite
         text=True,
         start_new_session=True,
     )
-    assert starter.stdout
-    stage = int(starter.stdout.readline())
+    assert parent_process.stdout
+    stage = int(parent_process.stdout.readline())
     try:
-        yield starter
+        yield parent_process
     finally:
-        starter.kill()
-        starter.wait()
+        parent_process.kill()
+        parent_process.wait()
         with suppress(ProcessLookupError):
             os.kill(stage, signal.SIGKILL)
 
 
-def answer(starter: subprocess.Popen[str], look: Path) -> str:
+def answer(parent_process: subprocess.Popen[str], look: Path) -> str:
     """What the stage says when it is told to look."""
     look.touch()
-    assert starter.stdout
-    return starter.stdout.read().strip()
+    assert parent_process.stdout
+    return parent_process.stdout.read().strip()
 
 
 @pytest.mark.parametrize("command", [DIRECT, BECOMES, STAYS, TWO], ids=["direct", "becomes", "stays", "two"])
@@ -79,25 +79,25 @@ def test_a_killed_starter_is_missed_and_a_living_one_is_not(
     command: list[str], settings: dict[str, str], tmp_path: Path
 ) -> None:
     look = tmp_path / "look"
-    with started([*command, str(look), "early"], **settings) as starter:
-        assert answer(starter, look) == "there"
+    with started([*command, str(look), "early"], **settings) as parent_process:
+        assert answer(parent_process, look) == "there"
     look.unlink()
-    with started([*command, str(look), "early"], **settings) as starter:
-        starter.kill()
-        starter.wait()
-        assert answer(starter, look) == "gone"
+    with started([*command, str(look), "early"], **settings) as parent_process:
+        parent_process.kill()
+        parent_process.wait()
+        assert answer(parent_process, look) == "gone"
 
 
 @pytest.mark.parametrize("command", [BECOMES, STAYS], ids=["becomes", "stays"])
 def test_dvc_that_died_before_its_stage_could_look_is_missed(command: list[str], tmp_path: Path) -> None:
     look = tmp_path / "look"
-    with started([*command, str(look)], DVC_STAGE="pretrain") as starter:
-        assert answer(starter, look) == "there"
+    with started([*command, str(look)], DVC_STAGE="pretrain") as parent_process:
+        assert answer(parent_process, look) == "there"
     look.unlink()
-    with started([*command, str(look)], DVC_STAGE="pretrain") as starter:
-        starter.kill()
-        starter.wait()
-        assert answer(starter, look) == "gone"
+    with started([*command, str(look)], DVC_STAGE="pretrain") as parent_process:
+        parent_process.kill()
+        parent_process.wait()
+        assert answer(parent_process, look) == "gone"
 
 
 @pytest.mark.parametrize(("settings", "expected"), [({}, "there"), ({"DVC_STAGE": "pretrain"}, "gone")])
@@ -105,15 +105,15 @@ def test_nohup_leaves_a_stage_alone_but_not_that_of_a_killed_dvc(
     settings: dict[str, str], expected: str, tmp_path: Path
 ) -> None:
     look = tmp_path / "look"
-    with started([*STAYS, str(look), "early"], "SIG_IGN", **settings) as starter:
-        starter.kill()
-        starter.wait()
-        assert answer(starter, look) == expected
+    with started([*STAYS, str(look), "early"], "SIG_IGN", **settings) as parent_process:
+        parent_process.kill()
+        parent_process.wait()
+        assert answer(parent_process, look) == expected
 
 
 def test_a_signal_is_noted_within_the_block_and_answered_as_before_after_it() -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    with stop_requests(Starter()) as stop:
+    with stop_requests(ParentProcess()) as stop:
         assert not stop.wanted()
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGINT)

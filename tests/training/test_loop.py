@@ -22,11 +22,11 @@ from stages.experiment.tensors import load_tensors
 from stages.inference.generation import generate
 from stages.settings import Schedule
 from stages.system.errors import StudyError
-from stages.system.lifetime import Starter
+from stages.system.lifetime import ParentProcess
 from stages.training.batches import split_by_length
-from stages.training.graph import learner_for
-from stages.training.learner import Learner
-from stages.training.loop import History, Task, train
+from stages.training.graph import trainer_for
+from stages.training.loop import History, Job, train
+from stages.training.trainer import Trainer
 from tests.tiny import BACKENDS, BIRTHPLACES, FLOAT32, HANDOUT, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()
@@ -38,14 +38,14 @@ def draw_spans(rows: np.ndarray, generator: np.random.Generator) -> Examples:
     return span_corruption(PREPARED.documents, rows, spans(10, 30), generator)
 
 
-TASK = Task(
+JOB = Job(
     phase="pretrain",
     draw=draw_spans,
     rows=len(PREPARED.documents),
     epochs=5,
     batch_size=3,
     peak_rate=3e-3,
-    schedule=Schedule(warmup_tokens=500, decay_epochs=5.0, floor=0.1),
+    schedule=Schedule(warmup_tokens=500, decay_epochs=5.0, min_lr_ratio=0.1),
     context=MODEL.context,
 )
 
@@ -55,14 +55,14 @@ def trained(
     seed: int = 1,
     variant: str = VARIANTS[0],
     backend: Backend = FLOAT32,
-    task: Task = TASK,
+    job: Job = JOB,
     interval: float = 3600,
-    starter: Starter | None = None,
+    parent_process: ParentProcess | None = None,
 ) -> tuple[dict[str, Tensor], History]:
     """Train a model with dropout from its first weights, or from the checkpoint."""
-    learner = learner_for(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
-    history = train(learner, task, seed, checkpoint, interval, "test", starter or Starter())
-    return {name: tensor.clone() for name, tensor in learner.weights().items()}, history
+    trainer = trainer_for(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
+    history = train(trainer, job, seed, checkpoint, interval, "test", parent_process or ParentProcess())
+    return {name: tensor.clone() for name, tensor in trainer.weights().items()}, history
 
 
 def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
@@ -72,8 +72,8 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Path) -> None:
-    long = replace(TASK, epochs=30, schedule=TASK.schedule.model_copy(update={"decay_epochs": 30.0}))
-    _, history = trained(tmp_path / "checkpoint", variant=variant, backend=backend, task=long)
+    long = replace(JOB, epochs=30, schedule=JOB.schedule.model_copy(update={"decay_epochs": 30.0}))
+    _, history = trained(tmp_path / "checkpoint", variant=variant, backend=backend, job=long)
     assert history.losses.shape == (long.steps,) == (90,)
     assert history.losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
     assert history.losses[-10:].mean() < 0.8 * history.losses[0]
@@ -82,13 +82,13 @@ def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Pat
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_eight_facts_are_learned_by_heart_and_said_when_asked(variant: str) -> None:
-    learner = Learner(tiny_model(variant, VOCABULARY), HANDOUT.optimizer, FLOAT32)
+    trainer = Trainer(tiny_model(variant, VOCABULARY), HANDOUT.optimizer, FLOAT32)
     parts = split_by_length(question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8)))
     for number in range(800):
-        if learner.step(parts, 3e-3 * min(1.0, (number + 1) / 20)) < 0.01:
+        if trainer.step(parts, 3e-3 * min(1.0, (number + 1) / 20)) < 0.01:
             break
     prompts = [prompt(PREPARED.questions["dev"][row]) for row in range(8)]
-    answers = generate(learner.model, prompts, max_characters=32)
+    answers = generate(trainer.model, prompts, max_characters=32)
     assert [PREPARED.vocabulary.decode(answer.tokens) for answer in answers] == list(BIRTHPLACES.values())
     assert min(answer.probability for answer in answers) > 0.5
 
@@ -131,7 +131,7 @@ def test_a_training_that_stopped_goes_on_to_the_same_weights(
     checkpoint, done = tmp_path / "checkpoint", 0
     for steps in stops:
         with pytest.raises(Interrupted):
-            trained(checkpoint, backend=backend, task=replace(TASK, draw=failing_at(steps)), interval=0)
+            trained(checkpoint, backend=backend, job=replace(JOB, draw=failing_at(steps)), interval=0)
         done += steps
         assert load_tensors(checkpoint)[1]["steps"] == done
     weights, resumed = trained(checkpoint, backend=backend)
@@ -141,13 +141,13 @@ def test_a_training_that_stopped_goes_on_to_the_same_weights(
 
 def test_a_training_that_ended_is_not_repeated(tmp_path: Path) -> None:
     expected, _ = trained(tmp_path / "checkpoint")
-    weights, _ = trained(tmp_path / "checkpoint", task=replace(TASK, draw=failing_at(0)))
+    weights, _ = trained(tmp_path / "checkpoint", job=replace(JOB, draw=failing_at(0)))
     assert same(weights, expected)
 
 
 def test_checkpoints_are_written_no_oftener_than_asked(tmp_path: Path) -> None:
     with pytest.raises(Interrupted):
-        trained(tmp_path / "checkpoint", task=replace(TASK, draw=failing_at(5)))
+        trained(tmp_path / "checkpoint", job=replace(JOB, draw=failing_at(5)))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -176,8 +176,8 @@ def test_checkpoints_cost_less_than_two_percent_of_the_time_however_slow_the_dis
         return draw_spans(rows, generator)
 
     monkeypatch.setattr("stages.training.loop.save_tensors", slow_save)
-    long = replace(TASK, epochs=90, draw=slow_draw)  # 270 steps
-    _, history = trained(tmp_path / "checkpoint", task=long, interval=20)
+    long = replace(JOB, epochs=90, draw=slow_draw)  # 270 steps
+    _, history = trained(tmp_path / "checkpoint", job=long, interval=20)
     assert written[0] == (20, 21)  # the interval, as long as nothing is known of the disk
     assert written[1] == (71, 74)  # 50 times 1 s after the first
     assert written[2][0] == 224  # 50 times 3 s after the second
@@ -191,11 +191,11 @@ def test_an_interval_of_zero_writes_after_every_step(tmp_path: Path, monkeypatch
     steps: list[object] = []
     monkeypatch.setattr("stages.training.loop.save_tensors", lambda *_, **facts: steps.append(facts["steps"]))
     trained(tmp_path / "checkpoint", interval=0)
-    assert steps == [*range(1, TASK.steps + 1), TASK.steps]
+    assert steps == [*range(1, JOB.steps + 1), JOB.steps]
 
 
-class Mortal(Starter):
-    """A starter that is gone after so many questions."""
+class Mortal(ParentProcess):
+    """A parent_process that is gone after so many questions."""
 
     def __init__(self, life: int) -> None:
         self.life = life
@@ -205,14 +205,14 @@ class Mortal(Starter):
         return self.life < 0
 
 
-@pytest.mark.parametrize("steps", [0, 4, TASK.steps])
+@pytest.mark.parametrize("steps", [0, 4, JOB.steps])
 def test_a_training_whose_starter_is_gone_stops_after_the_step_and_goes_on_to_the_same_weights(
     tmp_path: Path, steps: int
 ) -> None:
     expected, _ = trained(tmp_path / "straight")
-    told = rf"stopped after step {steps} of {TASK.steps}, because .* is gone; the same command goes on from there"
+    told = rf"stopped after step {steps} of {JOB.steps}, because .* is gone; the same command goes on from there"
     with pytest.raises(KeyboardInterrupt, match=told):
-        trained(tmp_path / "checkpoint", starter=Mortal(steps))
+        trained(tmp_path / "checkpoint", parent_process=Mortal(steps))
     assert load_tensors(tmp_path / "checkpoint")[1]["steps"] == steps
     assert same(trained(tmp_path / "checkpoint")[0], expected)
 
@@ -271,11 +271,11 @@ def test_a_damaged_checkpoint_is_told_in_one_line(tmp_path: Path) -> None:
 
 def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"the loss is (nan|inf) at step [0-9]+ of .*learning_rate") as fault:
-        trained(tmp_path / "checkpoint", task=replace(TASK, peak_rate=1e30))
+        trained(tmp_path / "checkpoint", job=replace(JOB, peak_rate=1e30))
     assert "\n" not in str(fault.value)
     assert not (tmp_path / "checkpoint").exists()
 
 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
     with pytest.raises(StudyError, match="warmup_tokens of pretrain: was 5000; allowed: less than the 2560 tokens"):
-        replace(TASK, schedule=Schedule(warmup_tokens=5000, decay_epochs=5.0, floor=0.1))
+        replace(JOB, schedule=Schedule(warmup_tokens=5000, decay_epochs=5.0, min_lr_ratio=0.1))

@@ -17,7 +17,7 @@ from stages.system.errors import command
 from stages.system.files import read_json, write_json
 from stages.training.run import Run, Training, run
 from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
-from tests.training.test_loop import TASK
+from tests.training.test_loop import JOB
 
 SEEDS = [1, 2]
 Publish = Callable[..., list[int]]
@@ -51,7 +51,7 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
         trained.clear()
 
         def trainings(_: Path, seed: int) -> dict[str, Training]:
-            return {f"seed-{seed}": Training(TASK, pytest.fail)}
+            return {f"seed-{seed}": Training(JOB, pytest.fail)}
 
         run("pretrain", experiment, {"epochs": 3}, OUTPUT, Path("prepared"), trainings=trainings)
         return [*trained]

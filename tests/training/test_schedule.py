@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from stages.settings import Finetune, Pretrain, Schedule
-from stages.training.loop import Task
+from stages.training.loop import Job
 from stages.training.schedule import learning_rate
 from tests.reference.training import rates as plain_rates
 from tests.tiny import HANDOUT
@@ -13,8 +13,8 @@ from tests.tiny import HANDOUT
 DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files
 
 
-def task(phase: Pretrain | Finetune, rows: int, epochs: int) -> Task:
-    return Task(
+def job(phase: Pretrain | Finetune, rows: int, epochs: int) -> Job:
+    return Job(
         phase="any",
         draw=lambda rows, generator: pytest.fail("a schedule draws nothing"),
         rows=rows,
@@ -27,17 +27,17 @@ def task(phase: Pretrain | Finetune, rows: int, epochs: int) -> Task:
 
 
 @pytest.fixture(scope="module", name="pretraining")
-def pretraining_fixture() -> Task:
-    return task(HANDOUT.pretrain, DOCUMENTS, HANDOUT.pretrain.epochs)
+def pretraining_fixture() -> Job:
+    return job(HANDOUT.pretrain, DOCUMENTS, HANDOUT.pretrain.epochs)
 
 
-def rates(task: Task, epoch: int) -> list[float]:
+def rates(job: Job, epoch: int) -> list[float]:
     """The rates of an epoch's steps; epochs count from 1."""
-    steps = task.steps // task.epochs
-    return [task.rate(step) for step in range((epoch - 1) * steps, epoch * steps)]
+    steps = job.steps // job.epochs
+    return [job.rate(step) for step in range((epoch - 1) * steps, epoch * steps)]
 
 
-def test_the_recipe_has_the_assignments_steps(pretraining: Task) -> None:
+def test_the_recipe_has_the_assignments_steps(pretraining: Job) -> None:
     assert pretraining.steps == 650 * 23  # 23 batches of 128 hold 2937 documents
 
 
@@ -47,7 +47,7 @@ def differing(found: list[float], expected: list[float]) -> list[int]:
     return [i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if abs(one - other) > 1e-12 * other]
 
 
-def test_every_steps_rate_in_pretraining_is_the_published_one(pretraining: Task) -> None:
+def test_every_steps_rate_in_pretraining_is_the_published_one(pretraining: Job) -> None:
     published = list(plain_rates(DOCUMENTS, 128, 650, peak=6e-3, documents=DOCUMENTS))
     assert len(published) == 14_950
     assert differing([pretraining.rate(step) for step in range(pretraining.steps)], published) == []
@@ -55,19 +55,19 @@ def test_every_steps_rate_in_pretraining_is_the_published_one(pretraining: Task)
 
 @pytest.mark.parametrize("epochs", [HANDOUT.finetune.scratch_epochs, HANDOUT.finetune.pretrained_epochs])
 def test_every_steps_rate_in_finetuning_is_the_published_one(epochs: int) -> None:
-    finetuning = task(HANDOUT.finetune, QUESTIONS, epochs)
+    finetuning = job(HANDOUT.finetune, QUESTIONS, epochs)
     published = list(plain_rates(QUESTIONS, 256, epochs, peak=6e-4, documents=DOCUMENTS))
     assert differing([finetuning.rate(step) for step in range(finetuning.steps)], published) == []
 
 
-def test_a_schedule_without_pad_in_its_count_would_differ(pretraining: Task) -> None:
+def test_a_schedule_without_pad_in_its_count_would_differ(pretraining: Job) -> None:
     one_less = replace(pretraining, context=HANDOUT.model.context - 1)  # as if a context held one token less
     published = list(plain_rates(DOCUMENTS, 128, 650, peak=6e-3, documents=DOCUMENTS))
     assert len(differing([one_less.rate(step) for step in range(one_less.steps)], published)) > 5000
 
 
 @pytest.mark.parametrize("first_and_last", [(161, 242), (564, 645)])
-def test_the_rate_lies_on_the_floor_twice(pretraining: Task, first_and_last: tuple[int, int]) -> None:
+def test_the_rate_lies_on_the_floor_twice(pretraining: Job, first_and_last: tuple[int, int]) -> None:
     first, last = first_and_last
     for epoch in range(first, last + 1):
         assert rates(pretraining, epoch)[-1] == pytest.approx(6e-4, rel=1e-12)
@@ -75,40 +75,40 @@ def test_the_rate_lies_on_the_floor_twice(pretraining: Task, first_and_last: tup
     assert rates(pretraining, last + 1)[-1] > 6e-4
 
 
-def test_the_rate_is_at_its_peak_again_in_epoch_403(pretraining: Task) -> None:
+def test_the_rate_is_at_its_peak_again_in_epoch_403(pretraining: Job) -> None:
     highest = max(range(300, 500), key=lambda epoch: max(rates(pretraining, epoch)))
     assert highest in (403, 404)  # the peak lies at the end of 403
     assert max(rates(pretraining, 403)) == pytest.approx(6e-3, rel=1e-5)
 
 
-def test_no_step_is_above_the_peak_and_none_at_zero(pretraining: Task) -> None:
+def test_no_step_is_above_the_peak_and_none_at_zero(pretraining: Job) -> None:
     everything = [pretraining.rate(step) for step in range(pretraining.steps)]
     assert max(everything) <= 6e-3
     assert min(everything) >= 6e-4 * (1 - 1e-12)
 
 
-def test_the_assignments_warm_up_is_over_within_the_first_batch(pretraining: Task) -> None:
+def test_the_assignments_warm_up_is_over_within_the_first_batch(pretraining: Job) -> None:
     assert pretraining.rate(0) == 6e-3  # 128 x 127 tokens exceed 10,240
 
 
 @pytest.mark.parametrize(("epochs", "last"), [(10, 5.98e-4), (75, 5.10e-4)])
 def test_finetuning_ends_far_from_the_floor(epochs: int, last: float) -> None:
     # cosine over 200 x 2937 x 128 tokens; 10 epochs see 10 x 2000 x 127 tokens, 75 epochs 19,050,000
-    finetuning = task(HANDOUT.finetune, QUESTIONS, epochs)
+    finetuning = job(HANDOUT.finetune, QUESTIONS, epochs)
     assert finetuning.rate(finetuning.steps - 1) == pytest.approx(last, abs=0.005e-4)
 
 
 def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None:
-    schedule = Schedule(warmup_tokens=10**9, decay_epochs=1e9, floor=0.0)  # the rate tells the tokens
-    short = Task("any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e9, schedule=schedule, context=11)
+    schedule = Schedule(warmup_tokens=10**9, decay_epochs=1e9, min_lr_ratio=0.0)  # the rate tells the tokens
+    short = Job("any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e9, schedule=schedule, context=11)
     seen = [round(short.rate(step)) for step in range(short.steps)]
     assert seen == [40, 40, 80, 100, 140, 180]  # the first step's own, then those of all steps before
 
 
 @pytest.mark.parametrize(("warmup", "first"), [(0, 1.0), (15, 1.0), (40, 1.0), (80, 0.5)])
 def test_the_first_step_has_the_peak_unless_the_warm_up_is_longer(warmup: int, first: float) -> None:
-    schedule = Schedule(warmup_tokens=warmup, decay_epochs=3.0, floor=0.0)
-    short = Task("any", pytest.fail, rows=10, epochs=9, batch_size=4, peak_rate=1.0, schedule=schedule, context=11)
+    schedule = Schedule(warmup_tokens=warmup, decay_epochs=3.0, min_lr_ratio=0.0)
+    short = Job("any", pytest.fail, rows=10, epochs=9, batch_size=4, peak_rate=1.0, schedule=schedule, context=11)
     assert short.rate(0) == first
     assert short.rate(1) == pytest.approx(learning_rate(40, 1.0, short.decay_tokens, schedule), rel=1e-15)
 
@@ -130,9 +130,9 @@ def test_the_first_step_has_the_peak_unless_the_warm_up_is_longer(warmup: int, f
     ],
 )
 def test_the_rate_at_given_tokens(tokens: int, rate: float) -> None:
-    schedule = Schedule(warmup_tokens=100, decay_epochs=1.0, floor=0.1)
+    schedule = Schedule(warmup_tokens=100, decay_epochs=1.0, min_lr_ratio=0.1)
     assert learning_rate(tokens, 2.0, 1100, schedule) == pytest.approx(rate)
 
 
 def test_without_warm_up_the_first_token_has_the_peak() -> None:
-    assert learning_rate(0, 2.0, 1000, Schedule(warmup_tokens=0, decay_epochs=1.0, floor=0.1)) == 2.0
+    assert learning_rate(0, 2.0, 1000, Schedule(warmup_tokens=0, decay_epochs=1.0, min_lr_ratio=0.1)) == 2.0

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.cpu.kernels import call, random_seed, serve
-from stages.model.rows import Part, Rows
+from stages.model.packing import Packing, Part
 
 EPSILON = 1e-5  # of LayerNorm, torch's default
 
@@ -65,14 +65,14 @@ def embed(table: Tensor, numbers: Tensor) -> Tensor:
     return F.embedding(numbers, wide(table)).to(table.dtype)
 
 
-def embed_positions(table: Tensor, rows: Rows) -> Tensor:
+def embed_positions(table: Tensor, rows: Packing) -> Tensor:
     """Each character's vector by its position in its row. table: (≥ T, C); returns (N, C)."""
     if rows.are_full:  # nothing to look up
         return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in rows.parts)])
     return embed(table, rows.positions.to(table.device))
 
 
-def split_heads(x: Tensor, rows: Rows, heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
+def split_heads(x: Tensor, rows: Packing, heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
     """The heads of a batch's parts, as rectangles: zeros past the end of a row.
 
     x: (N, kinds·C); kinds is 1 or, for queries, keys and values, 3. Returns as many (B, nh, T, hs) for each part.
@@ -85,7 +85,7 @@ def split_heads(x: Tensor, rows: Rows, heads: int, kinds: int = 3) -> list[tuple
     return [part.permute(2, 0, 3, 1, 4).unbind() for part in split]
 
 
-def merge_heads(parts: Sequence[Tensor], rows: Rows) -> Tensor:
+def merge_heads(parts: Sequence[Tensor], rows: Packing) -> Tensor:
     """(B, nh, T, hs) of each part → (N, C), without what is past the end of a row."""
     if serve(parts[0]):
         merged: Tensor = _MergeHeads.apply(rows, *parts)
@@ -185,7 +185,7 @@ class _LinearGelu(torch.autograd.Function):
 
 class _SplitHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rows: Rows, heads: int, kinds: int) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, x: Tensor, rows: Packing, heads: int, kinds: int) -> tuple[Tensor, ...]:
         ctx.rows, ctx.kinds = rows, kinds
         return tuple(kind for part in _split(x, rows, heads, kinds) for kind in part)
 
@@ -197,7 +197,7 @@ class _SplitHeads(torch.autograd.Function):
 
 class _MergeHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Rows, *parts: Tensor) -> Tensor:
+    def forward(ctx: Any, rows: Packing, *parts: Tensor) -> Tensor:
         ctx.heads, ctx.rows = parts[0].shape[1], rows
         return _merge([(part,) for part in parts], rows)
 
@@ -206,7 +206,7 @@ class _MergeHeads(torch.autograd.Function):
         return None, *(part[0] for part in _split(gradient, ctx.rows, ctx.heads, kinds=1))
 
 
-def _split(x: Tensor, rows: Rows, heads: int, kinds: int) -> list[Tensor]:
+def _split(x: Tensor, rows: Packing, heads: int, kinds: int) -> list[Tensor]:
     """x (N, kinds·C) → (kinds, B, nh, T, hs) for each part."""
     x, head_size = x.contiguous(), x.shape[1] // (kinds * heads)
     assert len(x) == sum(rows.sizes)
@@ -218,7 +218,7 @@ def _split(x: Tensor, rows: Rows, heads: int, kinds: int) -> list[Tensor]:
     return parts
 
 
-def _merge(parts: Sequence[Sequence[Tensor]], rows: Rows) -> Tensor:
+def _merge(parts: Sequence[Sequence[Tensor]], rows: Packing) -> Tensor:
     """As many (B, nh, T, hs) as there are kinds, for each part → (N, kinds·C)."""
     kinds, (_, heads, _, head_size) = len(parts[0]), parts[0][0].shape
     merged = parts[0][0].new_empty(sum(rows.sizes), kinds * heads * head_size)
@@ -229,7 +229,7 @@ def _merge(parts: Sequence[Sequence[Tensor]], rows: Rows) -> Tensor:
     return merged
 
 
-def _places(rows: Rows) -> list[tuple[torch.Size, Tensor]]:
+def _places(rows: Packing) -> list[tuple[torch.Size, Tensor]]:
     """Of each part its (B, T), and where its rows start in (N, C) and how long they are: (2, B)."""
     places = rows.places.split([part.shape[0] for part in rows.parts], dim=1)
     return [(part.shape, each) for part, each in zip(rows.parts, places, strict=True)]

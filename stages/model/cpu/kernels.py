@@ -20,7 +20,7 @@ from torch import Tensor
 
 from stages.model.cpu.processor import processor_features
 
-SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "row_attention.cpp")]
+SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
 COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")

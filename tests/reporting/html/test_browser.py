@@ -56,7 +56,7 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_variant(base / "evaluations", "<b>rope", ([0] * 10,) * 2, (FIVE,) * 2, person=PERSON)
     write_variant(base / "evaluations", "vanilla", ([0] * 10,) * 2, ([1] * 10,) * 2, person=PERSON)
     names = ["<b>rope", "vanilla"]
-    write_report(base / "evaluations", base / "report", "quick", "all", names, settings=SHOWN)
+    write_report(base / "evaluations", base / "report", "quick", "compared", names, settings=SHOWN)
     return base / "report" / "index.html"
 
 

@@ -87,7 +87,7 @@ def test_a_colour_that_may_mean_something_has_no_counterpart() -> None:
 ON_WHITE = {"influence", "influence_perceiver", "saliency", "saliency_attention", "pretraining"}
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("reports/quick/all/*.svg")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(ROOT.glob("reports/quick/compared/*.svg")), ids=lambda path: path.stem)
 def test_the_studys_own_figures_follow_the_page_but_for_those_of_shades(path: Path) -> None:
     figure = inlined(path.read_text(encoding="utf-8"), "f1--", "a")
     kind, colours = ("white", False) if path.stem in ON_WHITE else ("follows", True)

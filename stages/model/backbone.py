@@ -1,0 +1,44 @@
+"""What stands between embedding and head."""
+
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+
+from stages.model.block import Block
+from stages.model.mixer import Mixer, State
+from stages.model.packing import Packing
+from stages.settings import Model, Section
+
+
+class Backbone(nn.ModuleList):
+    """layers × Block, each with a mixer of the variant.
+
+    A variant that does not keep one vector a character all the way (the perceiver) derives a `Backbone` of its own.
+    """
+
+    needs_positions: bool
+
+    def __init__(self, model: Model, settings: Section, mixer: type[Mixer]) -> None:
+        super().__init__(Block(model, mixer(model, settings, layer)) for layer in range(model.layers))
+        self.needs_positions = mixer.needs_positions
+
+    def forward(
+        self,
+        x: Tensor,
+        rows: Packing,
+        states: Sequence[State] | None = None,
+        loss_indices: Tensor | None = None,
+    ) -> Tensor:
+        """x (N, C) → (N, C); rows as in `Mixer.forward`, and so are the states, one a block.
+
+        With `loss_indices`, numbers of characters, only those come out: (loss_indices, C).
+        """
+        for i, block in enumerate(self):
+            is_last = i == len(self) - 1
+            x = block(x, rows, None if states is None else states[i], loss_indices if is_last else None)
+        return x
+
+    def empty_states(self, batch: int, positions: int) -> list[State]:
+        """States of `batch` rows that have seen nothing yet, with room for `positions` positions."""
+        mixers = [module for module in self.modules() if isinstance(module, Mixer)]
+        return [mixer.empty_state(batch, positions) for mixer in mixers]

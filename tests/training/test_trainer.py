@@ -1,0 +1,152 @@
+"""One step of training: only linear weights decay, each by its rule, and a stop leaves no trace."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from stages.corpus.example import Examples
+from stages.corpus.questions import question_examples
+from stages.corpus.span_corruption import span_corruption
+from stages.experiment.backend import Backend
+from stages.settings import Optimizer
+from stages.training.batches import split_by_length
+from stages.training.trainer import Trainer
+from tests.invented import prepared_like_the_handout
+from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, MODEL, VARIANTS, loud, spans, tiny_model, tiny_prepared
+
+PREPARED = tiny_prepared()
+VOCABULARY = len(PREPARED.vocabulary)
+OPTIMIZER = HANDOUT.optimizer.model_copy(update={"matrices": "adamw"})
+MUON = HANDOUT.optimizer.model_copy(update={"matrices": "muon"})
+EITHER = pytest.mark.parametrize("optimizer", [OPTIMIZER, MUON], ids=lambda optimizer: optimizer.matrices)
+
+
+def span_batch() -> Examples:
+    return span_corruption(PREPARED.documents, np.arange(8).repeat(2), spans(4, 30), np.random.default_rng(0))
+
+
+def question_batch() -> Examples:
+    return question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8))
+
+
+def trainer(variant: str, backend: Backend = FLOAT32, optimizer: Optimizer = OPTIMIZER) -> Trainer:
+    return Trainer(loud(tiny_model(variant, VOCABULARY)), optimizer, backend)
+
+
+@EITHER
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("decays", ["matrices", "all_but_biases"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_shall_decay_decays(variant: str, decays: str, backend: Backend, optimizer: Optimizer) -> None:
+    trained = trainer(variant, backend, optimizer.model_copy(update={"weight_decay": 0.5, "decays": decays}))
+    before = {name: weight.clone() for name, weight in trained.weights().items()}
+    for master in trained.masters:
+        master.grad = torch.zeros_like(master)  # what moves, decays
+    for each in trained.optimizers:
+        for group in each.param_groups:
+            group["lr"] = 0.1
+        each.step()
+    modules = trained.model.named_modules()
+    linear = {f"{name}.weight" for name, module in modules if isinstance(module, nn.Linear)}
+    assert {"head.weight", "blocks.0.expand.weight"} <= linear
+    for name, weight in trained.weights().items():
+        decayed = name in linear if decays == "matrices" else not name.endswith("bias")
+        expected = before[name] * (1 - 0.1 * 0.5) if decayed else before[name]
+        torch.testing.assert_close(weight, expected, rtol=1e-6, atol=0, msg=name)
+
+
+@EITHER
+def test_every_parameter_has_one_optimizer(optimizer: Optimizer) -> None:
+    trained = trainer("vanilla", optimizer=optimizer)
+    groups = [group for each in trained.optimizers for group in each.param_groups]
+    inside = [id(parameter) for group in groups for parameter in group["params"]]
+    assert sorted(inside) == sorted(map(id, trained.masters))
+    assert {tuple(group["betas"]) for group in groups if "betas" in group} == {(0.9, 0.95)}
+
+
+def test_muons_step_turns_the_blocks_matrices_all_directions_alike_and_leaves_the_head_to_adamw() -> None:
+    rate = 1e-3
+    steps = {}
+    for optimizer in (OPTIMIZER, MUON):
+        trained = trainer("vanilla", optimizer=optimizer.model_copy(update={"weight_decay": 0.0}))
+        before = {name: weight.clone() for name, weight in trained.weights().items()}
+        trained.step(split_by_length(span_batch()), rate)
+        steps[optimizer.matrices] = {name: weight - before[name] for name, weight in trained.weights().items()}
+    adamw, muon = steps["adamw"], steps["muon"]
+    for name in ("head.weight", "embedding.weight", "norm.bias", "blocks.0.expand.bias"):
+        assert torch.equal(adamw[name], muon[name])
+    for name in ("blocks.0.expand.weight", "blocks.1.contract.weight", "blocks.0.mixer.projection.weight"):
+        sizes = torch.linalg.svdvals(muon[name])
+        assert sizes.quantile(0.9) < 2 * sizes.quantile(0.1)  # Newton-Schulz brings most of them near one size
+        # scaled to AdamW's usual size of a step: 0.2 of the rate (Liu et al. 2025, arXiv 2502.16982)
+        assert float(muon[name].square().mean().sqrt()) == pytest.approx(0.2 * rate, rel=0.25)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_bfloat16_keeps_float32_masters_and_the_model_follows_them(variant: str) -> None:
+    trained = trainer(variant, BFLOAT16)
+    before = trained.weights()["head.weight"].clone()
+    trained.step(split_by_length(question_batch()), 1e-6)  # a change too small for bfloat16
+    after = trained.weights()
+    assert {weight.dtype for weight in after.values()} == {torch.float32}
+    assert not torch.equal(after["head.weight"], before)
+    for name, copy in trained.model.named_parameters():
+        assert copy.dtype == torch.bfloat16
+        assert torch.equal(copy, after[name].to(torch.bfloat16))
+
+
+@EITHER
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_restored_learner_goes_on_bit_for_bit(variant: str, backend: Backend, optimizer: Optimizer) -> None:
+    parts = split_by_length(span_batch())
+    straight = trainer(variant, backend, optimizer)
+    for _ in range(3):
+        straight.step(parts, 1e-3)
+    saved = {name: tensor.clone() for name, tensor in straight.state().items()}
+    resumed = Trainer(tiny_model(variant, VOCABULARY, seed=9), optimizer, backend)
+    resumed.restore(saved)
+    for each in (straight, resumed):
+        for _ in range(3):
+            each.step(parts, 1e-3)
+    for name, tensor in straight.state().items():
+        assert torch.equal(tensor, resumed.state()[name]), name
+
+
+@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
+def test_a_step_gives_the_same_bits_with_one_thread_and_with_two(backend: Backend) -> None:
+    """A batch so large that both threads get a share of every operation."""
+    shape = HANDOUT.model.model_copy(update={"layers": 2, "heads": 4, "width": 64})
+    prepared = prepared_like_the_handout(64, {"train": 1, "dev": 1, "test": 1})
+    objective = HANDOUT.pretrain.objectives.span_corruption
+    examples = span_corruption(prepared.documents, np.arange(64), objective, np.random.default_rng(0))
+    threads, states = torch.get_num_threads(), []
+    try:
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            trained = Trainer(tiny_model("rope", len(prepared.vocabulary), model=shape), OPTIMIZER, backend)
+            torch.manual_seed(1)  # of dropout
+            loss = trained.step(trained.cut(examples), 1e-3)
+            states.append(trained.state() | {"loss": loss})
+    finally:
+        torch.set_num_threads(threads)
+    assert [name for name, tensor in states[0].items() if not torch.equal(tensor, states[1][name])] == []
+
+
+def test_dropout_is_on_in_training() -> None:
+    model = MODEL.model_copy(update={"dropout": 0.5})
+    trained = Trainer(tiny_model("vanilla", VOCABULARY, model=model), OPTIMIZER, FLOAT32)
+    parts = [question_batch()]
+    losses = {float(trained.gradients(parts)) for _ in range(3)}
+    assert len(losses) == 3
+
+
+@pytest.mark.parametrize("context", [16, 24, 64])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_batch_that_fills_the_context_can_be_trained_on(variant: str, context: int) -> None:
+    shape = MODEL.model_copy(update={"context": context})
+    full = Examples.of(np.arange(2, context + 3)[None] % VOCABULARY, np.array([context + 1]))
+    assert full.inputs.shape == (1, context)
+    trained = Trainer(tiny_model(variant, VOCABULARY, model=shape), OPTIMIZER, FLOAT32)
+    assert trained.step(split_by_length(full), 1e-3).isfinite()
