@@ -6,13 +6,13 @@ from tqdm import tqdm
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
+from stages.experiment.results import results
 from stages.inference.generation import answer
 from stages.inference.scoring import is_correct
 from stages.model.gpt import GPT
 from stages.settings import Generation
 from stages.system.errors import command
 from stages.system.files import new_folder, read_json, write_json, write_text
-from stages.training.run import results
 
 
 def predictions(model: GPT, prepared: Prepared, split: str, decoding: Generation) -> pd.DataFrame:

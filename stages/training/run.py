@@ -19,7 +19,6 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit, provenance
 from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
-from stages.system.errors import StudyError
 from stages.system.files import new_folder, read_json, write_bytes, write_json, write_text
 from stages.system.lifetime import ParentProcess
 from stages.training.batches import steps_per_epoch
@@ -138,18 +137,6 @@ def run(
         for seed in seeds:  # after train_apart there is nothing left of it to train
             together.complete(seed)
         together.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)
-
-
-def results(folder: Path) -> dict[str, dict[str, Any]]:
-    """The facts of each training that `run` published in a folder, by name.
-
-    Raises:
-        StudyError: there are none.
-    """
-    paths = [path for path in sorted(folder.glob("*.json")) if path.stem != "provenance"]
-    if not paths:
-        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
-    return {path.stem: read_json(path) for path in paths}
 
 
 def _curve(variant: str, job: Job, history: History, seed: int) -> pd.DataFrame:
