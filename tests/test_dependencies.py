@@ -1,15 +1,12 @@
-"""Each stage of stages/dvc.yaml depends on the code that it runs, and on no other."""
+"""Each stage of stages/dvc.yaml depends on the code that it imports, and on no other folder."""
 
-import json
-import re
-import subprocess
-import sys
+import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.project import environment
 from tests.tiny import ROOT, VARIANTS
 
 STAGES = {
@@ -17,74 +14,75 @@ STAGES = {
     for name, stage in yaml.safe_load((ROOT / "stages" / "dvc.yaml").read_text(encoding="utf-8"))["stages"].items()
 }
 # What every stage imports and what reaches a result through params.yaml alone
-EXEMPT = ("stages/settings/", "stages/system/errors.py", "stages/system/files.py")
-SHOW_IMPORTS = """
-import importlib, json, sys
-found = {}
-for key, names in json.loads(sys.argv[1]).items():
-    for loaded in [name for name in sys.modules if name.split(".")[0] == "stages"]:
-        del sys.modules[loaded]
-    for name in names:
-        importlib.import_module(name)
-    modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "stages"]
-    found[key] = [module.__file__ for module in modules]
-print(json.dumps(found))
-"""
+EXEMPT = ("stages/settings/", "stages/system/", "stages/__init__.py")
 
 
-def cells(name: str) -> list[str]:
-    """The variants whose code the stage runs, each in a cell of its own; a nameless cell where it runs none or all."""
-    return VARIANTS if any("mixers/$" in dependency for dependency in STAGES[name]["deps"]) else [""]
+def files_of(module: str) -> set[Path]:
+    """The files that an import of a module runs: its own and the `__init__.py` of every package above it."""
+    parts = module.split(".")
+    packages = [ROOT.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1)]
+    return {path for path in (*packages, ROOT.joinpath(*parts).with_suffix(".py")) if path.is_file()}
 
 
-def dependencies(name: str, variant: str) -> list[str]:
-    """What the stage depends on in the cell of a variant."""
-    templates = ("${item.variant}", "${ablation.variant}")
-    return [each.replace(templates[0], variant).replace(templates[1], variant) for each in STAGES[name]["deps"]]
+@cache
+def imports_of(file: Path) -> frozenset[Path]:
+    """The project's files that a file's import statements run, wherever they stand in it."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        found |= {path for name in names if name.split(".")[0] == "stages" for path in files_of(name)}
+    return frozenset(found)
 
 
-@pytest.fixture(scope="module", name="imports")
-def imports_fixture() -> dict[str, set[str]]:
-    """The project's files that each cell's process imports, and their C++, by stage and variant."""
-    wanted = {}
-    for name, stage in STAGES.items():
-        for variant in cells(name):
-            mixers = [f"stages.mixers.{each}" for each in (VARIANTS if name == "check" else [variant]) if each]
-            module = stage["cmd"].split()[2]
-            started = f"{module}.__main__" if (ROOT / module.replace(".", "/")).is_dir() else module
-            wanted[f"{name} {variant}"] = [started, *mixers]
-    command = [sys.executable, "-c", SHOW_IMPORTS, json.dumps(wanted)]
-    ended = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
-    files = {
-        cell: {Path(file).relative_to(ROOT).as_posix() for file in found}
-        for cell, found in json.loads(ended.stdout).items()
-    }
-    for found in files.values():
-        sources = {file.replace(".py", ".cpp") for file in found if (ROOT / file.replace(".py", ".cpp")).is_file()}
-        found |= sources
-        for source in sources:
-            headers = re.findall(r'^#include "(.+)"', (ROOT / source).read_text(encoding="utf-8"), re.MULTILINE)
-            found |= {(Path(source).parent / header).as_posix() for header in headers}
-    return {cell: {file for file in found if not file.endswith("__init__.py")} for cell, found in files.items()}
+def imported(name: str, variants: list[str]) -> set[str]:
+    """All files that the stage runs, with those of some variants, as paths from the root."""
+    module = STAGES[name]["cmd"].split()[2]
+    todo = set().union(files_of(module), *(files_of(f"stages.mixers.{variant}") for variant in variants))
+    found: set[Path] = set()
+    while todo:
+        file = todo.pop()
+        found.add(file)
+        todo |= imports_of(file) - found
+    return {file.relative_to(ROOT).as_posix() for file in found}
+
+
+def variants_of(name: str) -> list[str]:
+    """The variants whose code the stage runs, each in a cell of its own; all in one cell for `check`."""
+    return VARIANTS if any("mixers" in dependency for dependency in STAGES[name]["deps"]) else []
+
+
+def code_of(name: str, variant: str) -> list[str]:
+    """The code that the stage lists, in the cell of a variant."""
+    filled = [each.replace("${item.variant}", variant).replace("${ablation.variant}", variant) for each in deps(name)]
+    return [each for each in filled if each.startswith("stages/")]
+
+
+def deps(name: str) -> list[str]:
+    """The dependencies of a stage as they are written."""
+    listed: list[str] = STAGES[name]["deps"]
+    return listed
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_every_module_it_imports(name: str, imports: dict[str, set[str]]) -> None:
-    for variant in cells(name):
-        listed = dependencies(name, variant)
+def test_a_stage_depends_on_every_file_it_imports(name: str) -> None:
+    for variant in variants_of(name) or [""]:
+        listed = code_of(name, variant)
         missing = [
             file
-            for file in sorted(imports[f"{name} {variant}"])
+            for file in sorted(imported(name, [variant] if variant else []))
             if not file.startswith(EXEMPT) and not any(file == each or file.startswith(f"{each}/") for each in listed)
         ]
         assert missing == []
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_no_module_that_none_of_its_cells_imports(name: str, imports: dict[str, set[str]]) -> None:
-    """The cells of a matrix share their list: a module that some variants share stands there for all."""
-    imported = set[str]().union(*(imports[f"{name} {variant}"] for variant in cells(name)))
-    for variant in cells(name):
-        listed = dependencies(name, variant)
-        code = [dependency for dependency in listed if dependency.startswith("stages/")]
-        assert [each for each in code if not any(file.startswith(each) for file in imported)] == []
+def test_a_stage_depends_on_no_folder_that_none_of_its_cells_imports(name: str) -> None:
+    """The cells of a matrix share their list: a folder that some variants need stands there for all."""
+    files = imported(name, variants_of(name))
+    for variant in variants_of(name) or [""]:
+        assert [each for each in code_of(name, variant) if not any(file.startswith(each) for file in files)] == []
