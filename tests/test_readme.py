@@ -1,109 +1,80 @@
-"""What the README shows step by step is done here literally, in a clone."""
+"""README and docs/: links lead somewhere, commands name what exists, figures are those of the reports."""
 
 import csv
 import json
 import re
-import shlex
 import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from stages.costing.formulas import FORMULAS, Shape
-from stages.reporting.published import published
-from tests.project import write_params
-from tests.test_pipeline import Project, clone, small, stages_run, trained
-from tests.tiny import BUILT_IN, ROOT, SETTINGS
+from tests.project import environment, write_params
+from tests.tiny import BUILT_IN, ROOT, params
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-NOTES = (ROOT / "reports/notes.md").read_text(encoding="utf-8")
-
-
-def blocks(heading: str) -> list[tuple[str, str]]:
-    """The fenced blocks of a section: language and content."""
-    section = re.search(rf"^### {re.escape(heading)}\n(.*?)^##", README, re.MULTILINE | re.DOTALL)
-    assert section
-    return re.findall(r"^```(\w+)\n(.*?)^```$", section[1], re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STAGES = set(yaml.safe_load((ROOT / "stages/dvc.yaml").read_text(encoding="utf-8"))["stages"])
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def add(there: Any, new: Any) -> Any:
-    """The settings with new entries: lists get longer, sections get keys."""
-    if isinstance(new, list):
-        return [*there, *new]
-    if isinstance(new, dict):
-        return there | {key: add(there[key], value) if key in there else value for key, value in new.items()}
-    raise AssertionError(f"{there!r} is there already")
-
-
-CONTRACT = (
-    "test_no_input_changes_logits_before_it",
-    "test_cached_generation_equals_full_forward",
-    "test_cached_generation_is_as_exact_as_the_full_forward_in_bfloat16",
-    "test_every_parameter_gets_a_gradient",
-)  # of a variant: some of it
-
-
-@pytest.fixture(scope="module", name="project")
-def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return clone(tmp_path_factory.mktemp("readme") / "project")
-
-
-def test_a_variant_is_added_as_the_readme_says(project: Project) -> None:
-    (_, code), (_, settings), (_, commands) = blocks("Add your own variant")
-    name = re.match(r"# (stages/mixers/(\w+)\.py)\n", code)
-    assert name
-    path, variant = Path(name[1]), name[2]
-    (project.folder / path).write_text(code, encoding="utf-8")
-
-    def grown(content: dict[str, Any]) -> None:
-        small(content)
-        content["compute"]["precision"] = "bfloat16"  # as where processors or GPUs multiply it fast
-        content |= add(content, yaml.safe_load(settings))
-
-    write_params(project.folder, grown)
-    for folder in ("tests", "pyproject.toml"):
-        target = project.folder / folder
-        if (ROOT / folder).is_dir():
-            shutil.copytree(ROOT / folder, target, ignore=shutil.ignore_patterns("__pycache__"))
-        elif not target.exists():
-            shutil.copy(ROOT / folder, target)
-    test, experiment = commands.splitlines()
-    output = project.run(*test.split(), "-vv")
-    for name in CONTRACT:
-        assert re.search(rf"::{name}\[.*{variant}.*\] PASSED", output), name
-    output = project.run(*experiment.split())
-    assert trained(output) == [f"pretrain@quick-{variant}", f"finetune@quick-{variant}"]
-    assert [stage for stage in stages_run(output) if stage.endswith(("rope", "vanilla"))] == []
-    assert set(project.metrics()["variants"]) == {variant}
-
-
-def test_a_text_of_ones_own_is_modelled_as_the_readme_says(project: Project) -> None:
-    text = "The cat sat on the mat, and the mat lay flat. "
-    (project.folder / "my.txt").write_text(200 * text, encoding="utf-8")
-    write_params(project.folder, small)
-    beginnings = ("dvc exp run -S sources.text", "python -m stages.sample --recipe text")
-    lines = [line for line in README.splitlines() if line.startswith(beginnings)]
-    training, *samples = [shlex.split(line, comments=True) for line in lines]
-    assert trained(project.run(*training)) == ["pretrain@text-vanilla"]
-    assert len(samples) == 3
-    for command in samples:
-        assert set(project.run(*command)) <= {*text, *"\n□⁇"}  # hardly trained, it may draw any of its vocabulary
-
-
-def rows_of(header: str) -> list[list[str]]:
-    """The cells of the table whose header begins so, without links and emphasis."""
-    lines = README[README.index(header) :].partition("\n\n")[0].splitlines()[2:]
-    plain = [re.sub(r"\[(.*?)\]\(.*?\)|\*\*", r"\1", line) for line in lines]
+def rows_of(name: str, header: str) -> list[list[str]]:
+    """The cells of the page's table whose header begins so, without links and emphasis."""
+    lines = TEXTS[name][TEXTS[name].index(header) :].partition("\n\n")[0].splitlines()[2:]
+    plain = [re.sub(r"[*`]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", line)) for line in lines]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in plain]
 
 
-def figures(recipe: str, variant: str, selection: str) -> dict[str, Any]:
-    """A variant's figures in a report's metrics.json."""
-    path = ROOT / "reports" / recipe / selection / "metrics.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["variants"][variant]
-    return found
+def anchors(text: str) -> set[str]:
+    """What links may name in a page: its headings as GitHub writes them."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_is_short() -> None:
+    assert len(TEXTS["README.md"].splitlines()) <= 180
+
+
+@each_page
+def test_links_lead_somewhere(page: Path) -> None:
+    for path, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", FENCED.sub("", TEXTS[page.name])):
+        target = page.parent / path if path else page
+        assert target.is_file(), (path, anchor)
+        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (path, anchor)
+
+
+def test_every_page_of_docs_is_linked_from_the_readme() -> None:
+    assert [page.name for page in PAGES[1:] if f"(docs/{page.name})" not in TEXTS["README.md"]] == []
+
+
+@each_page
+def test_commands_name_what_exists(page: Path) -> None:
+    text = TEXTS[page.name]
+    for module in re.findall(r"python -m ([a-z_.]+\w)", text):
+        assert find_spec(module), module
+    for stage in re.findall(r"stages/dvc\.yaml:(\w+)", text):
+        assert stage in STAGES, stage
+    for key in re.findall(r"-S '?([\w.]+)=", text):
+        section: Any = params()
+        for part in key.split("."):
+            section = section[part]
+    for target in re.findall(r"`make (\w+)`|^make (\w+)", text, re.MULTILINE):
+        assert re.search(rf"^{''.join(target)}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), target
+
+
+def test_every_stage_has_its_line() -> None:
+    assert {name for name, *_ in rows_of("stages.md", "| stage | once per |")} == STAGES | {"study"}
+
+
+def figures(recipe: str, selection: str, variant: str) -> dict[str, Any]:
+    """A variant's figures in a report's metrics.json; those of earlier code call the interval low and high."""
+    content = json.loads((ROOT / "reports" / recipe / selection / "metrics.json").read_text(encoding="utf-8"))
+    return {key.replace("accuracy_ci_", "accuracy_"): value for key, value in content["variants"][variant].items()}
 
 
 def interval(found: dict[str, Any]) -> str:
@@ -112,72 +83,48 @@ def interval(found: dict[str, Any]) -> str:
 
 
 def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
-    recipe, rows = "", rows_of("| recipe | variant |")
-    for first, name, seeds, scratch, pretrained, typical, best in rows:
-        recipe = first.partition("`")[2].partition("`")[0] or recipe
-        variant = name.partition(",")[0]
-        found = figures(recipe, variant, "compared" if recipe == "quick" else variant)
-        assert (seeds, scratch) == (str(found["seeds"]), f"{found['scratch_dev_accuracy']:.1f} %"), name
-        assert pretrained == interval(found), name
-        others = published(recipe, 0, variant, "pretrained")
-        assert (typical, best) == ((f"{others.typical} %", f"{others.high} %") if others else ("", "")), name
-    assert {"open", "handout", "quick"} == {row[0].partition("`")[2].partition("`")[0] for row in rows} - {""}
-
-
-def test_the_shifts_are_those_of_the_report() -> None:
-    rows = list(csv.DictReader((ROOT / "reports/handout/compared/shifts.csv").read_text(encoding="utf-8").splitlines()))
-    share = {(row["variant"], row["weights"], int(row["shift"])): f"{100 * float(row['spelled']):.0f}" for row in rows}
-
-    def both(weights: str, shift: int, *variants: str) -> list[str]:
-        return [share[variant, weights, shift] for variant in variants]
-
-    def told(variant: str) -> tuple[str, ...]:
-        return share[variant, "pretrained", 1], share[variant, "pretrained", 0]
-
-    text, two, others = " ".join(NOTES.split()), ("rope", "vanilla"), ("synthesizer", "perceiver")
-    first = "the pretrained synthesizer spells {} % with a single space before the page and {} % without"
-    assert first.format(*told("synthesizer")) in text
-    for variant in ("perceiver", *two):
-        assert "{} {} and {} %".format(variant, *told(variant)) in text
-    ten = "vanilla falls to {} %, too, and rope, which knows distances only, to {} %"
-    assert ten.format(*both("pretrained", 10, "vanilla", "rope")) in text
-    for names in (two, others):
-        after = "({} and {} %; without them {} and {} %)"
-        assert after.format(*both("finetuned", 10, *names), *both("finetuned", 0, *names)) in text
-
-
-def test_the_cost_of_vanilla_and_perceiver_is_that_of_the_report() -> None:
-    rows = list(csv.DictReader((ROOT / "reports/quick/compared/cost.csv").read_text(encoding="utf-8").splitlines()))
-    took = {row["variant"]: 1e3 * float(row["training_seconds"]) for row in rows if row["length"] == "4096"}
-    model = SETTINGS.recipes["quick"].model
-    shape = Shape(4096, model.layers, model.heads, model.width)
-    counted = {name: FORMULAS[name].cost(shape, SETTINGS.variants[name]).multiply_adds / 1e6 for name in took}
-    text = " ".join(README.split())
-    assert "{vanilla:,.0f} and {perceiver:,.0f} million multiply-adds".format(**counted) in text
-    assert "a forward and backward pass of {vanilla:.0f} and {perceiver:.0f} ms".format(**took) in text
+    recipe, rows = "", rows_of("README.md", "| recipe | variant |")
+    for first, variant, seeds, scratch, pretrained, *_ in rows:
+        recipe = first.partition(",")[0] or recipe
+        selection = "compared" if recipe == "quick" else variant
+        found = figures(recipe, selection, variant)
+        assert (seeds, pretrained) == (str(found["seeds"]), interval(found)), (recipe, variant)
+        with (ROOT / "reports" / recipe / selection / "accuracy.csv").open(encoding="utf-8") as file:
+            by_init = {row["init"]: float(row["accuracy"]) for row in csv.DictReader(file) if row["variant"] == variant}
+        assert scratch == f"{by_init['scratch']:.1f} %", (recipe, variant)
+        assert pretrained.startswith(f"{by_init['pretrained']:.1f} %"), (recipe, variant)
+    assert {row[0].partition(",")[0] for row in rows} - {""} == {"open", "handout", "quick"}
 
 
 def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
-    rows = rows_of("| variant | parameters | dev")
+    rows = rows_of("variants.md", "| variant | parameters | dev")
     for name, parameters, pretrained, loss in rows:
-        found = figures("quick", name, "all")
+        found = figures("quick", "all", name)
         assert (parameters, loss) == (f"{found['parameters']:,}", f"{found['pretrain_loss']:.4f}"), name
         assert pretrained == interval(found), name
     assert {row[0] for row in rows} == set(BUILT_IN)
 
 
-def anchors(page: str) -> set[str]:
-    """What links may name in a page: its headings as GitHub writes them."""
-    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+def test_the_example_of_a_variant_keeps_its_contract(tmp_path: Path) -> None:
+    example = TEXTS["variants.md"].partition("## Add your own variant")[2]
+    (_, code), (_, settings), (_, commands) = FENCED.findall(example)
+    path = re.match(r"# (stages/mixers/(\w+)\.py)\n", code)
+    assert path
+    for folder in ("stages", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / path[1]).write_text(code, encoding="utf-8")
 
+    def grown(content: dict[str, Any]) -> None:
+        added = yaml.safe_load(settings)
+        content["study"]["variants"] += added["study"]["variants"]
+        content["variants"] |= added["variants"]
 
-@pytest.mark.parametrize("name", ["README.md", "reports/notes.md"])
-def test_links_lead_somewhere(name: str) -> None:
-    page = ROOT / name
-    links = re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8"))
-    assert links
-    for path, anchor in links:
-        target = page.parent / path if path else page
-        assert target.is_file(), (path, anchor)
-        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (path, anchor)
+    write_params(tmp_path, grown)
+    tests, experiment = commands.splitlines()
+    command = [sys.executable, *tests.split()[1:], "-v"]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stdout
+    for name in ("logits_before_it", "equals_full_forward", "full_forward_in_bfloat16", "gets_a_gradient"):
+        assert re.search(rf"::test_\w+{name}\[.*{path[2]}.*\] PASSED", ended.stdout), name
+    assert experiment.endswith(f"-S model.variant={path[2]}")
