@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from stages.probing.knowledge import knowledge
+from stages.probing.spelling import spell
 
 from stages.corpus.example import MASK
 from stages.inference.generation import generate
 from stages.probing.forms import PAGE_FORMS, Asked, WordCue, asked_in_all_forms
-from stages.probing.knowledge import knowledge
-from stages.probing.spelling import spell
 from tests.probing.toy import CUE, OBJECTIVES, learned, toy_facts, toy_prepared
 from tests.tiny import MODEL, VARIANTS, loud, tiny_model
 

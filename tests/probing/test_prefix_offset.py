@@ -1,12 +1,12 @@
 """Pages that begin further on."""
 
 import pytest
+from stages.probing.shifts import OPENING, SHIFTS, shifted, spelled_when_shifted, with_room
+from stages.probing.spelling import spell
 
 from stages.corpus.vocabulary import MASK
 from stages.probing.facts import Fact
 from stages.probing.forms import continuation, question
-from stages.probing.shifts import OPENING, SHIFTS, shifted, spelled_when_shifted, with_room
-from stages.probing.spelling import spell
 from tests.probing.toy import learned, toy_prepared
 from tests.tiny import BIRTHPLACES, DOCUMENTS, MODEL, loud, tiny_model
 

@@ -1,9 +1,9 @@
 """Invented people are in no text, and the same each time."""
 
 import pytest
+from stages.probing.people import answers, invented_names, question_about
 
 from stages.corpus.vocabulary import Vocabulary
-from stages.probing.people import answers, invented_names, question_about
 from stages.settings import Generation
 from stages.sources.world.names import CULTURES
 from tests.probing.toy import learned, toy_prepared
