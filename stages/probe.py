@@ -55,13 +55,9 @@ def main() -> None:
         extracted.append(extraction(models, prepared.vocabulary, facts, prompts, right).assign(seed=seed))
         offsets.append(matches_by_offset(models, prepared.vocabulary, moved).assign(seed=seed))
         said = answers_about(models["finetuned"], prepared.vocabulary, names, recipe.generation)
-        unseen = pd.DataFrame({"row": range(1, len(said) + 1)}).assign(
-            asked="unseen",
-            init="pretrained",
-            seed=seed,
-            origin=[origin(each, None, (), places, corpus) for each in said],
-        )
-        origins.append(unseen)
+        found = [origin(each, None, (), places, corpus) for each in said]
+        unseen = pd.DataFrame({"row": range(1, len(said) + 1), "origin": found})
+        origins.append(unseen.assign(asked="unseen", init="pretrained", seed=seed))
     with new_folder(Path("data/probes") / experiment.recipe_name / experiment.variant) as folder:
         write_table(folder / "extraction.tsv", _together(extracted, "seed", "row"))
         write_table(folder / "prefix_offset.tsv", _together(offsets, "seed", "row", "offset"))

@@ -33,7 +33,7 @@ def with_room(facts: Sequence[Fact], context: int) -> list[Fact]:
 
 
 def matches_by_offset(models: Mapping[str, GPT], vocabulary: Vocabulary, facts: Sequence[Fact]) -> pd.DataFrame:
-    """A row for each offset and fact: row, offset, and for each of `models`, by its name, whether it matches: 0 or 1."""
+    """A row for each offset and fact: row, offset, and 0 or 1 for each of `models`, by its name."""
     tables = []
     for offset in OFFSETS:
         prompts = [offset_prompt(fact, offset) for fact in facts]

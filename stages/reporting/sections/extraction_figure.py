@@ -28,7 +28,7 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
     for number, (label, (weights, measure)) in enumerate(BARS.items()):
         mine = rows[(rows.weights == weights) & (rows.measure == measure)].set_index("variant").loc[variants]
         middle = np.arange(len(variants)) + 0.27 * (number - 1)
-        whiskers = 100 * np.abs(mine[["ci_low", "ci_high"]].sub(mine["share"], axis=0)).to_numpy().T
+        whiskers = 100 * mine[["ci_low", "ci_high"]].sub(mine["share"], axis=0).abs().to_numpy().T
         error = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.0}
         axes.barh(middle, 100 * mine["share"], 0.25, xerr=whiskers, color=COLOURS[number], label=label, error_kw=error)
     axes.set_yticks(range(len(variants)), variants)

@@ -45,10 +45,8 @@ def origins_table(probes: Sequence[Probe]) -> Markdown:
         for label, (asked, init) in ROWS.items():
             found = probe.origins[(probe.origins.asked == asked) & (probe.origins.init == init)]
             if len(found):
-                known = asked == "dev"  # nobody knows what is right of an unseen entity
-                cells = [
-                    _percent(found, name) if known or name not in ("correct", "own_page") else "–" for name in COLUMNS
-                ]
+                undefined = () if asked == "dev" else ("correct", "own_page")
+                cells = ["–" if name in undefined else _percent(found, name) for name in COLUMNS]
                 rows.append((probe.variant, label, *cells, _with_interval(found, probe.variant)))
     return table(header, rows, right=header[2:])
 

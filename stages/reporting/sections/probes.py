@@ -23,7 +23,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Probe:
-    """What one variant's weights were asked; the tables are those that stage `probe` describes, perhaps without rows."""
+    """What one variant's weights were asked; the tables are those of stage `probe`, perhaps without rows."""
 
     variant: str
     extraction: pd.DataFrame
