@@ -22,7 +22,7 @@ from stages.probing.origins import corpus_text, dev_origins, origin
 from stages.probing.prefix_offset import matches_by_offset, with_room
 from stages.probing.unseen import answers_about, unseen_names
 from stages.settings import load
-from stages.system.errors import StudyError, command
+from stages.system.errors import command
 from stages.system.files import new_folder
 
 
@@ -32,7 +32,7 @@ def main() -> None:
     experiment = Experiment.from_command_line(main.__doc__)
     recipe = experiment.question_recipe
     prepared = Prepared.load(experiment.prepared_folder)
-    predictions = _predictions(experiment)
+    predictions = read_table(experiment.evaluation_folder / "predictions.tsv").astype(str)
     documents = texts(prepared)
     corpus, places = corpus_text(documents), prepared.training_answers
     pages = dev_pages(prepared, documents)
@@ -62,18 +62,6 @@ def main() -> None:
         write_table(folder / "extraction.tsv", _together(extracted, "seed", "row"))
         write_table(folder / "prefix_offset.tsv", _together(offsets, "seed", "row", "offset"))
         write_table(folder / "origins.tsv", _together(origins, "asked", "init", "seed", "row"))
-
-
-def _predictions(experiment: Experiment) -> pd.DataFrame:
-    """predictions.tsv of the variant's evaluation, every cell a string.
-
-    Raises:
-        StudyError: it is missing.
-    """
-    path = experiment.evaluation_folder / "predictions.tsv"
-    if not path.is_file():
-        raise StudyError(f"{path} is missing; `dvc repro` makes it")
-    return read_table(path).astype(str)
 
 
 def _right(predictions: pd.DataFrame, seed: int, facts: list[Fact]) -> np.ndarray:

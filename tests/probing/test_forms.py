@@ -53,9 +53,6 @@ def test_the_forms_by_hand() -> None:
     assert cloze(FACT, "Ada", CONTEXT) == Prompt("Ada s born in ⁇", "Ulm⁇")
     assert words(FACT, "Ada", ANY, CONTEXT) == Prompt("Ada was born in⁇", "Ulm⁇")
     assert words(FACT, "Bo", WordCue(4, 2, None), CONTEXT) == Prompt("Bo born in⁇", "Ulm⁇")
-    assert words(FACT, "Ada", WordCue(4, 0, None), CONTEXT) == Prompt("Ada⁇", "Ulm⁇")
-    assert words(FACT, "Ada", WordCue(2, 4, None), CONTEXT) == Prompt("Ada born in⁇", "Ulm⁇")
-    assert words(FACT, "Ada", WordCue(4, 4, frozenset({"was", "in"})), CONTEXT) == Prompt("Ada was in⁇", "Ulm⁇")
     assert infilling(FACT, CONTEXT - 1) == Prompt("Ada. Ada was born in ⁇, Peru.⁇", "Ulm")
     assert question(FACT) == Prompt("Where was Ada born?⁇", "Ulm⁇")
 
@@ -94,13 +91,8 @@ def test_words_from_before_a_training_answer_are_left_out_where_word_clozes_leav
 
 @pytest.mark.parametrize("context", [24, 20, 16])
 def test_a_page_that_is_too_long_is_cut_from_the_left_and_place_and_all_fits(context: int) -> None:
-    forms = (
-        continuation(FACT, context),
-        infilling(FACT, context - 1),
-        cloze(FACT, "Ada", context),
-        words(FACT, "Ada", ANY, context),
-    )
-    for asked in forms:
+    objectives = OBJECTIVES.model_copy(update={"span_corruption": None})
+    for (asked,) in page_prompts([FACT], PAGE_FORMS, objectives, ANY, context).values():
         assert len(asked.text) + len(asked.target) <= context + 1
     prompt = continuation(FACT, context).text
     assert "Ada. Ada was born in ".endswith(prompt)

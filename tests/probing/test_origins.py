@@ -28,9 +28,7 @@ def test_where_an_answer_comes_from(answer: str, found: str) -> None:
 
 
 def test_of_an_unseen_entity_no_answer_is_correct() -> None:
-    assert [origin(answer, None, (), PLACES, CORPUS) for answer in ("Vell", "Painter", "Xyz", "")] == [
-        *("training_answer", "corpus", "hallucination", "empty"),
-    ]
+    assert [origin(answer, None, (), PLACES, CORPUS) for answer in ("Vell", "Painter")] == ["training_answer", "corpus"]
 
 
 def test_dev_answers_have_one_origin_each_and_test_answers_none() -> None:

@@ -4,15 +4,12 @@ from stages.probing.exact_match import exact_matches
 from stages.probing.facts import Fact
 from stages.probing.forms import continuation, question
 from stages.probing.prefix_offset import OFFSETS, matches_by_offset, offset_prompt, with_room
-from tests.probing.toy import learned, toy_prepared
-from tests.tiny import BIRTHPLACES, DOCUMENTS, MODEL, loud, tiny_model
+from tests.probing.toy import learned, toy_facts, toy_prepared
+from tests.tiny import MODEL, loud, tiny_model
 
 PAGE = "Ada. Ada was born in Ulm, Peru."
 FACT = Fact(1, "Ada", PAGE, "Ulm", PAGE.index("Ulm"))
-FACTS = [
-    Fact(row, name, page, place, page.index(place))
-    for row, ((name, place), page) in enumerate(zip(BIRTHPLACES.items(), DOCUMENTS, strict=True), 1)
-]
+FACTS = toy_facts()
 
 
 def test_the_last_characters_of_a_questions_opening_stand_before_the_page() -> None:

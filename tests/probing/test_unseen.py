@@ -3,10 +3,7 @@
 import pytest
 
 from stages.corpus.vocabulary import Vocabulary
-from stages.probing.unseen import answers_about, question_about, unseen_names
-from stages.settings import Generation
-from tests.probing.toy import learned, toy_prepared
-from tests.tiny import BIRTHPLACES
+from stages.probing.unseen import question_about, unseen_names
 
 LETTERS = Vocabulary.of(["ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz '-"])
 
@@ -28,11 +25,3 @@ def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:
 def test_the_question_leaves_room_for_an_answer(context: int) -> None:
     names = unseen_names(LETTERS, "", 200, context)
     assert len(names) == 200 and max(len(question_about(name)) for name in names) <= context - 2
-
-
-def test_a_model_that_learned_the_questions_answers_with_their_places() -> None:
-    names = [*BIRTHPLACES, "Ada Cole"]
-    said = answers_about(
-        learned(("question",)), toy_prepared().vocabulary, names, Generation(max_characters=10, beams=1)
-    )
-    assert said[:8] == list(BIRTHPLACES.values()) and len(said) == 9
