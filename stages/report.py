@@ -7,11 +7,9 @@ from stages.reporting.folder import write_report
 from stages.reporting.sections.changes import changes_part
 from stages.reporting.sections.costs import costs_part
 from stages.reporting.sections.exploration import exploration_part
+from stages.reporting.sections.extraction import extraction_part
+from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.influence import influence_part
-from stages.reporting.sections.inventions import inventions_part
-from stages.reporting.sections.knowledge import knowledge_part
-from stages.reporting.sections.saliency import saliency_part
-from stages.reporting.sections.shifts import shifts_part
 from stages.settings import ALL, COMPARED, load
 from stages.system.errors import command
 
@@ -34,10 +32,8 @@ def main() -> None:
         variants = [given.selection]
     probes = Path("data/probes") / given.recipe
     parts = [
-        knowledge_part(probes, variants),
-        shifts_part(probes, variants),
-        inventions_part(probes, variants),
-        saliency_part(probes, variants),
+        extraction_part(probes, variants),
+        failures_part(probes, variants),
         changes_part(settings.ablation, given.recipe),
         influence_part(
             Path("data/influence"), Path("data/targets") / given.recipe, given.recipe, recipe.model.layers, variants

@@ -14,10 +14,8 @@ from stages.reporting.ablation.page import write_page
 from stages.reporting.folder import write_report
 from stages.reporting.sections.costs import costs_part
 from stages.reporting.sections.exploration import exploration_part
+from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.influence import influence_part
-from stages.reporting.sections.knowledge import knowledge_part
-from stages.reporting.sections.saliency import saliency_part
-from stages.reporting.sections.shifts import shifts_part
 from stages.settings import Ablation
 from stages.system.files import write_json, write_text
 from tests.reporting.ablation.test_page import ablated
@@ -31,9 +29,8 @@ from tests.tiny import SETTINGS
 HALF, MOST = [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
 RECIPE = "handout"  # has published figures in a picture
 REPORT = {
-    "accuracy", "differences", "pretraining", "confidence", "loss", "knowledge", "shifts", "saliency",
-    "saliency_attention", "influence", "influence_rope", "influence_targets", "cost", "exploration_errors",
-    "exploration_heads", "exploration_rotation",
+    "accuracy", "differences", "pretraining", "confidence", "loss", "extraction", "influence", "influence_rope",
+    "influence_targets", "cost", "exploration_errors", "exploration_heads", "exploration_rotation",
 }  # fmt: skip
 
 
@@ -55,9 +52,7 @@ def write_all(folder: Path, seeds: int) -> Path:
     for name, picture in pictures(exploration).items():
         write_text(folder / "exploration" / name, picture)
     parts = [
-        knowledge_part(folder / "probes", variants),
-        shifts_part(folder / "probes", variants),
-        saliency_part(folder / "probes", variants),
+        extraction_part(folder / "probes", variants),
         influence_part(folder / "influence", folder / "targets", RECIPE, 3, variants),
         costs_part(folder / "cost", variants),
         exploration_part(folder / "exploration"),
