@@ -11,7 +11,7 @@ from stages.evaluate import predictions
 from stages.probing.facts import Fact, dev_facts, texts
 from stages.probing.forms import PAGE_FORMS, Asked, WordCue, asked_in_all_forms
 from stages.probing.knowledge import knowledge
-from stages.reporting.ablation.page import Ablated, write_page
+from stages.reporting.ablation import Ablated, write_ablation
 from stages.reporting.sections.probes import ASKED, spelled
 from stages.settings import FULL, Settings, load
 from stages.system.errors import command
@@ -33,7 +33,7 @@ def main() -> None:
     found = [
         asked(settings, change, prepared, facts, forms) for change in tqdm(settings.ablation.changes, desc="ablation")
     ]
-    write_page(Path("reports") / name / "ablation", settings.ablation, found)
+    write_ablation(Path("reports") / name / "ablation", settings.ablation, found)
 
 
 def asked(
@@ -60,7 +60,7 @@ def asked(
         change=change,
         correct=answers.correct.to_numpy(int)[:, None],
         memorised=spelled(known, "pretrained", PAGE_FORMS) == 1,
-        asked=known[ASKED] == 1,
+        extracted=known[ASKED] == 1,
         pretrain_loss=float(training["loss"]),
         seconds=float(training["seconds"]),
         provenance=read_json(folder / "provenance.json"),

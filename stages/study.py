@@ -15,7 +15,7 @@ def main() -> None:
     """Write metrics.json, the report's, and selected.json, for DVC's tables; StudyError without a sound report."""
     parser = argparse.ArgumentParser(prog="python -m stages.study", description=__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
-    parser.add_argument("--variant", required=True, help="`all`, `every` or a variant")
+    parser.add_argument("--variant", required=True, help="`compared`, `all` or a variant")
     given = parser.parse_args()
     report = Path("reports") / given.recipe / given.variant
     path = report / "metrics.json"

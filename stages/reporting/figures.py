@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from stages.reporting.curves import seed_curves
 from stages.reporting.evaluations import Baseline
-from stages.reporting.metrics import Accuracy, Result, ranked
+from stages.reporting.metrics import Accuracy, Result
 from stages.reporting.published import Published, published
 from stages.reporting.style import GREY, INK, SMALL, WIDTH, legend_columns, logarithmic, looks, styled, svg
 
@@ -27,10 +27,10 @@ PHASES = (
 
 
 def accuracy_svg(results: Sequence[Result], baseline: Baseline, recipe: str) -> str:
-    """Draw each variant's dev accuracy in percent, from scratch and pretrained, best variant on top.
+    """Draw the dev accuracy in percent of `results`, best first, from scratch and pretrained.
 
-    Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark London and the ceiling, bands
-    what others published for the recipe.
+    Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark the baseline and the ceiling,
+    bands what others published for the recipe.
     """
     with styled():
         figure = draw_accuracy(results, baseline, recipe)
@@ -49,26 +49,25 @@ def loss_svg(curves: pd.DataFrame, variants: Sequence[str]) -> str:
 
 def draw_accuracy(results: Sequence[Result], baseline: Baseline, recipe: str) -> Figure:
     """Return the figure of `accuracy_svg`."""
-    ordered = ranked(results)
-    figure = Figure(figsize=(SMALL, 1.5 + 0.45 * len(ordered)), layout="constrained")
+    figure = Figure(figsize=(SMALL, 1.5 + 0.45 * len(results)), layout="constrained")
     axes = figure.subplots()
-    for place, result in enumerate(ordered):
+    for row, result in enumerate(results):
         bars = (("pretrained", -0.19, result.pretrained, PRETRAINED), ("scratch", 0.19, result.scratch, SCRATCH))
         for init, offset, accuracy, colour in bars:
-            _bar(axes, place + offset, accuracy, colour)
+            _bar(axes, row + offset, accuracy, colour)
             if others := published(recipe, baseline.held_out, result.variant, init):
-                _band(axes, place + 2.3 * offset, others)  # at the side of the bar
+                _band(axes, row + 2.3 * offset, others)  # at the side of the bar
     axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5)
-    axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5)
-    axes.set_yticks(range(len(ordered)), [result.variant for result in ordered])
-    axes.set_ylim(len(ordered) - 0.45, -0.55)  # best on top
+    axes.axvline(baseline.audit.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5)
+    axes.set_yticks(range(len(results)), [result.variant for result in results])
+    axes.set_ylim(len(results) - 0.45, -0.55)  # best on top
     axes.set_xlim(0, 108)  # room for a label beside a full bar
     axes.set_xticks(range(0, 101, 10))
     axes.set_xlabel(f"dev questions answered exactly (% of {baseline.dev_questions:,})")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", zorder=0)
     axes.set_axisbelow(True)
-    any_published = any(published(recipe, baseline.held_out, result.variant, "pretrained") for result in ordered)
+    any_published = any(published(recipe, baseline.held_out, result.variant, "pretrained") for result in results)
     figure.legend(handles=_accuracy_legend(baseline, any_published), loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
 
@@ -94,7 +93,9 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
         axes.set_xlabel("epochs")
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
         axes.grid(zorder=0)
-        _scale(axes)
+        low, high = axes.dataLim.y0, axes.dataLim.y1
+        if 0 < low < high / 4:  # they span enough to have labelled ticks on a logarithmic axis
+            logarithmic(axes, low, high)
     panels[0].set_ylabel("loss (nats a character)")
     handles = [
         Line2D([], [], color=colour, linestyle=dash, linewidth=1.6, label=variant)
@@ -131,7 +132,7 @@ def _band(axes: Axes, height: float, others: Published) -> None:
 
 def _accuracy_legend(baseline: Baseline, any_published: bool) -> list[Artist]:
     constant = f"always {baseline.place}: {baseline.dev_accuracy:.1f} %"
-    ceiling = f"ceiling: {baseline.ceiling:.1f} %"
+    ceiling = f"ceiling: {baseline.audit.ceiling:.1f} %"
     dot = Line2D([], [], marker="o", markersize=4, color="white", markeredgecolor=INK, label="single seed")
     handles: list[Artist] = [
         Line2D([], [], linestyle="none", marker="s", markersize=8, color=colour, label=label)
@@ -144,11 +145,3 @@ def _accuracy_legend(baseline: Baseline, any_published: bool) -> list[Artist]:
         Line2D([], [], color=GREY, linestyle=":", linewidth=1.5, label=ceiling),
     ]
     return [*handles, Patch(color=PUBLISHED, label="published; stroke: usual")] if any_published else handles
-
-
-def _scale(axes: Axes) -> None:
-    """Give a panel a logarithmic axis where its losses span enough to have labelled ticks on one."""
-    low, high = axes.dataLim.y0, axes.dataLim.y1
-    if not 0 < low < high / 4:
-        return
-    logarithmic(axes, low, high)

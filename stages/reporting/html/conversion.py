@@ -29,12 +29,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Converted:
-    """A page: its first heading's text, what comes before the sections, these, and the figures' colours."""
+    """A page: its first heading's text, what comes before the sections, and these."""
 
     title: str
     opening: Markup
     sections: list[Section]
-    colours: frozenset[str]
 
 
 def convert(report: str, pictures: Mapping[str, str]) -> Converted:
@@ -47,10 +46,10 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     tokens = markdown.parse(report)
     title, opening, sections = "", list[Token](), list[tuple[Section, list[Token]]]()
     taken: set[str] = set()
-    captions: set[int] = set()  # places of tokens that stand in a figure already
-    for place, token in enumerate(tokens):
+    captions: set[int] = set()  # tokens that stand in a figure already
+    for at, token in enumerate(tokens):
         if token.type == "heading_open":
-            text = renderer.renderInlineAsText(tokens[place + 1].children, markdown.options, {})
+            text = renderer.renderInlineAsText(tokens[at + 1].children, markdown.options, {})
             identifier = _identifier(text, taken)
             token.attrSet("id", identifier)
             if token.tag == "h1":
@@ -59,15 +58,15 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
                 sections.append((Section(identifier, text), []))
             elif token.tag == "h3" and sections:
                 sections[-1][0].below.append((identifier, text))
-        elif token.type == "paragraph_open" and _only_images(tokens[place + 1]):
-            token.hidden = tokens[place + 2].hidden = True  # a figure may not stand in a paragraph
-            captions |= _captioned(tokens, place)
-        if place not in captions:
+        elif token.type == "paragraph_open" and _only_images(tokens[at + 1]):
+            token.hidden = tokens[at + 2].hidden = True  # a figure may not stand in a paragraph
+            captions |= _captioned(tokens, at)
+        if at not in captions:
             (sections[-1][1] if sections else opening).append(token)
     start = Markup(renderer.render(opening, markdown.options, {}))
     for section, inside in sections:
         section.html = Markup(renderer.render(inside, markdown.options, {}))
-    return Converted(title, start, [section for section, _ in sections], frozenset(renderer.colours))
+    return Converted(title, start, [section for section, _ in sections])
 
 
 class Renderer(RendererHTML):
@@ -80,7 +79,6 @@ class Renderer(RendererHTML):
         super().__init__()
         self._pictures = pictures
         self._count = 0
-        self.colours: set[str] = set()  # that the figures take from the page
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """A figure: the image's alternative text is its label, the paragraph in italics below it its caption."""
@@ -91,12 +89,11 @@ class Renderer(RendererHTML):
         self._count += 1
         label = " ".join(self.renderInlineAsText(token.children, options, env).split())
         figure = inlined(self._pictures[name], f"f{self._count}--", label)
-        self.colours |= figure.colours
         if not token.meta.get("alone"):
-            return Markup('<span class="scroll">{}</span>').format(figure.element)
+            return Markup('<span class="scroll">{}</span>').format(figure)
         said = Markup(self.renderInline(token.meta.get("caption", []), options, env))
         caption = Markup("<figcaption>{}</figcaption>").format(said) if said else ""
-        return Markup('<figure><div class="scroll">{}</div>{}</figure>\n').format(figure.element, caption)
+        return Markup('<figure><div class="scroll">{}</div>{}</figure>\n').format(figure, caption)
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """A link; to another report's page of this kind instead of to its Markdown, which browsers show as it is."""
@@ -126,11 +123,11 @@ class Renderer(RendererHTML):
         return f"<td{_kind(tokens, idx)}>"
 
 
-def _kind(tokens: Sequence[Token], place: int) -> str:
+def _kind(tokens: Sequence[Token], at: int) -> str:
     """A cell's class; the header of a column of numbers may break into as many lines as it has words."""
-    if "right" in str(tokens[place].attrGet("style")):
+    if "right" in str(tokens[at].attrGet("style")):
         return ' class="number"'
-    return ' class="long"' if len(tokens[place + 1].content) >= LONG else ""
+    return ' class="long"' if len(tokens[at + 1].content) >= LONG else ""
 
 
 def _only_images(paragraph: Token) -> bool:
@@ -142,19 +139,19 @@ def _only_images(paragraph: Token) -> bool:
     return alone
 
 
-def _captioned(tokens: Sequence[Token], place: int) -> set[int]:
-    """Make the paragraph below that which opens at `place`, of images, their caption if all of it is in italics.
+def _captioned(tokens: Sequence[Token], at: int) -> set[int]:
+    """Make the paragraph below that which opens at `at`, of images, their caption if all of it is in italics.
 
-    Returns the places of the caption's tokens, or none.
+    Returns the numbers of the caption's tokens, or none.
     """
-    below = range(place + 3, place + 6)
+    below = range(at + 3, at + 6)
     if below.stop > len(tokens) or tokens[below[0]].type != "paragraph_open":
         return set()
     inside = tokens[below[1]].children or []
     marks = [number for number, each in enumerate(inside) if each.type in ("em_open", "em_close") and not each.level]
     if marks != [0, len(inside) - 1]:
         return set()
-    (tokens[place + 1].children or [])[-1].meta["caption"] = inside[1:-1]
+    (tokens[at + 1].children or [])[-1].meta["caption"] = inside[1:-1]
     return set(below)
 
 

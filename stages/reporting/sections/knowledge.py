@@ -23,7 +23,7 @@ from stages.reporting.sections.probes import (
 )
 from stages.reporting.sections.ranks import ranks_finding, ranks_table
 from stages.reporting.statistics.intervals import accuracy_interval, wilson
-from stages.reporting.statistics.significance import Sample, compare_pairs, told_apart
+from stages.reporting.statistics.significance import YES, Sample, compare_pairs
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "knowledge.md.jinja"
@@ -66,7 +66,6 @@ def knowledge_part(folder: Path, variants: Sequence[str]) -> Part | None:
             "knowledge.svg": knowledge_svg(grouped, variants),
             "knowledge.csv": rows.round(4).to_csv(index=False, lineterminator="\n"),
         },
-        headline(shown),
     )
 
 
@@ -172,10 +171,10 @@ def _gap(known: pd.DataFrame, variant: str) -> str:
         return "Nothing was memorised that could be asked."
     others = f", of the others {percent(outside[ASKED].mean())} %" if len(outside) else ""
     samples = [Sample(f"{variant} {name}", marks(known, name), stream=variant) for name in ("memorised", ASKED)]
-    found = told_apart({variant: compare_pairs([(samples[0], samples[1])])[0]})
-    if found.better:
+    (found,) = compare_pairs([(samples[0], samples[1])])
+    if found.significant == YES and found.points > 0:
         start = "Memorising runs ahead of asking"
-    elif found.worse:
+    elif found.significant == YES:
         start = "More can be asked than is memorised"
     else:
         start = "How much is memorised and how much can be asked are not told apart"

@@ -19,8 +19,8 @@ def reliability(probability: Array, correct: Array) -> pd.DataFrame:
     one bin, so that a bin beside them may hold fewer.
     """
     bins = min(BINS, max(1, len(probability) // FEWEST))
-    place = (stats.rankdata(probability, method="average") - 0.5) / len(probability)  # in 0…1, equals at one place
-    table = pd.DataFrame({"bin": (bins * place).astype(int), "confidence": probability, "accuracy": correct})
+    rank = (stats.rankdata(probability, method="average") - 0.5) / len(probability)  # in 0…1, equals have one rank
+    table = pd.DataFrame({"bin": (bins * rank).astype(int), "confidence": probability, "accuracy": correct})
     groups = table.groupby("bin")
     found = groups[["confidence", "accuracy"]].mean()
     found.insert(0, "count", groups.size())
@@ -39,25 +39,3 @@ def expected_calibration_error(probability: Array, correct: Array) -> float:
 def brier_score(probability: Array, correct: Array) -> float:
     """Return the mean squared difference of probability and correctness: 0 at best (Brier 1950)."""
     return float(np.mean((probability - correct) ** 2))
-
-
-def coverage_curve(probability: Array, correct: Array) -> pd.DataFrame:
-    """Return coverage and accuracy, as shares, of answering only the surest: a row for each distinct probability.
-
-    The last row covers all answers (El-Yaniv & Wiener 2010, JMLR 11).
-    """
-    table = pd.DataFrame({"probability": probability, "correct": correct})
-    groups = table.groupby("probability")["correct"].agg(["size", "sum"]).iloc[::-1].cumsum()
-    return pd.DataFrame(
-        {"coverage": groups["size"] / len(table), "accuracy": groups["sum"] / groups["size"]}
-    ).reset_index(drop=True)
-
-
-def accuracy_at(coverage: float, probability: Array, correct: Array) -> float:
-    """Return the accuracy of the surest `coverage` (a share in 0…1) of the answers.
-
-    Of answers with the same probability as many are taken as are needed, at random: the expectation is returned.
-    """
-    curve = coverage_curve(probability, correct)
-    hits = np.interp(coverage, [0, *curve["coverage"]], [0, *(curve["coverage"] * curve["accuracy"])])
-    return float(hits / coverage)

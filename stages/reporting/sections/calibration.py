@@ -1,0 +1,82 @@
+"""The report's section on calibration: are answers right as often as their probability says?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import Result
+from stages.reporting.statistics.calibration import (
+    BINS,
+    FEWEST,
+    Array,
+    brier_score,
+    expected_calibration_error,
+    reliability,
+)
+from stages.reporting.style import GREY, SMALL, looks, styled, svg
+from stages.reporting.template import Part, fill
+
+TEMPLATE = "calibration.md.jinja"
+
+
+def calibration_part(results: Sequence[Result]) -> Part:
+    """The section made from the pretrained answers of `results`, best first."""
+    text = fill(TEMPLATE, table=calibration_table(results), bins=BINS, fewest=FEWEST)
+    with styled():
+        return Part(text, {"calibration.svg": svg(draw_calibration(results))})
+
+
+def confidence(result: Result) -> tuple[Array, Array]:
+    """The pretrained dev answers of all seeds together: A probabilities, and 1 where the answer was right, else 0."""
+    answers = result.answers["pretrained"]
+    return answers.probability.ravel(), answers.correct.ravel().astype(np.float64)
+
+
+def calibration_table(results: Sequence[Result]) -> Markdown:
+    """Return the table of accuracy, mean probability and measures of calibration by variant."""
+    header = (
+        "variant", "accuracy, %", "mean probability, %", "expected calibration error, points", "Brier score",
+        "of the accuracy alone",
+    )  # fmt: skip
+    rows = []
+    for result in results:
+        probability, correct = confidence(result)
+        alone = np.full_like(correct, correct.mean())
+        rows.append(
+            (
+                result.variant,
+                f"{result.pretrained.mean:.1f}",
+                f"{100 * probability.mean():.1f}",
+                f"{100 * expected_calibration_error(probability, correct):.1f}",
+                f"{brier_score(probability, correct):.3f}",
+                f"{brier_score(alone, correct):.3f}",
+            )
+        )
+    return table(header, rows, right=header[1:])
+
+
+def draw_calibration(results: Sequence[Result]) -> Figure:
+    """Draw the accuracy of each variant's bins against their mean probability."""
+    columns = min(3, len(results))
+    figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
+    axes = figure.subplots()
+    styles = looks([result.variant for result in results])
+    for result in results:
+        dash, colour = styles[result.variant]
+        bins = 100 * reliability(*confidence(result))
+        axes.plot(bins["confidence"], bins["accuracy"], color=colour, linestyle=dash, linewidth=1.5, marker=".")
+    axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
+    axes.set_xlim(0, 101)
+    axes.set_ylim(-2, 102)
+    axes.set_xlabel("mean probability of the answers in a bin (%)")
+    axes.set_ylabel("right (%)")
+    axes.grid(zorder=0)
+    handles = [
+        Line2D([], [], color=colour, linestyle=dash, linewidth=1.5, label=variant)
+        for variant, (dash, colour) in styles.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8.5)
+    return figure
