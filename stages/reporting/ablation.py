@@ -71,7 +71,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
         seed=settings.seed,
         shortened=flat(settings.shortened),
         changes=[(each.change, flat(settings.changes[each.change])) for each in others],
-        made=sorted({(short(each.provenance["commit"]), device_of(each.provenance["device"])) for each in ordered}),
+        made=sorted({(short(each.provenance["commit"]), device_of(each.provenance)) for each in ordered}),
     )
     table = rows.round(4).to_csv(index=False, lineterminator="\n")
     write_page(target, text, {"ablation.svg": picture, "ablation.csv": table})

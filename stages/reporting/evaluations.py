@@ -1,11 +1,12 @@
 """What the evaluation stages left behind, read and checked before anything is reported."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
-from pydantic import BaseModel, FiniteFloat, ValidationError
+from pydantic import AliasPath, BaseModel, Field, FiniteFloat, ValidationError
 
 from stages.system.errors import StudyError
 from stages.system.files import read_json
@@ -57,25 +58,8 @@ class Evaluation(BaseModel, arbitrary_types_allowed=True):
     run: Run
 
 
-class Constant(BaseModel):
-    """The most frequent place of the training questions, given to every dev question; shares in percent."""
-
-    place: str
-    train_count: int
-    train_share: FiniteFloat
-    dev_accuracy: FiniteFloat
-
-
-class Audit(BaseModel):
-    """For how many dev questions the person's own page has the answer; `ceiling` is that share in percent."""
-
-    dev_questions: int
-    answer_in_page: int
-    ceiling: FiniteFloat
-
-
 class Baseline(BaseModel):
-    """baseline.json: constant answers and the ceiling of a recipe's dev questions; accuracies in percent.
+    """baseline.json: the baseline's constant answer, the most frequent place of training and the ceiling, in percent.
 
     If `held_out` is not 0, so many of the training questions stand in for the dev questions.
     """
@@ -83,8 +67,11 @@ class Baseline(BaseModel):
     place: str
     dev_accuracy: FiniteFloat
     dev_questions: int
-    best_constant: Constant
-    audit: Audit
+    constant_place: str = Field(validation_alias=AliasPath("best_constant", "place"))
+    constant_accuracy: FiniteFloat = Field(validation_alias=AliasPath("best_constant", "dev_accuracy"))
+    audited_questions: int = Field(validation_alias=AliasPath("audit", "dev_questions"))
+    answer_in_page: int = Field(validation_alias=AliasPath("audit", "answer_in_page"))
+    ceiling: FiniteFloat = Field(validation_alias=AliasPath("audit", "ceiling"))
     held_out: int
 
 
@@ -109,9 +96,9 @@ def read_evaluation(folder: Path) -> Evaluation:
     )
 
 
-def device_of(device: str) -> str:
+def device_of(provenance: Mapping[str, Any]) -> str:
     """The device that a result's provenance names, with one thread in the singular."""
-    return re.sub(r"\b1 threads\b", "1 thread", device)
+    return re.sub(r"\b1 threads\b", "1 thread", str(provenance["device"]))
 
 
 def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -75,7 +75,7 @@ def write_report(
         command=making_command(recipe, selection, seeds, baseline.held_out),
     )
     files = {
-        "accuracy.svg": accuracy_svg(best_first, baseline, recipe),
+        "accuracy.svg": accuracy_svg(best_first, baseline),
         "loss.svg": loss_svg(curves, names),
         "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
         "predictions.tsv": predictions.to_csv(sep="\t", index=False, lineterminator="\n"),

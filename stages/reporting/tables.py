@@ -48,7 +48,13 @@ def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
     for evaluation in evaluations:
         made = evaluation.run.provenance
         libraries = ", ".join(f"{name} {version}" for name, version in made.libraries.items())
-        row = [evaluation.variant, short(made.commit), made.params_sha256[:10], device_of(made.device), made.precision]
+        row = [
+            evaluation.variant,
+            short(made.commit),
+            made.params_sha256[:10],
+            device_of(made.model_dump()),
+            made.precision,
+        ]
         row += ["torch's" if made.kernels == "torch" else "compiled", libraries]
         rows.append([*row, f"{made.seconds:,.0f}", f"{evaluation.run.documents_per_second:,.1f}"])
     return table(header, rows, right=header[-2:])

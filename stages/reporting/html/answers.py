@@ -27,9 +27,9 @@ def encode_answers(predictions: Predictions) -> Markup:
 
     It holds `rows` (the 1-based rows of the dev file), `places` (all distinct answers) and `runs`, one for each
     variant, seed and init, with their answers in the order of `rows`: places by index, right ones as a string of 0 and
-    1, probabilities. Runs stand in the order of their ranking. Without `show_questions` neither questions nor gold places
-    nor right answers are in it. Raises StudyError where the variants were asked different questions, or a probability
-    is no number.
+    1, probabilities. Runs stand in the order of their ranking. Without `show_questions` neither questions nor gold
+    places nor right answers are in it. Raises StudyError where the variants were asked different questions, or a
+    probability is no number.
     """
     table, show_questions = predictions.table, predictions.show_questions
     dev = table[table["split"] == "dev"].astype({"row": int, "seed": int}).sort_values("row", kind="stable")

@@ -30,9 +30,6 @@ def render_index(report: str, pictures: Mapping[str, str], predictions: Predicti
         lstrip_blocks=True,
     )
     scripts = [_read(name) for name in ((ANSWERS_SCRIPT, SCRIPT) if predictions else (SCRIPT,))]
-    answers = (
-        encode_answers(predictions.table, predictions.ranking, predictions.show_questions) if predictions else None
-    )
     return environment.get_template(TEMPLATE).render(
         page=convert(report, pictures),
         answers=encode_answers(predictions) if predictions else None,
