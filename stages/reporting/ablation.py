@@ -43,13 +43,8 @@ class Ablated:
 
     @property
     def accuracy(self) -> float:
-        """On the held-out questions, in percent."""
-        return 100 * float(self.correct.mean())
-
-    @property
-    def extracted_of_memorised(self) -> float | None:
-        """Which fraction of the memorised facts is extracted, in 0…1; None where none is memorised."""
-        return float(self.extracted[self.memorised].mean()) if self.memorised.any() else None
+        """On the held-out questions, in 0…1."""
+        return float(self.correct.mean())
 
 
 def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
@@ -58,14 +53,15 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
     others = sorted((each for each in found if each is not full), key=lambda each: (each.accuracy, each.change))
     differences = compare_pairs([(Sample(each.change, each.correct), Sample(FULL, full.correct)) for each in others])
     ordered = [full, *others]
-    rows = pd.DataFrame([figures(each) for each in ordered])
+    rows = [figures(each) for each in ordered]
+    data = pd.DataFrame(rows)
     with styled():
-        picture = svg(draw_ablation(rows))
+        picture = svg(draw_ablation(data))
     text = fill(
         TEMPLATE,
         recipe=settings.recipe,
         variant=settings.variant,
-        table=changes_table(ordered, [None, *differences]),
+        table=changes_table(rows, [None, *differences]),
         questions=len(full.correct),
         facts=len(full.extracted),
         seed=settings.seed,
@@ -73,49 +69,39 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
         changes=[(each.change, flat(settings.changes[each.change])) for each in others],
         made=sorted({(short(each.provenance["commit"]), device_of(each.provenance)) for each in ordered}),
     )
-    table = rows.round(4).to_csv(index=False, lineterminator="\n")
-    write_page(target, text, {"ablation.svg": picture, "ablation.csv": table})
+    csv = data.round(4).to_csv(index=False, lineterminator="\n")
+    write_page(target, text, {"ablation.svg": picture, "ablation.csv": csv})
 
 
-def changes_table(ordered: Sequence[Ablated], differences: Sequence[Difference | None]) -> Markdown:
-    """A row a change: accuracy, difference to the full recipe, what is memorised, what of it is extracted."""
-    header = (
-        "change", "answered, %", "less the full recipe, points (95 % interval)", "corrected p", "significant",
-        "memorised, %", "extracted of memorised, %", "pretraining loss", "seconds of pretraining",
-    )  # fmt: skip
-    rows = []
-    for each, difference in zip(ordered, differences, strict=True):
-        fraction = each.extracted_of_memorised
-        tested = ("–", "–", "–")
-        if difference:  # in two decimals: rounded further, they would not add up
-            tested = (shown_points(difference, 2), shown_p(difference.corrected), difference.significant)
-        rows.append(
-            (
-                code(each.change),
-                f"{each.accuracy:.2f}",
-                *tested,
-                f"{100 * each.memorised.mean():.2f}",
-                "–" if fraction is None else f"{100 * fraction:.2f}",
-                f"{each.pretrain_loss:.3f}",
-                f"{each.seconds:,.0f}",
-            )
-        )
-    return table(header, rows, right=[*header[1:4], *header[5:]])
-
-
-def figures(ablated: Ablated) -> dict[str, object]:
+def figures(ablated: Ablated) -> dict[str, Any]:
     """A change's row of ablation.csv; fractions in 0…1."""
     low, high = accuracy_interval(ablated.correct, ablated.change)
     return {
         "change": ablated.change,
-        "accuracy": float(ablated.correct.mean()),
+        "accuracy": ablated.accuracy,
         "ci_low": low,
         "ci_high": high,
         "memorised": float(ablated.memorised.mean()),
-        "extracted_of_memorised": ablated.extracted_of_memorised,
+        "extracted_of_memorised": float(ablated.extracted[ablated.memorised].mean()),  # NaN where none is memorised
         "pretrain_loss": ablated.pretrain_loss,
         "seconds": ablated.seconds,
     }
+
+
+def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Difference | None]) -> Markdown:
+    """The rows of ablation.csv, each with its difference to the full recipe."""
+    header = (
+        "change", "answered, %", "less the full recipe, points (95 % interval)", "corrected p", "significant",
+        "memorised, %", "extracted of memorised, %", "pretraining loss", "seconds of pretraining",
+    )  # fmt: skip
+    cells = []
+    for row, found in zip(rows, differences, strict=True):
+        # in two decimals: rounded further, percentages and points would not add up
+        percent = [f"{100 * row[name]:.2f}" for name in ("accuracy", "memorised", "extracted_of_memorised")]
+        tested = (shown_points(found, 2), shown_p(found.corrected_p), found.significant) if found else ("–",) * 3
+        line = [code(row["change"]), percent[0], *tested, percent[1], percent[2].replace("nan", "–")]
+        cells.append([*line, f"{row['pretrain_loss']:.3f}", f"{row['seconds']:,.0f}"])
+    return table(header, cells, right=[*header[1:4], *header[5:]])
 
 
 def draw_ablation(rows: pd.DataFrame) -> Figure:

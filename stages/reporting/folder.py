@@ -53,7 +53,6 @@ def write_report(
     compared = comparisons(best_first, baseline.place)
     others = {name: published(recipe, baseline.held_out, name, "pretrained") for name in names}
     calibration = calibration_part(best_first)
-    seeds = results[0].answers["pretrained"].seeds
     text = fill(
         TEMPLATE,
         metrics=metrics,
@@ -61,7 +60,7 @@ def write_report(
         settings=settings,
         beams=beams,
         ablation=ablation,
-        seeds=len(seeds),
+        seeds=len(results[0].pretrained.by_seed),
         results_table=results_table(metrics, others),
         any_published=any(others.values()),
         comparisons_table=comparisons_table(compared, best_first),
@@ -71,8 +70,6 @@ def write_report(
         parts=[part.text for part in (*parts, calibration)],
         provenance_table=provenance_table([result.evaluation for result in results]),
         commits=len({result.evaluation.run.provenance.commit for result in results}),
-        run=f"data/evaluations/{recipe}/<variant>/run.json",
-        command=making_command(recipe, selection, seeds, baseline.held_out),
     )
     files = {
         "accuracy.svg": accuracy_svg(best_first, baseline),
@@ -87,15 +84,3 @@ def write_report(
         files |= part.files
     order = [result.variant for result in best_first]
     write_page(target, text, files, Predictions(predictions, order, settings.show_questions))
-
-
-def making_command(recipe: str, selection: str, seeds: Sequence[int], held_out: int) -> str:
-    """What a user types to make a report again: its selection, its seeds and, of a run to choose by, its questions."""
-    knobs = [
-        f"recipe={recipe}",
-        f"model.variant={selection}",
-        f"'recipes.{recipe}.seeds=[{','.join(map(str, seeds))}]'",
-    ]
-    if held_out:
-        knobs.append(f"recipes.{recipe}.data.held_out={held_out}")
-    return " ".join(["dvc exp run", *(f"-S {knob}" for knob in knobs)])

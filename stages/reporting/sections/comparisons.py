@@ -1,8 +1,9 @@
 """Paired tests: each variant against itself from scratch, against the constant answer and against every other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from itertools import combinations
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -15,8 +16,7 @@ from stages.system.errors import StudyError
 ROWS = 20  # of the table: all tests of four variants
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The first's accuracy less the second's."""
 
     first: str
@@ -38,15 +38,10 @@ def comparisons(results: Sequence[Result], place: str) -> list[Comparison]:
     pretrained = [Sample(result.variant, result.answers["pretrained"].correct) for result in results]
     scratch = [Sample(f"{each.variant} from scratch", each.answers["scratch"].correct) for each in results]
     constant = Sample(f"always {place}", reference.constant(place))
-    pairs = [
-        *zip(pretrained, scratch, strict=True),
-        *((sample, constant) for sample in pretrained),
-        *combinations(pretrained, 2),
-    ]
-    return [
-        Comparison(first.name, second.name, found)
-        for (first, second), found in zip(pairs, compare_pairs(pairs), strict=True)
-    ]
+    pairs = [*zip(pretrained, scratch, strict=True), *((sample, constant) for sample in pretrained)]
+    pairs += combinations(pretrained, 2)
+    found = zip(pairs, compare_pairs(pairs), strict=True)
+    return [Comparison(first.name, second.name, difference) for (first, second), difference in found]
 
 
 def comparisons_table(compared: Sequence[Comparison], results: Sequence[Result]) -> Markdown:
@@ -54,27 +49,17 @@ def comparisons_table(compared: Sequence[Comparison], results: Sequence[Result])
     header = ("first", "second", "first − second, points (95 % interval)", "p", "corrected p", "significant")
     behind = {result.variant for result in results[1:]}
     rows = [
-        (
-            each.first,
-            each.second,
-            shown_points(each.found),
-            shown_p(each.found.p),
-            shown_p(each.found.corrected),
-            each.found.significant,
-        )
-        for each in compared
-        if len(compared) <= ROWS or not (each.first in behind and each.second in behind)
+        (first, second, shown_points(found), shown_p(found.p), shown_p(found.corrected_p), found.significant)
+        for first, second, found in compared
+        if len(compared) <= ROWS or not (first in behind and second in behind)
     ]
     return table(header, rows, right=header[2:5])
 
 
 def comparisons_csv(compared: Sequence[Comparison]) -> str:
     """Return all comparisons as CSV; points and their interval in percentage points."""
-    rows = [
-        {"first": each.first, "second": each.second}
-        | {"points": each.found.points, "ci_low": each.found.low, "ci_high": each.found.high}
-        | {"p": f"{each.found.p:.4g}", "corrected_p": f"{each.found.corrected:.4g}"}
-        | {"significant": each.found.significant}
-        for each in compared
-    ]
-    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
+    rows = pd.DataFrame(
+        {"first": first, "second": second, **asdict(found), "significant": found.significant}
+        for first, second, found in compared
+    )
+    return rows.to_csv(index=False, float_format="%.4g", lineterminator="\n")

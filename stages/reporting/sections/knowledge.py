@@ -170,7 +170,7 @@ def _gap(known: pd.DataFrame, variant: str) -> str:
     if inside.empty:
         return "Nothing was memorised that could be asked."
     others = f", of the others {percent(outside[ASKED].mean())} %" if len(outside) else ""
-    samples = [Sample(f"{variant} {name}", marks(known, name), stream=variant) for name in ("memorised", ASKED)]
+    samples = [Sample(f"{variant} {name}", marks(known, name)) for name in ("memorised", ASKED)]
     (found,) = compare_pairs([(samples[0], samples[1])])
     if found.significant == YES and found.points > 0:
         start = "Memorising runs ahead of asking"

@@ -17,14 +17,10 @@ YES, THESE_SEEDS, NO = "yes", "for these seeds", "no"  # verdicts
 
 @dataclass(frozen=True)
 class Sample:
-    """What is compared: correctness (N, seeds). The seeds of samples of one stream are resampled together.
-
-    Two samples of the same trainings, as of their weights before and after finetuning, belong to one stream.
-    """
+    """What is compared: correctness (N, seeds) under a name, after which its seeds are resampled."""
 
     name: str
     correct: Marks
-    stream: str | None = None  # by default its name
 
     @property
     def accuracy(self) -> float:
@@ -37,24 +33,24 @@ class Difference:
     """The first sample's accuracy less the second's in points, its 95 % interval, p and p corrected by Holm."""
 
     points: float
-    low: float
-    high: float
+    ci_low: float
+    ci_high: float
     p: float
-    corrected: float
+    corrected_p: float
 
     @property
     def significant(self) -> str:
         """YES: the corrected test rejects and the interval lacks 0; THESE_SEEDS: only the test, which takes the
         trained weights as given, rejects; else NO."""
-        if self.corrected >= LEVEL:
+        if self.corrected_p >= LEVEL:
             return NO
-        return YES if self.low > 0 or self.high < 0 else THESE_SEEDS
+        return YES if self.ci_low > 0 or self.ci_high < 0 else THESE_SEEDS
 
 
 def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
     """Return the difference of each pair of samples of the same questions; Holm corrects over all `pairs`."""
     samples = {sample.name: sample for pair in pairs for sample in pair}  # each is resampled once, not once a pair
-    means = {name: resampled_means(sample.correct, sample.stream or name) for name, sample in samples.items()}
+    means = {name: resampled_means(sample.correct, name) for name, sample in samples.items()}
     ps = [sign_flip_test(paired(first.correct, second.correct)) for first, second in pairs]
     found = []
     for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
@@ -106,5 +102,5 @@ def shown_p(p: float) -> str:
 
 def shown_points(found: Difference, decimals: int = 1) -> str:
     """A difference with its interval: `+3.0 (-1.5 to +7.5)`."""
-    points, low, high = (f"{each:+.{decimals}f}" for each in (found.points, found.low, found.high))
+    points, low, high = (f"{each:+.{decimals}f}" for each in (found.points, found.ci_low, found.ci_high))
     return f"{points} ({low} to {high})"
