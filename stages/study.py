@@ -3,11 +3,14 @@
 import argparse
 from pathlib import Path
 
+import pandas as pd
+
 from stages.reporting.evaluations import broken, read_record
 from stages.reporting.metrics import headline
-from stages.reporting.tables import terminal_table
 from stages.system.errors import command
 from stages.system.files import write_bytes, write_json
+
+SHOWN = ["scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high"]  # in percent
 
 
 @command
@@ -21,12 +24,15 @@ def main() -> None:
     path = report / "metrics.json"
     metrics = read_record(path)
     try:
-        table, selected = terminal_table(metrics), headline(metrics)
+        selected = headline(metrics)
+        variants = pd.DataFrame.from_dict(metrics["variants"], orient="index", columns=SHOWN)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None
     write_bytes(Path("metrics.json"), path.read_bytes())
     write_json(Path("selected.json"), selected)
-    print(f"{table}\n\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}")
+    print(
+        f"{variants.sort_values(SHOWN[1], ascending=False)}\n\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}"
+    )
 
 
 if __name__ == "__main__":

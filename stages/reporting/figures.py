@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from stages.reporting.curves import seed_curves
 from stages.reporting.evaluations import Baseline
 from stages.reporting.metrics import Accuracy, Result
-from stages.reporting.style import GREY, INK, SMALL, WIDTH, legend_columns, logarithmic, looks, styled, svg
+from stages.reporting.style import GREY, INK, SMALL, WIDTH, legend_columns, logarithmic, looks
 
 PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
 PHASES = (
@@ -21,26 +21,11 @@ PHASES = (
 )
 
 
-def accuracy_svg(results: Sequence[Result], baseline: Baseline) -> str:
+def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     """Draw the dev accuracy in percent of `results`, best first, from scratch and pretrained.
 
     Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark the baseline and the ceiling.
     """
-    with styled():
-        return svg(draw_accuracy(results, baseline))
-
-
-def loss_svg(curves: pd.DataFrame, variants: Sequence[str]) -> str:
-    """Draw the losses of the `variants` over the epochs, a panel for each phase of training.
-
-    `curves` holds the rows of curves.csv; thick lines are means over seeds, thin lines single seeds.
-    """
-    with styled():
-        return svg(draw_losses(curves, variants))
-
-
-def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
-    """Return the figure of `accuracy_svg`."""
     figure = Figure(figsize=(SMALL, 1.5 + 0.45 * len(results)), layout="constrained")
     axes = figure.subplots()
     _bars(axes, -0.19, [result.pretrained for result in results], PRETRAINED, "pretrained, then finetuned")
@@ -62,7 +47,10 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
 
 
 def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
-    """Return the figure of `loss_svg`."""
+    """Draw the losses of the `variants` over the epochs, a panel for each phase of training.
+
+    `curves` holds the rows of curves.csv; thick lines are means over seeds, thin lines single seeds.
+    """
     columns = min(6, legend_columns(variants))
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * -(-len(variants) // columns)), layout="constrained")
     panels = figure.subplots(1, len(PHASES), width_ratios=(1.35, 1, 1))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from stages.reporting.curves import thin
 from stages.reporting.evaluations import read_baseline, read_evaluation
-from stages.reporting.figures import accuracy_svg, loss_svg
+from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.answers import Predictions
 from stages.reporting.metrics import study_metrics, summarise
 from stages.reporting.page import write_page
@@ -16,6 +16,7 @@ from stages.reporting.published import published
 from stages.reporting.sections.calibration import calibration_part
 from stages.reporting.sections.comparisons import ROWS, comparisons, comparisons_csv, comparisons_table
 from stages.reporting.statistics.significance import LEVEL
+from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, provenance_table, results_table
 from stages.reporting.template import Part, fill
 from stages.settings import Report
@@ -71,9 +72,11 @@ def write_report(
         provenance_table=provenance_table([result.evaluation for result in results]),
         commits=len({result.evaluation.run.provenance.commit for result in results}),
     )
+    with styled():
+        accuracy, losses = svg(draw_accuracy(best_first, baseline)), svg(draw_losses(curves, names))
     files = {
-        "accuracy.svg": accuracy_svg(best_first, baseline),
-        "loss.svg": loss_svg(curves, names),
+        "accuracy.svg": accuracy,
+        "loss.svg": losses,
         "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
         "predictions.tsv": predictions.to_csv(sep="\t", index=False, lineterminator="\n"),
         "curves.csv": thin(curves).to_csv(index=False, lineterminator="\n"),

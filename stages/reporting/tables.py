@@ -75,20 +75,6 @@ def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "variant", "init", "accuracy"])
 
 
-def terminal_table(metrics: dict[str, Any]) -> str:
-    """Return variant, scratch, pretrained and baseline of `metrics` in aligned columns, best variant first."""
-    rows = [
-        (
-            name,
-            f"{metrics['variants'][name]['scratch_dev_accuracy']:.1f}",
-            _pretrained(metrics["variants"][name]),
-            f"{metrics['baseline']['dev_accuracy']:.1f}",
-        )
-        for name in ranking(metrics["variants"])
-    ]
-    return pd.DataFrame(rows, columns=("variant", "scratch %", "pretrained %", "baseline %")).to_string(index=False)
-
-
 def _pretrained(figures: dict[str, Any]) -> str:
     """The accuracy after pretraining with its 95 % interval, in percent: `27.2 (23.4 to 31.2)`."""
     low, high = figures["dev_accuracy_ci_low"], figures["dev_accuracy_ci_high"]

@@ -3,23 +3,21 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
-from stages.reporting.statistics.calibration import (
-    BINS,
-    FEWEST,
-    Array,
-    brier_score,
-    expected_calibration_error,
-    reliability,
-)
 from stages.reporting.style import GREY, SMALL, looks, styled, svg
 from stages.reporting.template import Part, fill
 
 TEMPLATE = "calibration.md.jinja"
+BINS = 10
+FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
+
+Array = npt.NDArray[np.float64]
 
 
 def calibration_part(results: Sequence[Result]) -> Part:
@@ -67,16 +65,43 @@ def draw_calibration(results: Sequence[Result]) -> Figure:
     for result in results:
         dash, colour = styles[result.variant]
         bins = 100 * reliability(*confidence(result))
-        axes.plot(bins["confidence"], bins["accuracy"], color=colour, linestyle=dash, linewidth=1.5, marker=".")
+        line = {"color": colour, "linestyle": dash, "linewidth": 1.5, "marker": ".", "label": result.variant}
+        axes.plot(bins["confidence"], bins["accuracy"], **line)
     axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     axes.set_xlim(0, 101)
     axes.set_ylim(-2, 102)
     axes.set_xlabel("mean probability of the answers in a bin (%)")
     axes.set_ylabel("right (%)")
     axes.grid(zorder=0)
-    handles = [
-        Line2D([], [], color=colour, linestyle=dash, linewidth=1.5, label=variant)
-        for variant, (dash, colour) in styles.items()
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8.5)
+    figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5)
     return figure
+
+
+def reliability(probability: Array, correct: Array) -> pd.DataFrame:
+    """Return count, confidence (mean probability) and accuracy of each bin, from the least sure to the surest answers.
+
+    `probability` (A,) in 0…1 and `correct` (A,) 0 or 1 belong to the same answers. Bins of about equal
+    mass: BINS of them, or as many as would hold FEWEST answers each, at least one. Answers of equal probability are in
+    one bin, so that a bin beside them may hold fewer.
+    """
+    bins = min(BINS, max(1, len(probability) // FEWEST))
+    rank = (stats.rankdata(probability, method="average") - 0.5) / len(probability)  # in 0…1, equals have one rank
+    table = pd.DataFrame({"bin": (bins * rank).astype(int), "confidence": probability, "accuracy": correct})
+    groups = table.groupby("bin")
+    found = groups[["confidence", "accuracy"]].mean()
+    found.insert(0, "count", groups.size())
+    return found.reset_index(drop=True)
+
+
+def expected_calibration_error(probability: Array, correct: Array) -> float:
+    """Return the mean of |accuracy - confidence| over the bins of `reliability`, weighted by their answers.
+
+    Naeini, Cooper & Hauskrecht 2015 (AAAI), there with bins of equal width.
+    """
+    bins = reliability(probability, correct)
+    return float(np.average((bins["accuracy"] - bins["confidence"]).abs(), weights=bins["count"]))
+
+
+def brier_score(probability: Array, correct: Array) -> float:
+    """Return the mean squared difference of probability and correctness: 0 at best (Brier 1950)."""
+    return float(np.mean((probability - correct) ** 2))
