@@ -30,9 +30,8 @@ def main() -> None:
         raise broken(path, error) from None
     write_bytes(Path("metrics.json"), path.read_bytes())
     write_json(Path("selected.json"), selected)
-    print(
-        f"{variants.sort_values(SHOWN[1], ascending=False)}\n\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}"
-    )
+    print(variants.sort_values(SHOWN[1], ascending=False).to_string())
+    print(f"\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}")
 
 
 if __name__ == "__main__":

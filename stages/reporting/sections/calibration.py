@@ -65,8 +65,8 @@ def draw_calibration(results: Sequence[Result]) -> Figure:
     for result in results:
         dash, colour = styles[result.variant]
         bins = 100 * reliability(*confidence(result))
-        line = {"color": colour, "linestyle": dash, "linewidth": 1.5, "marker": ".", "label": result.variant}
-        axes.plot(bins["confidence"], bins["accuracy"], **line)
+        line = axes.plot(bins["confidence"], bins["accuracy"], color=colour, linestyle=dash, marker=".")
+        line[0].set_label(result.variant)
     axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     axes.set_xlim(0, 101)
     axes.set_ylim(-2, 102)

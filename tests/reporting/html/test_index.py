@@ -12,9 +12,9 @@ from xml.etree.ElementTree import Element
 import html5lib
 import pandas as pd
 import pytest
+from stages.reporting.html.answers_table import HIDDEN
 
 from stages.reporting.folder import write_report
-from stages.reporting.html.answers_table import HIDDEN
 from stages.reporting.html.index import LARGEST, Predictions, render_index
 from stages.reporting.markdown import Markdown, escape, table
 from stages.reporting.template import Part

@@ -1,15 +1,22 @@
 """Measures of calibration against values reckoned by hand."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from stages.reporting.statistics.calibration import (
-    accuracy_at,
+from stages.reporting.evaluations import read_evaluation
+from stages.reporting.metrics import summarise
+from stages.reporting.sections.calibration import (
     brier_score,
-    coverage_curve,
+    calibration_table,
+    confidence,
+    draw_calibration,
     expected_calibration_error,
     reliability,
 )
+from stages.system.errors import StudyError
+from tests.reporting.example import write_variant
 
 
 def right(hits: int, of: int) -> list[float]:
@@ -27,10 +34,8 @@ def test_bins_and_error_are_the_hand_reckoned() -> None:
 
 
 def test_error_weighs_bins_by_their_answers() -> None:
-    likely = np.array([0.2] * 30 + [0.8] * 10)  # equals are not parted
-    assert expected_calibration_error(likely, np.array(right(9, 30) + right(5, 10))) == pytest.approx(
-        0.15
-    )  # of 0.1, 0.3
+    likely, outcome = np.array([0.2] * 30 + [0.8] * 10), np.array(right(9, 30) + right(5, 10))
+    assert expected_calibration_error(likely, outcome) == pytest.approx(0.15)  # of 0.1, 0.3: equals are not parted
 
 
 def test_a_calibrated_model_has_little_error_and_an_inverted_one_much() -> None:
@@ -56,25 +61,27 @@ def test_few_answers_make_few_bins(answers: int, bins: int) -> None:
     assert len(reliability(np.linspace(0.1, 0.9, answers), np.ones(answers))) == bins
 
 
-def test_equal_probabilities_are_one_bin_in_any_order() -> None:
-    same, outcome = np.full(200, 0.5), np.array(right(50, 200))
-    assert len(reliability(same, outcome)) == 1
-    assert expected_calibration_error(same, outcome) == pytest.approx(0.25)
-    assert accuracy_at(0.5, same, outcome) == pytest.approx(0.25)
-    assert accuracy_at(0.5, same, outcome[::-1]) == pytest.approx(0.25)
-
-
 def test_brier_score_of_the_documented_example() -> None:
     """Of scikit-learn's brier_score_loss."""
     assert brier_score(np.array([0.1, 0.9, 0.8, 0.3]), np.array([0.0, 1.0, 1.0, 0.0])) == pytest.approx(0.0375)
-    assert brier_score(np.array([1.0, 0.0]), np.array([1.0, 0.0])) == 0
 
 
-def test_accuracy_at_coverage_by_hand() -> None:
-    probability, outcome = np.array([0.9, 0.8, 0.8, 0.1]), np.array([1.0, 1.0, 0.0, 0.0])
-    curve = coverage_curve(probability, outcome)
-    assert curve["coverage"].tolist() == [0.25, 0.75, 1]  # the two alike come together
-    assert curve["accuracy"].tolist() == pytest.approx([1, 2 / 3, 1 / 2])
-    assert accuracy_at(0.25, probability, outcome) == 1
-    assert accuracy_at(0.5, probability, outcome) == pytest.approx(0.75)  # the first, and one of the two alike
-    assert accuracy_at(1, probability, outcome) == pytest.approx(0.5)
+def test_the_table_holds_the_hand_reckoned_of_all_seeds_and_no_test_rows(tmp_path: Path) -> None:
+    sure_when_right = [0.9] * 20 + [0.1] * 20
+    marks = [1] * 20 + [0] * 20
+    write_variant(tmp_path, "rope", [[0] * 40] * 2, [marks] * 2, curve_rows=2, probability=[sure_when_right] * 2)
+    result = summarise(read_evaluation(tmp_path / "rope"), 40)
+    assert [len(each) for each in confidence(result)] == [80, 80]
+    # |1 - 0.9| and |0 - 0.1|; (0.1)²; accuracy alone ½ · ½
+    assert "| rope | 50.0 | 50.0 | 10.0 | 0.010 | 0.250 |" in calibration_table([result])
+    (axes,) = draw_calibration([result]).axes
+    assert np.allclose(axes.lines[0].get_xydata(), [[10, 0], [90, 100]])
+
+
+@pytest.mark.parametrize("wrong", ["1.5", "nan", "high"])
+def test_a_probability_that_is_none_is_refused(tmp_path: Path, wrong: str) -> None:
+    write_variant(tmp_path, "rope", [[0]], [[1]], curve_rows=2)
+    path = tmp_path / "rope" / "predictions.tsv"
+    path.write_text(path.read_text().replace("0.50", wrong))
+    with pytest.raises(StudyError, match=r"rope: a dev row"):
+        summarise(read_evaluation(tmp_path / "rope"), 1)
