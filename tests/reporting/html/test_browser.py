@@ -128,14 +128,6 @@ def test_a_script_that_came_in_would_not_run(driver: Chrome, page: Path) -> None
     assert "Content Security Policy" in str(driver.get_log("browser"))
 
 
-def test_names_are_shown_as_they_are(driver: Chrome, page: Path) -> None:
-    visit(driver, page)
-    shown = PERSON.format(1).replace("\u202e", "\ufffd")  # all but the character that turns the reading direction
-    assert f"Where was {shown} born?" in column(driver, "question")
-    assert "<b>rope" in [option.text for option in Select(part(driver, "variant")).options]
-    assert driver.find_elements(By.CSS_SELECTOR, "main b, main img") == []
-
-
 def test_search_and_filters(driver: Chrome, page: Path) -> None:
     visit(driver, page)
     wait_for_count(driver, "80 of 80 answers, 30 of them right (37.5 %)")
@@ -170,9 +162,9 @@ def test_the_keyboard_reaches_everything(driver: Chrome, page: Path) -> None:
         if active.text == "correct":
             active.send_keys(Keys.ENTER)
             assert header(driver, "correct").get_attribute("aria-sort") == "ascending"
+            assert set(column(driver, "correct")[:30]) == {"✓ right"}
             active.send_keys(Keys.SPACE)
             assert header(driver, "correct").get_attribute("aria-sort") == "descending"
-            assert set(column(driver, "correct")[:30]) == {"✓ right"}
         if active.get_attribute("id") == "answers--next":
             active.send_keys(Keys.ENTER)
             assert part(driver, "page").text == "page 2 of 2"

@@ -46,16 +46,6 @@ def test_a_calibrated_model_has_little_error_and_an_inverted_one_much() -> None:
     assert expected_calibration_error(1 - probability, outcome) == pytest.approx(0.5, abs=0.02)
 
 
-def test_bins_are_of_equal_mass_whatever_the_order() -> None:
-    probability = np.random.default_rng(0).random(500) ** 4  # most are small
-    outcome = (probability > 0.3).astype(float)
-    bins = reliability(probability, outcome)
-    assert bins["count"].tolist() == [50] * 10
-    assert bins["confidence"].is_monotonic_increasing
-    mixed = np.random.default_rng(1).permutation(500)
-    assert np.allclose(reliability(probability[mixed], outcome[mixed]), bins)
-
-
 @pytest.mark.parametrize(("answers", "bins"), [(1, 1), (39, 1), (40, 2), (200, 10), (1000, 10)])
 def test_few_answers_make_few_bins(answers: int, bins: int) -> None:
     assert len(reliability(np.linspace(0.1, 0.9, answers), np.ones(answers))) == bins
