@@ -75,7 +75,6 @@ def headline(metrics: dict[str, Any]) -> dict[str, Any]:
         "dev_accuracy": figures["dev_accuracy"],
         "ci_low": figures["dev_accuracy_ci_low"],
         "ci_high": figures["dev_accuracy_ci_high"],
-        "scratch": figures["scratch_dev_accuracy"],
         "baseline_accuracy": metrics["baseline"]["dev_accuracy"],
         "loss": figures["pretrain_loss"],
         "accuracy": {name: each["dev_accuracy"] for name, each in metrics["variants"].items()},

@@ -18,14 +18,15 @@ def results_table(metrics: dict[str, Any], others: Mapping[str, Published | None
     dev questions, lift in points, loss in nats a character.
     """
     header = [
-        "variant", "parameters", "scratch, %", "pretrained, % (95 % interval)", "over the baseline, points",
-        "pretraining loss",
+        "variant", "pretrained, % (95 % interval)", "scratch, %", "over the baseline, points", "pretraining loss",
+        "parameters",
     ]  # fmt: skip
     rows = []
     for name in ranking(metrics["variants"]):
         figures = metrics["variants"][name]
-        row = [name, f"{figures['parameters']:,}", f"{figures['scratch_dev_accuracy']:.1f}", _pretrained(figures)]
+        row = [name, _pretrained(figures), f"{figures['scratch_dev_accuracy']:.1f}"]
         row += [f"{figures['lift_over_baseline']:+.1f}", f"{figures['pretrain_loss']:.4f}"]
+        row.append(f"{figures['parameters']:,}")
         if any(others.values()):
             found = others[name]
             row.append(f"{found.typical:.1f} ({found.low:.1f} to {found.high:.1f})" if found else "–")

@@ -69,8 +69,8 @@ def test_dvc_is_shown_the_selected_figures_and_every_variants_accuracy(tmp_path:
     assert alone.pop("accuracy") == {"rope": 80.0}
     assert both.pop("accuracy") == {"rope": 80.0, "vanilla": 50.0}
     assert alone == both
-    assert list(both) == ["dev_accuracy", "ci_low", "ci_high", "scratch", "baseline_accuracy", "loss"]
-    assert (both["dev_accuracy"], both["scratch"], both["baseline_accuracy"]) == (80.0, 0.0, 5.0)
+    assert list(both) == ["dev_accuracy", "ci_low", "ci_high", "baseline_accuracy", "loss"]
+    assert (both["dev_accuracy"], both["baseline_accuracy"]) == (80.0, 5.0)
 
 
 def test_rows_of_the_test_split_do_not_count(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def calibration_table(results: Sequence[Result]) -> Markdown:
     """Return the table of accuracy, mean probability and measures of calibration by variant."""
     header = (
         "variant", "accuracy, %", "mean probability, %", "expected calibration error, points", "Brier score",
-        "of the accuracy alone",
+        "Brier score of the accuracy alone",
     )  # fmt: skip
     rows = []
     for result in results:
