@@ -8,11 +8,10 @@ from tqdm import tqdm
 from stages.ablate import HELD_OUT, WEIGHTS, ablated
 from stages.corpus.prepared import Prepared, read_table
 from stages.evaluate import predictions
-from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import PAGE_FORMS, Asked, WordCue, asked_in_all_forms
-from stages.probing.knowledge import knowledge
+from stages.probing.extraction import extraction
+from stages.probing.facts import Fact, dev_facts, dev_pages, texts
+from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts
 from stages.reporting.ablation import Ablated, write_ablation
-from stages.reporting.sections.probes import ASKED, spelled
 from stages.settings import FULL, Settings, load
 from stages.system.errors import command
 from stages.system.files import read_json
@@ -26,22 +25,22 @@ def main() -> None:
     folder = HELD_OUT / name
     prepared, audit = Prepared.load(folder), read_table(folder / "audit.tsv")
     documents = texts(prepared)
-    facts = dev_facts(prepared, audit, documents)
+    facts = dev_facts(prepared, audit, dev_pages(prepared, documents))
     full = ablated(settings, FULL).recipe
     word_cue = WordCue.of(full.pretrain.objectives, documents, prepared.training_answers)
-    forms = asked_in_all_forms(facts, full.pretrain.objectives, settings.probe.cue, word_cue, full.model.context)
+    prompts = page_prompts(facts, PAGE_FORMS, full.pretrain.objectives, word_cue, full.model.context)
     found = [
-        asked(settings, change, prepared, facts, forms) for change in tqdm(settings.ablation.changes, desc="ablation")
+        asked(settings, change, prepared, facts, prompts) for change in tqdm(settings.ablation.changes, desc="ablation")
     ]
     write_ablation(Path("reports") / name / "ablation", settings.ablation, found)
 
 
 def asked(
-    settings: Settings, change: str, prepared: Prepared, facts: Sequence[Fact], forms: Mapping[str, Sequence[Asked]]
+    settings: Settings, change: str, prepared: Prepared, facts: Sequence[Fact], prompts: Mapping[str, Sequence[Prompt]]
 ) -> Ablated:
     """What a change's weights answer and know; dev are the held-out questions, facts those that a page tells.
 
-    forms: the facts in each form, the same for all changes.
+    prompts: the facts in each page form, the same for all changes.
 
     Raises:
         StudyError: they are missing, or were trained with other settings.
@@ -54,13 +53,13 @@ def asked(
     }
     answers = predictions(models["finetuned"], prepared, "dev", recipe.generation)
     right = answers.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
-    known = knowledge(models, prepared.vocabulary, facts, forms, right)
+    known = extraction(models, prepared.vocabulary, facts, prompts, right)
     training = read_json(folder / "pretrained.json")
     return Ablated(
         change=change,
         correct=answers.correct.to_numpy(int)[:, None],
-        memorised=spelled(known, "pretrained", PAGE_FORMS) == 1,
-        extracted=known[ASKED] == 1,
+        memorised=known.pretrained_memorised == 1,
+        extracted=known.finetuned_extracted == 1,
         pretrain_loss=float(training["loss"]),
         seconds=float(training["seconds"]),
         provenance=read_json(folder / "provenance.json"),

@@ -4,13 +4,12 @@ import argparse
 from pathlib import Path
 
 from stages.reporting.folder import write_report
-from stages.reporting.sections.inventions import inventions_part
-from stages.reporting.sections.knowledge import knowledge_part
-from stages.reporting.sections.shifts import shifts_part
+from stages.reporting.sections.extraction import extraction_part
+from stages.reporting.sections.failures import failures_part
 from stages.settings import ALL, COMPARED, load
 from stages.system.errors import command
 
-PARTS = (knowledge_part, shifts_part, inventions_part)  # each of the recipe's probes and the variants
+PARTS = (extraction_part, failures_part)  # each of the recipe's probes and the variants
 
 
 @command

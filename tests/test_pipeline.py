@@ -28,7 +28,7 @@ def small(content: dict[str, Any]) -> None:
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     content["explore"]["samples"] = 100
     content["cost"] |= {"lengths": [16, 32, 64], "repeats": 1}
-    content["probe"]["people"] = 2
+    content["probe"]["unseen_entities"] = 2
     content["influence"]["passes"] = 1
     content["ablation"] |= {"recipe": "quick", "held_out": 5, "shortened": {}}
     content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}

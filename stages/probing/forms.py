@@ -1,4 +1,4 @@
-"""Forms in which a fact can be asked for: what the model reads, and what it should say then.
+"""Prompt forms: what a model reads when it is asked for a fact, and what it should say then.
 
 Of `Ada. Ada was born in Ulm, Peru.` and the place `Ulm`::
 
@@ -6,11 +6,10 @@ Of `Ada. Ada was born in Ulm, Peru.` and the place `Ulm`::
     cloze          Ada s born in ⁇                      Ulm⁇    (name, the ten characters before the place)
     words          Ada was born in⁇                     Ulm⁇    (name, the last words before the place)
     infilling      Ada. Ada was born in ⁇, Peru.⁇       Ulm
-    other name     Bo s born in ⁇                       Ulm⁇    (a control: a stranger's name, else the cloze or,
-                                                                 where words alone are practised, the words)
+    other name     Bo s born in ⁇                       Ulm⁇    (a control: cloze or words with a stranger's name)
     question       Where was Ada born?⁇                 Ulm⁇
 
-The first four are page forms: they use the page's own wording, each as one of pretraining's objectives does.
+The first four are page forms: they use the page's own words, each as one of pretraining's objectives does.
 """
 
 from collections.abc import Sequence
@@ -23,17 +22,17 @@ from stages.probing.facts import Fact
 from stages.settings import Objectives
 
 PAGE_FORMS = ("continuation", "cloze", "words", "infilling")
-WORDS = 4  # before the place at most, in form `words`
 OTHER_NAME = "other_name"
-QUESTION = "question"
+CHARACTERS = 10  # before the place at most, in form `cloze`
+WORDS = 4  # before the place at most, in form `words`
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a model reads and what it should say, together at most context + 1 characters."""
+class Prompt:
+    """What a model reads and what it should say then, together at most context + 1 characters."""
 
-    prompt: str
-    said: str
+    text: str
+    target: str
 
 
 @dataclass(frozen=True)
@@ -56,24 +55,24 @@ class WordCue:
         return cls(settings.words_before, min(WORDS, settings.most_words), common, fencing)
 
 
-def continuation(fact: Fact, context: int) -> Asked:
+def continuation(fact: Fact, context: int) -> Prompt:
     """The page up to the place, as causal language modelling and span corruption's prefix have it.
 
     Where that is more than the model reads, it is cut from the left.
     """
     room = context + 1 - len(fact.place)
-    return Asked(fact.page[max(0, fact.position - room) : fact.position], fact.place)
+    return Prompt(fact.page[max(0, fact.position - room) : fact.position], fact.place)
 
 
-def cloze(fact: Fact, name: str, cue: int, context: int) -> Asked:
-    """A name and at most `cue` characters before the place, as a title cloze has them; none are of the heading."""
+def cloze(fact: Fact, name: str, context: int) -> Prompt:
+    """A name and the characters before the place, as a title cloze has them; none are of the heading."""
     room = context - len(name) - len(fact.place) - 3  # two masks and a space
-    length = max(0, min(cue, fact.position - len(fact.name) - 2, room))
+    length = max(0, min(CHARACTERS, fact.position - len(fact.name) - 2, room))
     left = fact.page[fact.position - length : fact.position]
-    return Asked(f"{name} {left}{MASK}" if left else name + MASK, fact.place + MASK)
+    return Prompt(f"{name} {left}{MASK}" if left else name + MASK, fact.place + MASK)
 
 
-def words(fact: Fact, name: str, cue: WordCue, context: int) -> Asked:
+def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
     """A name and words before the place, as a word cloze can have them; none are of the fact's name."""
     own = WORD.findall(fact.name)
     fences = fences_of(fact.page, page(fact.page), cue.fencing)
@@ -84,10 +83,10 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Asked:
     before = before[max(0, len(before) - cue.most) :]
     while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
-    return Asked(" ".join([name, *before]) + MASK, fact.place + MASK)
+    return Prompt(" ".join([name, *before]) + MASK, fact.place + MASK)
 
 
-def infilling(fact: Fact, longest: int) -> Asked:
+def infilling(fact: Fact, longest: int) -> Prompt:
     """The page with a gap for the place, as span corruption has it, the page truncated to `longest` characters.
 
     Where the place lies beyond, the truncated page is the `longest` characters that end with it.
@@ -95,39 +94,15 @@ def infilling(fact: Fact, longest: int) -> Asked:
     end = fact.position + len(fact.place)
     shown = fact.page[max(0, end - longest) : max(end, longest)]
     start = fact.position - max(0, end - longest)
-    return Asked(f"{shown[:start]}{MASK}{shown[start + len(fact.place) :]}{MASK}", fact.place)
+    return Prompt(f"{shown[:start]}{MASK}{shown[start + len(fact.place) :]}{MASK}", fact.place)
 
 
-def question(fact: Fact) -> Asked:
+def question(fact: Fact) -> Prompt:
     """The question, as finetuning has it."""
-    return Asked(f"Where was {fact.name} born?{MASK}", fact.place + MASK)
+    return Prompt(f"Where was {fact.name} born?{MASK}", fact.place + MASK)
 
 
-def asked_in_all_forms(
-    facts: Sequence[Fact], objectives: Objectives, cue: int, word_cue: WordCue, context: int
-) -> dict[str, list[Asked]]:
-    """Each form of each fact. In `other_name` stands the name of the next fact with another place.
-
-    cue: characters before the place in form `cloze`.
-    """
-    spans = objectives.span_corruption
-    longest = spans.longest_document if spans else context - 1
-
-    def named(form: str, fact: Fact, name: str) -> Asked:
-        return cloze(fact, name, cue, context) if form == "cloze" else words(fact, name, word_cue, context)
-
-    control = control_form(objectives)
-    return {
-        "continuation": [continuation(fact, context) for fact in facts],
-        "cloze": [named("cloze", fact, fact.name) for fact in facts],
-        "words": [named("words", fact, fact.name) for fact in facts],
-        "infilling": [infilling(fact, longest) for fact in facts],
-        OTHER_NAME: [named(control, fact, _stranger(facts, i)) for i, fact in enumerate(facts)],
-        QUESTION: [question(fact) for fact in facts],
-    }
-
-
-def trained_forms(objectives: Objectives) -> list[str]:
+def practised_forms(objectives: Objectives) -> list[str]:
     """The page forms that pretraining's objectives practise."""
     spans, causal = objectives.span_corruption, objectives.causal_lm
     practised = {
@@ -139,19 +114,29 @@ def trained_forms(objectives: Objectives) -> list[str]:
     return [form for form in PAGE_FORMS if practised[form]]
 
 
-def control_form(objectives: Objectives) -> str:
-    """The form in which a stranger's name is tried: one that is practised, if there is one."""
-    trained = trained_forms(objectives)
-    return "words" if "words" in trained and "cloze" not in trained else "cloze"
+def page_prompts(
+    facts: Sequence[Fact], forms: Sequence[str], objectives: Objectives, cue: WordCue, context: int
+) -> dict[str, list[Prompt]]:
+    """Each fact in each of the page forms.
+
+    Where cloze or words is among them, the first of the two is in `other_name`, too, there with the name of the next
+    fact with another place: it tells what the words before the place give away alone.
+    """
+    spans = objectives.span_corruption
+    longest = spans.longest_document if spans else context - 1
+    of_form = {
+        "continuation": lambda fact, _: continuation(fact, context),
+        "cloze": lambda fact, name: cloze(fact, name, context),
+        "words": lambda fact, name: words(fact, name, cue, context),
+        "infilling": lambda fact, _: infilling(fact, longest),
+    }
+    prompts = {form: [of_form[form](fact, fact.name) for fact in facts] for form in forms}
+    for form in [form for form in ("cloze", "words") if form in forms][:1]:
+        prompts[OTHER_NAME] = [of_form[form](fact, _stranger(facts, i)) for i, fact in enumerate(facts)]
+    return prompts
 
 
-def ranked_form(objectives: Objectives) -> str:
-    """The page form in which places are ranked: the control's if it is practised, else another that is."""
-    trained, control = trained_forms(objectives), control_form(objectives)
-    return control if control in trained or not trained else trained[-1]
-
-
-def _stranger(facts: Sequence[Fact], place: int) -> str:
-    """The name of the first fact after `place`, around the end, whose place is another; else its own."""
-    around = [*facts[place:], *facts[:place]]
-    return next((each.name for each in around if each.place != facts[place].place), facts[place].name)
+def _stranger(facts: Sequence[Fact], number: int) -> str:
+    """The name of the first fact after this one, around the end, whose place is another; else its own."""
+    around = [*facts[number:], *facts[:number]]
+    return next((each.name for each in around if each.place != facts[number].place), facts[number].name)

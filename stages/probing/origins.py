@@ -1,56 +1,45 @@
-"""Where an answer can come from: places of the training questions, the corpus, or nowhere."""
+"""Where an answer can come from: the person's own page, the training answers, other pages, or nowhere."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
-from stages.corpus.prepared import Prepared
 from stages.probing.facts import name_of
 
-ORIGINS = ("train", "corpus", "nowhere", "nothing")
-EXAMPLES = 5
+ORIGINS = ("correct", "own_page", "training_answer", "corpus", "hallucination", "empty")
 
 
-def origin(answer: str, places: Collection[str], corpus: str) -> str:
-    """`train` for an answer of the training questions, else `corpus` for a string of it, else `nowhere`.
+def origin(answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: str) -> str:
+    """The first of `ORIGINS` that fits an answer.
 
-    An empty answer is `nothing`.
+    correct: it is the place; own_page: another string of the person's own pages; training_answer: the answer of a
+    training question; corpus: another string of the corpus; hallucination: a string that stands nowhere in it.
+    place: None where nobody knows it.
     """
     if not answer:
-        return "nothing"
-    if answer in places:
-        return "train"
-    return "corpus" if answer in corpus else "nowhere"
+        return "empty"
+    if answer == place:
+        return "correct"
+    if any(answer in page for page in pages):
+        return "own_page"
+    if answer in training_answers:
+        return "training_answer"
+    return "corpus" if answer in corpus else "hallucination"
 
 
-def origins(predictions: pd.DataFrame, places: Collection[str], corpus: str) -> list[dict[str, Any]]:
-    """Counts of origins for each way of training and split: of the wrong dev answers, and of all test answers.
+def dev_origins(
+    predictions: pd.DataFrame, pages: Mapping[str, Sequence[str]], training_answers: Collection[str], corpus: str
+) -> pd.DataFrame:
+    """The origin of each dev answer: asked (`dev`), init, seed, row, origin.
 
-    predictions: predictions.tsv, every cell a string. All seeds are counted together.
+    predictions: predictions.tsv, every cell a string; pages: the documents about each name.
     """
-    counts = []
-    for init in ("scratch", "pretrained"):
-        for split in ("dev", "test"):
-            rows = predictions[(predictions.init == init) & (predictions.split == split) & (predictions.correct != "1")]
-            found = Counter(origin(answer, places, corpus) for answer in rows.predicted)
-            counts.append({"init": init, "split": split, "answers": len(rows), **{key: found[key] for key in ORIGINS}})
-    return counts
-
-
-def made_up(predictions: pd.DataFrame, prepared: Prepared, places: Collection[str], corpus: str) -> list[str]:
-    """The most frequent pretrained answers that stand nowhere, the first by name among equals.
-
-    Left out are those that hold a name or a gold place of the questions, so that the rest reveal nothing of them.
-    """
-    table = prepared.table
-    held = {name_of(question) for question in table.question} | set(table.place) - {""}
-    rows = predictions[(predictions.init == "pretrained") & (predictions.correct != "1")]
-    counted = Counter(answer for answer in rows.predicted if origin(answer, places, corpus) == "nowhere")
-    ordered = sorted(counted, key=lambda answer: (-counted[answer], answer))
-    free = (answer for answer in ordered if not any(text in answer for text in held))
-    return [answer for answer, _ in zip(free, range(EXAMPLES), strict=False)]
+    dev = predictions[predictions.split == "dev"]
+    found = [
+        origin(answer, place, pages.get(name_of(question), ()), training_answers, corpus)
+        for answer, place, question in zip(dev.predicted, dev.gold, dev.question, strict=True)
+    ]
+    return dev[["init", "seed", "row"]].assign(asked="dev", origin=found)
 
 
 def corpus_text(documents: Sequence[str]) -> str:

@@ -1,9 +1,7 @@
 """The invented corpus, with enough letters for names, and a model that has learned what a test wants it to."""
 
-from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
 import pandas as pd
 import torch
 from torch.nn import functional as F
@@ -12,8 +10,8 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.model.gpt import GPT
-from stages.probing.facts import Fact, dev_facts, texts
-from stages.probing.forms import WordCue, asked_in_all_forms
+from stages.probing.facts import Fact, dev_facts, dev_pages, texts
+from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts, question
 from stages.settings import Objectives
 from stages.sources.audit import audit
 from tests.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_model
@@ -25,7 +23,6 @@ OBJECTIVES = Objectives(
     ),
     title_cloze=SETTINGS.recipes["quick"].pretrain.objectives.title_cloze.model_copy(update={"mixture_weight": 0.5}),
 )
-CUE = 10
 
 
 @cache
@@ -42,26 +39,28 @@ def toy_audit() -> pd.DataFrame:
 
 def toy_facts() -> list[Fact]:
     """The eight facts."""
-    return dev_facts(toy_prepared(), toy_audit(), texts(toy_prepared()))
+    prepared = toy_prepared()
+    return dev_facts(prepared, toy_audit(), dev_pages(prepared, texts(prepared)))
+
+
+def toy_prompts() -> dict[str, list[Prompt]]:
+    """The eight facts in all forms."""
+    cue = WordCue.of(OBJECTIVES, [], frozenset())
+    prompts = page_prompts(toy_facts(), PAGE_FORMS, OBJECTIVES, cue, MODEL.context)
+    return {**prompts, "question": [question(fact) for fact in toy_facts()]}
 
 
 @cache
-def learned(forms: tuple[str, ...], steps: int = 150) -> GPT:
+def learned(forms: tuple[str, ...]) -> GPT:
     """A tiny model that has learned the facts by heart, in these forms and in no others."""
-    prepared = toy_prepared()
-    asked = asked_in_all_forms(toy_facts(), OBJECTIVES, CUE, WordCue.of(OBJECTIVES, [], frozenset()), MODEL.context)
-    rows = [prepared.vocabulary.encode(each.prompt + each.said) for form in forms for each in asked[form]]
-    starts = [len(prepared.vocabulary.encode(each.prompt)) for form in forms for each in asked[form]]
-    return fitted(rows, starts, steps)
-
-
-def fitted(rows: Sequence[np.ndarray], starts: Sequence[int], steps: int) -> GPT:
-    """A tiny model that has been taught to say each row from its start on."""
-    batch = Examples.of_rows(rows, starts)
+    vocabulary = toy_prepared().vocabulary
+    prompts = [prompt for form in forms for prompt in toy_prompts()[form]]
+    rows = [vocabulary.encode(prompt.text + prompt.target) for prompt in prompts]
+    batch = Examples.of_rows(rows, [len(vocabulary.encode(prompt.text)) for prompt in prompts])
     inputs, targets = torch.from_numpy(batch.inputs), torch.from_numpy(batch.targets)
-    model = tiny_model("vanilla", len(toy_prepared().vocabulary))
+    model = tiny_model("vanilla", len(vocabulary))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(steps):
+    for _ in range(150):
         loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), ignore_index=PAD)
         optimizer.zero_grad()
         loss.backward()

@@ -3,48 +3,37 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from stages.reporting.answers import Marks
-from stages.reporting.evaluations import broken, read_record
+from stages.reporting.evaluations import broken
+from stages.reporting.statistics.intervals import accuracy_interval
 
-ENOUGH = 10  # facts that a share needs to be told in a sentence
 WEIGHTS = ("pretrained", "finetuned")
-FORMS = ("continuation", "cloze", "words", "infilling")
-FACT_COLUMNS = ("variant", "seed", "row", "position", "train_count", "born")
-SHIFT_COLUMNS = ("variant", "seed", "row", "shift", *WEIGHTS)
-PEOPLE_COLUMNS = ("variant", "seed", "culture", "name", "answer", "probability")
-ASKED, ASKED_BEFORE = "finetuned_question", "pretrained_question"
-RANKS = ("pretrained_page_rank", "pretrained_question_rank", "finetuned_page_rank", "finetuned_question_rank")
+FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
+MEASURES = ("memorised", "extracted")
+COLUMNS = {
+    "extraction.tsv": ("seed", "row", *(f"{weights}_{measure}" for weights in WEIGHTS for measure in MEASURES)),
+    "prefix_offset.tsv": ("seed", "row", "offset", *WEIGHTS),
+    "origins.tsv": ("asked", "init", "seed", "row", "origin"),
+}
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What one variant's weights were asked: knowledge.tsv, shifted.tsv, invented.tsv and the entries of probe.json.
-
-    Without facts, shifts or invented people the table is empty and what follows from it None.
-    """
+    """What one variant's weights were asked; the tables are those of stage `probe`, perhaps without rows."""
 
     variant: str
-    questions: int  # of dev
-    facts: int  # dev questions whose place the person's own page tells
-    cue: int
-    words: int
-    trained_forms: list[str]
-    control: str  # the form in which another person's name was tried
-    ranked_form: str  # the page form in which places were ranked
-    places: int  # among which each was ranked
-    furthest: int  # rank that is counted out; greater ones are one more than this
-    known: pd.DataFrame
-    shifted: pd.DataFrame
-    said: pd.DataFrame
-    origins: list[dict[str, Any]]
-    made_up: list[str]
-    people: dict[str, Any] | None
-    saliency: dict[str, Any] | None
+    extraction: pd.DataFrame
+    prefix_offset: pd.DataFrame
+    origins: pd.DataFrame
+
+    @property
+    def forms(self) -> list[str]:
+        """The page forms that pretraining practised and, where it was asked, the control, in the order of FORMS."""
+        return [form for form in FORMS if f"pretrained_{form}" in self.extraction.columns]
 
 
 def read_probes(folder: Path, variants: Sequence[str]) -> list[Probe]:
@@ -52,58 +41,15 @@ def read_probes(folder: Path, variants: Sequence[str]) -> list[Probe]:
 
     Raises StudyError where one is broken.
     """
-    return [read_probe(folder / name) for name in sorted(variants) if (folder / name / "probe.json").is_file()]
+    found = [folder / name for name in sorted(variants) if (folder / name).is_dir()]
+    return [Probe(each.name, *(_table(each / name) for name in COLUMNS)) for each in found]
 
 
-def read_probe(folder: Path) -> Probe:
-    """Read the probe of the variant that `folder` is named after; raises StudyError where it is broken."""
-    path = folder / "probe.json"
-    record = read_record(path)
-    try:
-        forms = [f"{weights}_{form}" for weights in WEIGHTS for form in (*FORMS, "other_name")]
-        known = _table(
-            folder / "knowledge.tsv", (*FACT_COLUMNS, *forms, ASKED_BEFORE, ASKED, *RANKS), bool(record["facts"])
-        )
-        trained = [form for form in FORMS if form in record["trained_forms"]]
-        return Probe(
-            variant=folder.name,
-            questions=int(record["questions"]),
-            facts=int(record["facts"]),
-            cue=int(record["cue"]),
-            words=int(record["words"]),
-            trained_forms=trained,
-            control=str(record["control"]),
-            ranked_form=str(record["ranked_form"]),
-            places=int(record["places"]),
-            furthest=int(record["furthest"]),
-            known=known.assign(
-                memorised=spelled(known, "pretrained", trained),
-                kept=spelled(known, "finetuned", trained),
-            ),
-            shifted=_table(folder / "shifted.tsv", SHIFT_COLUMNS, bool(record["shifts"])),
-            said=_table(folder / "invented.tsv", PEOPLE_COLUMNS, record["people"] is not None),
-            origins=list(record["origins"]),
-            made_up=[str(answer) for answer in record["made_up"]],
-            people=record["people"],
-            saliency=record["saliency"],
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise broken(path, error) from None
-
-
-def spelled(known: pd.DataFrame, weights: str, forms: Sequence[str]) -> pd.Series:
-    """Whether the `weights` (pretrained or finetuned) spell each fact of knowledge.tsv in any of the forms: 1 or 0."""
-    return known[[f"{weights}_{form}" for form in forms]].max(axis=1)
-
-
-def best_asked(probes: Sequence[Probe]) -> Probe:
-    """The probe with the most right answers to the questions of its facts, the first by name among equals."""
-    return min(probes, key=lambda probe: (-probe.known[ASKED].mean() if len(probe.known) else 0.0, probe.variant))
-
-
-def marks(outcomes: pd.DataFrame, column: str) -> Marks:
-    """What is 1 or 0 of each fact and seed, (facts, seeds)."""
-    return outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
+def share(outcomes: pd.DataFrame, column: str, stream: str) -> dict[str, float]:
+    """The mean of what is 0 or 1 of each row and seed, with its 95 % interval over questions and seeds: in 0…1."""
+    marks: Marks = outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
+    low, high = accuracy_interval(marks, stream)
+    return {"share": float(marks.mean()), "ci_low": low, "ci_high": high}
 
 
 def percent(share: float) -> str:
@@ -111,13 +57,11 @@ def percent(share: float) -> str:
     return "–" if np.isnan(share) else f"{100 * share:.1f}"
 
 
-def _table(path: Path, columns: Sequence[str], wanted: bool) -> pd.DataFrame:
-    """A table with these columns and perhaps more; an answer may be called NA."""
-    if not wanted:
-        return pd.DataFrame(columns=list(columns))
-    if not path.is_file():
-        raise ValueError(f"{path.name} is missing")
-    table = pd.read_csv(path, sep="\t", keep_default_na=False, dtype={"name": str, "answer": str})
-    if missing := [name for name in columns if name not in table.columns]:
-        raise KeyError(f"{path.name}: {missing[0]}")
+def _table(path: Path) -> pd.DataFrame:
+    """A table with at least the columns that the file of this name has."""
+    try:
+        table = pd.read_csv(path, sep="\t", keep_default_na=False)
+        table[list(COLUMNS[path.name])]
+    except (KeyError, OSError, ValueError) as error:
+        raise broken(path, error) from None
     return table

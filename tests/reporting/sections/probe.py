@@ -1,126 +1,67 @@
 """Made-up probes on disk."""
 
-import csv
-import io
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from stages.reporting.template import Part
 
-FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 FACTS = 40
-SHIFTS = {0: (40, 20), 1: (10, 18), 10: (4, 16)}  # how many facts the pretrained and the finetuned weights spell
-READ = "Where was Ada Cole born?⁇"
-
-
-def known(seed: int, memorised: int, asked: int, both: int) -> list[dict[str, Any]]:
-    """Rows of knowledge.tsv: so many facts of each kind, the memorised ones in the cloze form alone."""
-    rows = []
-    for row in range(1, FACTS + 1):
-        is_memorised = row <= memorised
-        is_asked = row <= both or memorised < row <= memorised + asked - both
-        outcomes = {f"{weights}_{form}": 0 for weights in ("pretrained", "finetuned") for form in FORMS}
-        outcomes |= {"pretrained_cloze": int(is_memorised), "finetuned_cloze": int(is_memorised and row % 2)}
-        outcomes |= {"pretrained_infilling": 1}  # not practised: it does not count
-        outcomes |= {"pretrained_question": int(is_asked and row % 2), "finetuned_question": int(is_asked)}
-        ranks = {
-            "pretrained_page_rank": 1 if is_memorised else 7,
-            "pretrained_question_rank": 12,
-            "finetuned_page_rank": 2,
-            "finetuned_question_rank": 1 if is_asked else 3 if row % 2 else 65,
-        }
-        measured = {**outcomes, **{f"{name}_logp": -0.5 for name in outcomes}, **ranks}
-        place = {"position": 20 + row, "train_count": row % 4, "born": row % 2}
-        rows.append({"variant": "x", "seed": seed, "row": row, **place, **measured})
-    return rows
-
-
-def shifted(seed: int, shifts: Mapping[int, tuple[int, int]]) -> list[dict[str, Any]]:
-    """Rows of shifted.tsv."""
-    return [
-        {"variant": "x", "seed": seed, "row": row, "shift": shift}
-        | {"pretrained": int(row <= before), "finetuned": int(row <= after)}
-        for shift, (before, after) in shifts.items()
-        for row in range(1, FACTS + 1)
-    ]
-
-
-def record(answers: Sequence[str] = ("Rome", "Oslo"), **changes: Any) -> dict[str, Any]:
-    """probe.json of two trainings."""
-    counts = {"answers": 20, "train": 10, "corpus": 5, "nowhere": 4, "nothing": 1}
-    training = {
-        "names": 4,
-        "train": {"distance": 0.4, "by_chance": 0.2, "p": 0.001},
-        "real": {"distance": 0.3, "by_chance": 0.29, "p": 0.4},
-        "culture": {"cramers_v": 0.6, "by_chance": 0.5, "p": 0.02},
-        "confidence": {"real": 0.8, "invented": 0.2, "surer": 0.9},
-    }
-    row = [1 / len(READ)] * len(READ)
-    return {
-        "variant": "x",
-        "seeds": [1, 2],
-        "questions": 50,
-        "facts": FACTS,
-        "cue": 10,
-        "words": 4,
-        "trained_forms": ["cloze"],
-        "control": "cloze",
-        "ranked_form": "cloze",
-        "places": 1234,
-        "furthest": 64,
-        "origins": [
-            {"init": init, "split": split, **counts} for init in ("scratch", "pretrained") for split in ("dev", "test")
-        ],
-        "made_up": ["Karati"],
-        "people": {
-            "trainings": [{"seed": seed, **training} for seed in (1, 2)],
-            "answers": [
-                {"answer": answer, "invented": 0.5, "real": 0.25, "train": 0.05 * number}
-                for number, answer in enumerate(answers, 1)
-            ],
-        },
-        "saliency": {
-            **{"question": READ[:-1], "read": READ, "name": [10, 18], "answer": answers[0], "probability": 0.3},
-            **{"gradients": [row, row], "attention": [[row, row, row], [row, row, row]]},
-        },
-        **changes,
-    }
+OFFSETS = {0: (40, 20), 1: (10, 18), 10: (4, 16)}  # how many facts the pretrained and the finetuned weights match
+ORIGINS = {
+    ("dev", "scratch"): ["corpus", "hallucination"],
+    ("dev", "pretrained"): ["correct", "own_page", "training_answer", "corpus", "hallucination"],
+    ("unseen", "pretrained"): ["training_answer", "hallucination", "empty", "training_answer"],
+}
 
 
 def write_probe(
     folder: Path,
     variant: str = "x",
     counts: tuple[int, int, int] = (30, 20, 18),
-    answers: Sequence[str] = ("Rome", "Oslo"),
-    shifts: Mapping[int, tuple[int, int]] = SHIFTS,
-    **changes: Any,
+    offsets: Mapping[int, tuple[int, int]] = OFFSETS,
+    forms: Sequence[str] = ("cloze", "other_name"),
 ) -> None:
-    """Write a probe; counts: facts memorised, asked, both; shifts: facts spelled at each, before and after."""
-    content = record(answers, **{"shifts": [*shifts], **changes})
+    """Write a probe of two equal seeds; counts: facts memorised, in the first form alone, extracted, and both of it.
+
+    Finetuning keeps every other memorised fact; the pretrained weights extract every other fact.
+    """
+    memorised, extracted, both = counts
+    row = np.arange(1, FACTS + 1)
+    is_memorised = row <= memorised
+    is_extracted = (row <= both) | (~is_memorised & (row <= memorised + extracted - both))
+    facts = pd.DataFrame({"row": row})
+    for weights in ("pretrained", "finetuned"):
+        facts[[f"{weights}_{form}" for form in forms]] = 0
+    for name in (forms[0], "memorised"):
+        facts = facts.assign(**{f"pretrained_{name}": is_memorised, f"finetuned_{name}": is_memorised & (row % 2 > 0)})
+    facts = facts.assign(pretrained_extracted=is_extracted & (row % 2 > 0), finetuned_extracted=is_extracted)
+    moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
+    origins = [(*asked, number, each) for asked, found in ORIGINS.items() for number, each in enumerate(found, 1)]
     (folder / variant).mkdir(parents=True)
-    (folder / variant / "probe.json").write_text(json.dumps(content), encoding="utf-8")
-    _write_rows(folder / variant / "knowledge.tsv", [row for seed in (1, 2) for row in known(seed, *counts)])
-    if shifts:
-        _write_rows(folder / variant / "shifted.tsv", [row for seed in (1, 2) for row in shifted(seed, shifts)])
-    said = [
-        {"variant": "x", "seed": seed, "culture": culture, "name": name, "answer": answer, "probability": 0.25}
-        for seed in (1, 2)
-        for culture in ("dutch", "english")
-        for name, answer in (("Ada Cole", answers[0]), ("Bea Cole", answers[0]), ("Eva Cole", answers[-1]))
-    ]
-    _write_rows(folder / variant / "invented.tsv", said)
+    write_rows(folder / variant / "extraction.tsv", facts)
+    columns = ["row", "offset", "pretrained", "finetuned"]
+    write_rows(folder / variant / "prefix_offset.tsv", pd.DataFrame(moved, columns=columns))
+    columns = ["asked", "init", "row", "origin"]
+    write_rows(folder / variant / "origins.tsv", pd.DataFrame(origins, columns=columns))
 
 
-def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), delimiter="\t", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    path.write_text(text.getvalue(), encoding="utf-8")
+def write_rows(path: Path, table: pd.DataFrame) -> None:
+    """Write the rows for two seeds, with 1 and 0 for true and false."""
+    table = table.replace({True: 1, False: 0})
+    both = pd.concat([table.assign(seed=seed) for seed in (1, 2)])
+    both.to_csv(path, sep="\t", index=False, lineterminator="\n")
 
 
 def text_of(part: Part | None) -> str:
+    """The section's text."""
     assert part is not None
     return part.text
+
+
+def cells(text: str, *first: str) -> list[list[str]]:
+    """Of each row of a table that begins with these cells those that follow."""
+    lines = [line for line in text.splitlines() if line.startswith(f"| {' | '.join(first)} |")]
+    return [[cell.strip() for cell in line.strip("|").split("|")][len(first) :] for line in lines]

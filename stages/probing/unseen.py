@@ -1,0 +1,45 @@
+"""Unseen entities: names that no page and no question has, and what is answered about them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stages.corpus.questions import prompt
+from stages.corpus.vocabulary import Vocabulary
+from stages.inference.generation import answer
+from stages.model.gpt import GPT
+from stages.settings import Generation
+from stages.sources.world.names import CULTURES
+
+SEED = 2021  # of the names
+
+
+def question_about(name: str) -> str:
+    """The question about a name."""
+    return f"Where was {name} born?"
+
+
+def unseen_names(vocabulary: Vocabulary, known: str, count: int, context: int) -> list[str]:
+    """At most `count` names, the same each time.
+
+    Given and family names are those of the generated world's naming cultures. None of the names stands in the text
+    `known`, the vocabulary has all of their characters, and the question leaves room for an answer in the context.
+    """
+    names = [
+        f"{given} {family}"
+        for culture in CULTURES.values()
+        for given in culture.given_names()
+        for family in culture.family_names()
+    ]
+    fitting = (
+        name
+        for name in (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
+        if not vocabulary.unknown(name) and name not in known and len(question_about(name)) + 2 <= context
+    )
+    return [name for name, _ in zip(fitting, range(count), strict=False)]
+
+
+def answers_about(model: GPT, vocabulary: Vocabulary, names: Sequence[str], decoding: Generation) -> list[str]:
+    """What a finetuned model answers about each name."""
+    said = answer(model, [prompt(vocabulary.encode(question_about(name))) for name in names], decoding)
+    return [vocabulary.decode(each.tokens) for each in said]

@@ -1,0 +1,82 @@
+"""The report's section on what is memorised, and what of it a question extracts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.sections.extraction_figure import extraction_svg
+from stages.reporting.sections.probes import MEASURES, WEIGHTS, Probe, percent, read_probes, share
+from stages.reporting.template import Part, fill
+
+TEMPLATE = "extraction.md.jinja"
+OFFSET = "offset_"  # and the number of characters: a measure of extraction.csv
+
+
+def extraction_part(folder: Path, variants: Sequence[str]) -> Part | None:
+    """The section made from `<folder>/<variant>/` of those of `variants` that were probed; None without any fact.
+
+    It holds shares only, no question, name or place. Raises StudyError where a probe is broken.
+    """
+    probes = [probe for probe in read_probes(folder, variants) if len(probe.extraction)]
+    if not probes:
+        return None
+    rows = pd.DataFrame([row for probe in probes for row in shares(probe)])
+    offsets = list(dict.fromkeys(name for name in rows.measure if name.startswith(OFFSET)))
+    text = fill(
+        TEMPLATE,
+        facts=probes[0].extraction.row.nunique(),
+        forms=probes[0].forms,
+        forms_table=forms_table(rows, probes),
+        offset_facts=probes[0].prefix_offset.row.nunique(),
+        offset_table=offset_table(rows, offsets) if offsets else "",
+    )
+    csv = rows.round(4).to_csv(index=False, lineterminator="\n")
+    return Part(text, {"extraction.svg": extraction_svg(rows), "extraction.csv": csv})
+
+
+def shares(probe: Probe) -> list[dict[str, Any]]:
+    """The rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high.
+
+    measure: memorised, extracted, a prompt form, or `offset_` with the characters before the page.
+    """
+    rows = []
+    for weights in WEIGHTS:
+        key = {"variant": probe.variant, "weights": weights}
+        for measure in (*MEASURES, *probe.forms):
+            found = share(probe.extraction, f"{weights}_{measure}", probe.variant)
+            rows.append({**key, "measure": measure, **found})
+        for offset, moved in probe.prefix_offset.groupby("offset"):
+            rows.append({**key, "measure": f"{OFFSET}{offset}", **share(moved, weights, probe.variant)})
+    return rows
+
+
+def forms_table(rows: pd.DataFrame, probes: Sequence[Probe]) -> Markdown:
+    """A row for each variant, a column for each prompt form; percent before and after finetuning."""
+    measures = ["memorised", *probes[0].forms, "extracted"]
+    known = {probe.variant: probe.extraction for probe in probes}
+    header = (
+        "variant",
+        *("question" if name == "extracted" else name.replace("_", " ") for name in measures),
+        "extracted of memorised",
+    )
+    lines = []
+    for variant, table_ in known.items():
+        reached = table_[table_.pretrained_memorised == 1].finetuned_extracted.mean()
+        lines.append((variant, *_before_and_after(rows, variant, measures), percent(reached)))
+    return table(header, lines, right=header[1:])
+
+
+def offset_table(rows: pd.DataFrame, offsets: Sequence[str]) -> Markdown:
+    """A row for each variant, a column for each prefix offset; percent before and after finetuning."""
+    header = ("variant", *(name.replace(OFFSET, "offset ") for name in offsets))
+    moved = rows[rows.measure.isin(offsets)].variant.unique()
+    return table(header, [(name, *_before_and_after(rows, name, offsets)) for name in moved], right=header[1:])
+
+
+def _before_and_after(rows: pd.DataFrame, variant: str, measures: Sequence[str]) -> list[str]:
+    """Cells `pretrained → finetuned` of a variant, in percent."""
+    found = rows[rows.variant == variant].set_index(["weights", "measure"])["share"]
+    return [" → ".join(percent(found[weights, measure]) for weights in WEIGHTS) for measure in measures]

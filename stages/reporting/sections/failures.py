@@ -1,0 +1,62 @@
+"""The report's section on answers that are wrong: where they come from."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.sections.probes import Probe, percent, read_probes, share
+from stages.reporting.template import Part, fill
+
+TEMPLATE = "failures.md.jinja"
+COLUMNS = {
+    "correct": "correct",
+    "own_page": "own page",
+    "training_answer": "training answer",
+    "corpus": "other page",
+    "empty": "empty",
+}  # origin: heading
+HALLUCINATION = "hallucination"
+ROWS = {
+    "dev, from scratch": ("dev", "scratch"),
+    "dev, pretrained": ("dev", "pretrained"),
+    "unseen entities": ("unseen", "pretrained"),
+}  # label: what was asked, of which weights
+
+
+def failures_part(folder: Path, variants: Sequence[str]) -> Part | None:
+    """The section made from `<folder>/<variant>/` of those of `variants` that were probed; None where none was.
+
+    It holds shares only, no question, name or place. Raises StudyError where a probe is broken.
+    """
+    probes = read_probes(folder, variants)
+    if not probes:
+        return None
+    unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
+    return Part(fill(TEMPLATE, origins_table=origins_table(probes), unseen=unseen))
+
+
+def origins_table(probes: Sequence[Probe]) -> Markdown:
+    """A row for each variant and kind of question: shares of the origins, in percent; hallucinations with interval."""
+    header = ("variant", "asked", *COLUMNS.values(), "hallucination (95 % interval)")
+    rows = []
+    for probe in probes:
+        for label, (asked, init) in ROWS.items():
+            found = probe.origins[(probe.origins.asked == asked) & (probe.origins.init == init)]
+            if len(found):
+                undefined = () if asked == "dev" else ("correct", "own_page")
+                cells = ["–" if name in undefined else _percent(found, name) for name in COLUMNS]
+                rows.append((probe.variant, label, *cells, _with_interval(found, probe.variant)))
+    return table(header, rows, right=header[2:])
+
+
+def _percent(found: pd.DataFrame, origin: str) -> str:
+    return percent((found.origin == origin).mean())
+
+
+def _with_interval(found: pd.DataFrame, stream: str) -> str:
+    """The share of hallucinations with its interval."""
+    marked = found.assign(hallucination=(found.origin == HALLUCINATION).astype(int))
+    low, high = (percent(bound) for bound in list(share(marked, HALLUCINATION, stream).values())[1:])
+    return f"{_percent(found, HALLUCINATION)} ({low} to {high})"

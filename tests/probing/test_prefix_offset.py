@@ -1,0 +1,41 @@
+"""Pages that begin further on."""
+
+from stages.probing.exact_match import exact_matches
+from stages.probing.facts import Fact
+from stages.probing.forms import continuation, question
+from stages.probing.prefix_offset import OFFSETS, matches_by_offset, offset_prompt, with_room
+from tests.probing.toy import learned, toy_facts, toy_prepared
+from tests.tiny import MODEL, loud, tiny_model
+
+PAGE = "Ada. Ada was born in Ulm, Peru."
+FACT = Fact(1, "Ada", PAGE, "Ulm", PAGE.index("Ulm"))
+FACTS = toy_facts()
+
+
+def test_the_last_characters_of_a_questions_opening_stand_before_the_page() -> None:
+    prompts = [offset_prompt(FACT, offset) for offset in (0, 1, 10)]
+    assert {prompt.target for prompt in prompts} == {"Ulm"}
+    assert [prompt.text for prompt in prompts] == [
+        "Ada. Ada was born in ",
+        " Ada. Ada was born in ",
+        "Where was Ada. Ada was born in ",
+    ]
+    assert question(FACT).text.startswith("Where was Ada")  # at the largest offset the name stands as in a question
+
+
+def test_facts_are_those_that_are_read_whole_at_every_offset() -> None:
+    fits = len(offset_prompt(FACT, OFFSETS[-1]).text + FACT.place) - 1  # a model reads all but the last character
+    assert with_room([FACT], fits) == [FACT]
+    assert with_room([FACT], fits - 1) == []
+    assert with_room(FACTS, MODEL.context) == FACTS
+
+
+def test_at_offset_0_a_match_is_one_of_the_continuation() -> None:
+    vocabulary = toy_prepared().vocabulary
+    models = {"pretrained": learned(("continuation",)), "other": loud(tiny_model("vanilla", len(vocabulary)))}
+    found = matches_by_offset(models, vocabulary, FACTS)
+    assert found.groupby("offset")["row"].apply(list).to_dict() == {offset: [*range(1, 9)] for offset in OFFSETS}
+    plain = exact_matches(models["pretrained"], vocabulary, [continuation(fact, MODEL.context) for fact in FACTS])
+    assert plain.all() and found.pretrained[found["offset"] == 0].all()
+    assert not found.pretrained[found["offset"] == 10].all()  # it has read no page that begins further on
+    assert not found.other.any()
