@@ -11,7 +11,7 @@ from stages.evaluate import predictions
 from stages.probing.extraction import extraction
 from stages.probing.facts import Fact, dev_facts, dev_pages, texts
 from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts
-from stages.reporting.ablation.page import Ablated, write_page
+from stages.reporting.ablation import Ablated, write_ablation
 from stages.settings import FULL, Settings, load
 from stages.system.errors import command
 from stages.system.files import read_json
@@ -32,7 +32,7 @@ def main() -> None:
     found = [
         asked(settings, change, prepared, facts, prompts) for change in tqdm(settings.ablation.changes, desc="ablation")
     ]
-    write_page(Path("reports") / name / "ablation", settings.ablation, found)
+    write_ablation(Path("reports") / name / "ablation", settings.ablation, found)
 
 
 def asked(
@@ -59,7 +59,7 @@ def asked(
         change=change,
         correct=answers.correct.to_numpy(int)[:, None],
         memorised=known.pretrained_memorised == 1,
-        asked=known.finetuned_extracted == 1,
+        extracted=known.finetuned_extracted == 1,
         pretrain_loss=float(training["loss"]),
         seconds=float(training["seconds"]),
         provenance=read_json(folder / "provenance.json"),

@@ -1,7 +1,7 @@
 """Enter a variant in the comparison of a recipe: write data/compared/<recipe>/<variant>.json.
 
-The report of all variants depends on that folder, so it waits for the entries of study.compared and for no other
-variant. An entry holds the hashes of what is compared: when that changes, the report is written anew.
+The report `compared` depends on that folder, so it waits for the entries of study.compared and for no other variant.
+An entry holds the hashes of what is compared: when that changes, the report is written anew.
 """
 
 import argparse
@@ -22,8 +22,6 @@ def main() -> None:
     entry = {
         "evaluation": folder_hash(data / "evaluations" / given.recipe / given.variant),
         "probe": folder_hash(data / "probes" / given.recipe / given.variant),
-        "cost": folder_hash(data / "cost" / given.variant),
-        "influence": folder_hash(data / "influence" / given.variant),
     }
     write_json(data / "compared" / given.recipe / f"{given.variant}.json", entry)
 

@@ -4,14 +4,12 @@ import argparse
 from pathlib import Path
 
 from stages.reporting.folder import write_report
-from stages.reporting.sections.changes import changes_part
-from stages.reporting.sections.costs import costs_part
-from stages.reporting.sections.exploration import exploration_part
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
-from stages.reporting.sections.influence import influence_part
 from stages.settings import ALL, COMPARED, load
 from stages.system.errors import command
+
+PARTS = (extraction_part, failures_part)  # each of the recipe's probes and the variants
 
 
 @command
@@ -19,39 +17,25 @@ def main() -> None:
     """Read data/evaluations/<recipe>/ and write the report's folder; raises StudyError on missing input."""
     parser = argparse.ArgumentParser(prog="python -m stages.report", description=__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
-    parser.add_argument("--selection", required=True, help="`all`, `every` or a variant")
+    parser.add_argument("--selection", required=True, help="`compared`, `all` or a variant")
     given = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(given.recipe)
-    if given.selection == ALL:
-        variants = settings.study.variants
-    elif given.selection == COMPARED:
-        variants = sorted(settings.study.compared)
-    else:
+    several = {ALL: settings.study.variants, COMPARED: settings.study.compared}
+    if given.selection not in several:
         settings.check_variant(given.selection)
-        variants = [given.selection]
-    probes = Path("data/probes") / given.recipe
-    parts = [
-        extraction_part(probes, variants),
-        failures_part(probes, variants),
-        changes_part(settings.ablation, given.recipe),
-        influence_part(
-            Path("data/influence"), Path("data/targets") / given.recipe, given.recipe, recipe.model.layers, variants
-        ),
-        costs_part(Path("data/cost"), variants),
-        exploration_part(Path("data/exploration")),
-    ]
-    evaluations = Path("data/evaluations") / given.recipe
-    target = Path("reports") / given.recipe / given.selection
+    variants = sorted(several.get(given.selection, [given.selection]))
+    parts = [make(Path("data/probes") / given.recipe, variants) for make in PARTS]
     write_report(
-        evaluations,
-        target,
+        Path("data/evaluations") / given.recipe,
+        Path("reports") / given.recipe / given.selection,
         given.recipe,
         given.selection,
         variants,
         recipe.report,
         [part for part in parts if part],
         recipe.generation.beams,
+        ablation=settings.ablation.recipe == given.recipe,
     )
 
 

@@ -38,17 +38,5 @@ def seed_curves(curves: pd.DataFrame, variant: str, phase: str, points: int = 60
     return [(grid, np.interp(grid, epochs, losses)) for epochs, losses in stretches]
 
 
-def endings(curves: pd.DataFrame, phase: str) -> pd.DataFrame:
-    """Return how a phase ended: a row a variant that logged it, with its last epoch and the mean loss of that epoch.
-
-    Columns epochs and loss, the mean over seeds; `curves` has a row an epoch or a row a step.
-    """
-    rows = curves[curves["phase"] == phase].astype({"epoch": float, "loss": float})
-    length = rows.groupby(["variant", "seed"])["epoch"].transform("max")
-    last = rows[rows["epoch"] > length - 1]
-    by_seed = last.groupby(["variant", "seed"]).agg(epochs=("epoch", "max"), loss=("loss", "mean"))
-    return by_seed.groupby("variant").mean()
-
-
 def _spread(rows: int, points: int) -> npt.NDArray[np.intp]:
     return np.unique(np.linspace(0, rows - 1, min(rows, points)).round().astype(np.intp))

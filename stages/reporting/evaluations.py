@@ -1,14 +1,12 @@
 """What the evaluation stages left behind, read and checked before anything is reported."""
 
-import json
-import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
+from pydantic import AliasPath, BaseModel, Field, FiniteFloat, ValidationError
 
 from stages.system.errors import StudyError
 from stages.system.files import read_json
@@ -20,10 +18,10 @@ PREDICTION_COLUMNS = (
 )  # fmt: skip
 CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
 REMAKE = "make it with: dvc repro"
+Record = TypeVar("Record", bound=BaseModel)
 
 
-@dataclass(frozen=True)
-class Provenance:
+class Provenance(BaseModel):
     """Where a result comes from; `seconds` are those of its pretraining, all seeds added.
 
     `kernels` names what computed between the matrix products: torch, or compiled kernels by their identity.
@@ -35,41 +33,46 @@ class Provenance:
     precision: str
     kernels: str
     libraries: dict[str, str]
-    seconds: float
+    seconds: FiniteFloat
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """One variant's evaluation: its tables (every cell a string, as written) and its run's figures.
+class Run(BaseModel):
+    """run.json of a variant.
 
     `pretrain_loss` is in nats a character, the mean over seeds of the last epoch's mean; `documents_per_second` is the
     rate of one pretraining, which may have shared the machine with those of other seeds.
     """
 
-    variant: str
-    predictions: pd.DataFrame
-    curves: pd.DataFrame
     parameters: int
-    pretrain_loss: float
-    documents_per_second: float
+    pretrain_loss: FiniteFloat
+    documents_per_second: FiniteFloat
     provenance: Provenance
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """Constant answers and the ceiling of a recipe's dev questions; accuracies and shares in percent."""
+class Evaluation(BaseModel, arbitrary_types_allowed=True):
+    """One variant's evaluation: its tables (every cell a string, as written) and its run's figures."""
+
+    variant: str
+    predictions: pd.DataFrame
+    curves: pd.DataFrame
+    run: Run
+
+
+class Baseline(BaseModel):
+    """baseline.json: the baseline's constant answer, the most frequent place of training and the ceiling, in percent.
+
+    If `held_out` is not 0, so many of the training questions stand in for the dev questions.
+    """
 
     place: str
-    dev_accuracy: float
+    dev_accuracy: FiniteFloat
     dev_questions: int
-    constant_place: str
-    constant_train_count: int
-    constant_train_share: float
-    constant_dev_accuracy: float
-    audited_questions: int
-    answer_in_page: int
-    ceiling: float
-    held_out: int  # if not 0, the dev questions are so many of the training questions, in place of the real ones
+    constant_place: str = Field(validation_alias=AliasPath("best_constant", "place"))
+    constant_accuracy: FiniteFloat = Field(validation_alias=AliasPath("best_constant", "dev_accuracy"))
+    audited_questions: int = Field(validation_alias=AliasPath("audit", "dev_questions"))
+    answer_in_page: int = Field(validation_alias=AliasPath("audit", "answer_in_page"))
+    ceiling: FiniteFloat = Field(validation_alias=AliasPath("audit", "ceiling"))
+    held_out: int
 
 
 def read_baseline(folder: Path) -> Baseline:
@@ -77,25 +80,7 @@ def read_baseline(folder: Path) -> Baseline:
 
     Raises StudyError where the file is missing or broken.
     """
-    path = folder / BASELINE / "baseline.json"
-    record = read_record(path)
-    try:
-        constant, audit = record["best_constant"], record["audit"]
-        return Baseline(
-            place=str(record["place"]),
-            dev_accuracy=_finite(record["dev_accuracy"]),
-            dev_questions=int(record["dev_questions"]),
-            constant_place=str(constant["place"]),
-            constant_train_count=int(constant["train_count"]),
-            constant_train_share=_finite(constant["train_share"]),
-            constant_dev_accuracy=_finite(constant["dev_accuracy"]),
-            audited_questions=int(audit["dev_questions"]),
-            answer_in_page=int(audit["answer_in_page"]),
-            ceiling=_finite(audit["ceiling"]),
-            held_out=int(record["held_out"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise broken(path, error) from None
+    return checked(folder / BASELINE / "baseline.json", Baseline)
 
 
 def read_evaluation(folder: Path) -> Evaluation:
@@ -103,35 +88,16 @@ def read_evaluation(folder: Path) -> Evaluation:
 
     Raises StudyError where a file is missing or broken.
     """
-    predictions = _table(folder / "predictions.tsv", "\t", PREDICTION_COLUMNS)
-    curves = _table(folder / "curves.csv", ",", CURVE_COLUMNS)
-    path = folder / "run.json"
-    record = read_record(path)
-    try:
-        made = record["provenance"]
-        return Evaluation(
-            variant=folder.name,
-            predictions=predictions,
-            curves=curves,
-            parameters=int(record["parameters"]),
-            pretrain_loss=_finite(record["pretrain_loss"]),
-            documents_per_second=_finite(record["documents_per_second"]),
-            provenance=Provenance(
-                commit=str(made["commit"]),
-                params_sha256=str(made["params_sha256"]),
-                device=device_of(made),
-                precision=str(made["precision"]),
-                kernels=str(made["kernels"]),
-                libraries={str(name): str(version) for name, version in made["libraries"].items()},
-                seconds=_finite(made["seconds"]),
-            ),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise broken(path, error) from None
+    return Evaluation(
+        variant=folder.name,
+        predictions=_table(folder / "predictions.tsv", "\t", PREDICTION_COLUMNS),
+        curves=_table(folder / "curves.csv", ",", CURVE_COLUMNS),
+        run=checked(folder / "run.json", Run),
+    )
 
 
 def device_of(provenance: Mapping[str, Any]) -> str:
-    """The device that a result's `provenance` names, with one thread in the singular."""
+    """The device that a result's provenance names, with one thread in the singular."""
     return re.sub(r"\b1 threads\b", "1 thread", str(provenance["device"]))
 
 
@@ -140,11 +106,21 @@ def _table(path: Path, separator: str, columns: tuple[str, ...]) -> pd.DataFrame
     require(path)
     try:
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, na_filter=False)
-    except (ValueError, pd.errors.ParserError) as error:
+    except ValueError as error:  # pandas' ParserError is one
         raise broken(path, error) from None
     if tuple(table.columns) != columns:
         raise StudyError(f"{path}:1: the columns are not {' '.join(columns)}; {REMAKE}")
     return table
+
+
+def checked(path: Path, kind: type[Record]) -> Record:
+    """Read a JSON file that has all fields of `kind`; raises StudyError where it is missing or broken."""
+    try:
+        return kind.model_validate(read_record(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise broken(path, ValueError(f"{where}: {first['msg']}" if where else first["msg"])) from None
 
 
 def read_record(path: Path) -> Any:
@@ -152,7 +128,7 @@ def read_record(path: Path) -> Any:
     require(path)
     try:
         return read_json(path)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no JSON, or no UTF-8
         raise broken(path, error) from None
 
 
@@ -160,13 +136,6 @@ def require(path: Path) -> None:
     """Raise StudyError where a file is missing."""
     if not path.is_file():
         raise StudyError(f"{path}: missing; {REMAKE}")
-
-
-def _finite(value: Any) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{number} where a finite number is due")
-    return number
 
 
 def broken(path: Path, error: Exception) -> StudyError:

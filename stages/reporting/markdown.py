@@ -36,12 +36,6 @@ def code(text: object) -> Markdown:
     return Markdown(f"{fence}{gap}{line}{gap}{fence}")
 
 
-def listed(names: Sequence[object]) -> Markdown:
-    """Return the names, escaped, as a list in a sentence: `a, b and c`."""
-    *rest, last = (str(escape(name)) for name in names)
-    return Markdown(f"{', '.join(rest)} and {last}" if rest else last)
-
-
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> Markdown:
     """Return a GitHub table; the columns named in `right` are set flush right, cells are escaped."""
     rule = [Markdown("---:" if name in right else "---") for name in header]

@@ -6,7 +6,6 @@ from typing import Any
 
 from stages.reporting.answers import Answers, dev_answers
 from stages.reporting.evaluations import INITS, REMAKE, Evaluation
-from stages.reporting.markdown import listed
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.system.errors import StudyError
 
@@ -36,61 +35,49 @@ class Result:
         return self.evaluation.variant
 
 
-def accuracy(answers: Answers, stream: str) -> Accuracy:
-    """Return the accuracy of `answers`; `stream` names the draws of the interval (see `resampled_means`)."""
-    low, high = accuracy_interval(answers.correct, stream)
-    return Accuracy(
-        mean=_percent(answers.correct.mean()),
-        low=_percent(low),
-        high=_percent(high),
-        by_seed=tuple(_percent(share) for share in answers.correct.mean(axis=0)),
-    )
-
-
 def summarise(evaluation: Evaluation, questions: int) -> Result:
     """Return `evaluation` with its answers and accuracies on the `questions` dev questions; raises as `dev_answers`."""
     answers = {init: dev_answers(evaluation, init, questions) for init in INITS}
     scratch, pretrained = answers["scratch"], answers["pretrained"]
     if scratch.seeds != pretrained.seeds:
         raise StudyError(
-            f"predictions.tsv of {evaluation.variant}: seeds {listed(scratch.seeds)} from scratch, "
-            f"{listed(pretrained.seeds)} pretrained; {REMAKE}"
+            f"predictions.tsv of {evaluation.variant}: seeds {scratch.seeds} from scratch, {pretrained.seeds} "
+            f"pretrained; {REMAKE}"
         )
     name = evaluation.variant
-    return Result(evaluation, answers, accuracy(scratch, f"{name} scratch"), accuracy(pretrained, name))
+    return Result(evaluation, answers, _accuracy(scratch, f"{name} scratch"), _accuracy(pretrained, name))
 
 
-def study_metrics(recipe: str, selection: str, results: Sequence[Result], london: float) -> dict[str, Any]:
+def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: float) -> dict[str, Any]:
     """Return the content of metrics.json, its keys and their order the same whatever is selected.
 
-    `selection` is the one variant in `results` or the name of several; `london` the baseline's dev accuracy in percent.
-    Under `selected` stands the selected variant, of several the best one.
+    `selection` is the one variant in `results` or the name of several; `baseline` is the baseline's dev accuracy in
+    percent. Under `selected` stands the selected variant, of several the best one.
     """
-    variants = {result.variant: _figures(result, london) for result in sorted(results, key=lambda r: r.variant)}
+    variants = {result.variant: _figures(result, baseline) for result in sorted(results, key=lambda r: r.variant)}
     return {
         "recipe": recipe,
         "variant": selection,
-        "london": {"dev_accuracy": round(london, 2)},
+        "baseline": {"dev_accuracy": round(baseline, 2)},
         "selected": variants[best_variant(variants)],
         "variants": variants,
     }
 
 
-def headline(metrics: dict[str, Any]) -> dict[str, float]:
-    """Return the content of selected.json: the selected figures of `metrics` (metrics.json) under short names.
+def headline(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of selected.json: what DVC shows of `metrics` (metrics.json).
 
-    DVC prints a metrics file as one row, a column a figure: with few and short ones, and no text, it fits a terminal.
+    The selected variant's figures come first, then every variant's accuracy. DVC prints a column a figure: few, short
+    and without text they fit a terminal.
     """
     figures = metrics["selected"]
     return {
-        "accuracy": figures["dev_accuracy"],
-        "low": figures["dev_accuracy_low"],
-        "high": figures["dev_accuracy_high"],
-        "scratch": figures["scratch_dev_accuracy"],
-        "london": metrics["london"]["dev_accuracy"],
+        "dev_accuracy": figures["dev_accuracy"],
+        "ci_low": figures["dev_accuracy_ci_low"],
+        "ci_high": figures["dev_accuracy_ci_high"],
+        "baseline_accuracy": metrics["baseline"]["dev_accuracy"],
         "loss": figures["pretrain_loss"],
-        "params": figures["parameters"],
-        "seeds": figures["seeds"],
+        "accuracy": {name: each["dev_accuracy"] for name, each in metrics["variants"].items()},
     }
 
 
@@ -104,24 +91,27 @@ def ranking(variants: dict[str, dict[str, Any]]) -> list[str]:
     return sorted(variants, key=lambda name: (-variants[name]["dev_accuracy"], name))
 
 
-def ranked(results: Sequence[Result]) -> list[Result]:
-    """Return the results from the highest to the lowest pretrained accuracy, equals by name."""
-    return sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
+def _accuracy(answers: Answers, stream: str) -> Accuracy:
+    """`stream` names the draws of the interval (see `resampled_means`)."""
+    low, high = accuracy_interval(answers.correct, stream)
+    by_seed = tuple(_percent(each) for each in answers.correct.mean(axis=0))
+    return Accuracy(_percent(answers.correct.mean()), _percent(low), _percent(high), by_seed)
 
 
-def _figures(result: Result, london: float) -> dict[str, Any]:
+def _figures(result: Result, baseline: float) -> dict[str, Any]:
+    run = result.evaluation.run
     return {
         "scratch_dev_accuracy": result.scratch.mean,
         "dev_accuracy": result.pretrained.mean,
-        "dev_accuracy_low": result.pretrained.low,
-        "dev_accuracy_high": result.pretrained.high,
-        "lift_over_london": round(result.pretrained.mean - round(london, 2), 2),
+        "dev_accuracy_ci_low": result.pretrained.low,
+        "dev_accuracy_ci_high": result.pretrained.high,
+        "lift_over_baseline": round(result.pretrained.mean - round(baseline, 2), 2),
         "seeds": len(result.pretrained.by_seed),
-        "parameters": result.evaluation.parameters,
-        "pretrain_loss": round(result.evaluation.pretrain_loss, 4),
-        "documents_per_second": round(result.evaluation.documents_per_second, 1),
+        "parameters": run.parameters,
+        "pretrain_loss": round(run.pretrain_loss, 4),
+        "documents_per_second": round(run.documents_per_second, 1),
     }
 
 
-def _percent(share: float) -> float:
-    return round(100 * float(share), 2)
+def _percent(fraction: float) -> float:
+    return round(100 * float(fraction), 2)

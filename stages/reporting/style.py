@@ -37,13 +37,10 @@ STYLE = {
 }
 
 
-def looks(names: Sequence[str], shown: Collection[str] | None = None) -> dict[str, tuple[Dash, str]]:
-    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names.
-
-    shown: only these are given back; all if None.
-    """
+def looks(names: Sequence[str]) -> dict[str, tuple[Dash, str]]:
+    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names."""
     look = dict(zip(sorted(names), islice(cycle(product(DASHES, COLOURS)), len(names)), strict=True))
-    return {name: look[name] for name in names if shown is None or name in shown}
+    return {name: look[name] for name in names}
 
 
 def legend_columns(labels: Collection[str]) -> int:

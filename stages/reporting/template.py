@@ -9,15 +9,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from stages.reporting.markdown import Markdown, code, escape
 
 FOLDER = Path(__file__).parent
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the page, the files beside it, by name, and a sentence of it for one variant's opening."""
+    """A section of a page, and the files beside it, by name."""
 
     text: Markdown
     files: dict[str, str] = field(default_factory=dict)
-    headline: Markdown | None = None
 
 
 def fill(template: str, **values: object) -> Markdown:
@@ -50,6 +50,3 @@ def power(value: float) -> str:
         return "0"
     mantissa, exponent = f"{value:.0e}".split("e")
     return f"{mantissa} · 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
-
-
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

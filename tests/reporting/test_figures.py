@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
 
 from stages.reporting.curves import seed_curves, thin
 from stages.reporting.evaluations import CURVE_COLUMNS, read_baseline, read_evaluation
-from stages.reporting.figures import PUBLISHED, draw_accuracy, draw_losses
+from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.metrics import summarise
 from stages.reporting.style import looks
 from tests.reporting.example import write_baseline, write_variant
@@ -24,7 +23,7 @@ def test_names_do_not_overlap(tmp_path: Path, variants: int) -> None:
         write_variant(tmp_path, name, ([0] * 10,), (right,), curve_rows=5)
     evaluations = [read_evaluation(tmp_path / name) for name in names]
     curves = pd.concat([evaluation.curves for evaluation in evaluations])
-    bars = draw_accuracy([summarise(e, 10) for e in evaluations], read_baseline(tmp_path), "quick")
+    bars = draw_accuracy([summarise(e, 10) for e in evaluations], read_baseline(tmp_path))
     lines = draw_losses(curves, [evaluation.variant for evaluation in evaluations])
     for figure in (bars, lines):
         figure.draw_without_rendering()
@@ -35,24 +34,6 @@ def test_names_do_not_overlap(tmp_path: Path, variants: int) -> None:
     boxes = [name.get_window_extent() for name in bars.axes[0].get_yticklabels()]
     assert all(box.x0 >= 0 for box in boxes)
     assert all(not first.overlaps(second) for first, second in pairwise(boxes))
-
-
-def test_published_ranges_stand_beside_the_bars_of_the_assignments_recipe_alone(tmp_path: Path) -> None:
-    write_baseline(tmp_path, 10, 10.0)
-    for name in ("rope", "vanilla", "window"):
-        write_variant(tmp_path, name, ([0] * 10,), ([1] * 3 + [0] * 7,), curve_rows=2)
-    results = [summarise(read_evaluation(tmp_path / name), 10) for name in ("rope", "vanilla", "window")]
-    drawn = {}
-    for recipe in ("handout", "open", "quick"):
-        figure = draw_accuracy(results, read_baseline(tmp_path), recipe)
-        grey = [bar for bar in figure.axes[0].patches if to_hex(bar.get_facecolor()).upper() == PUBLISHED]
-        drawn[recipe] = sorted((round(bar.get_x(), 1), round(bar.get_x() + bar.get_width(), 1)) for bar in grey)
-        named = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert any("published" in name for name in named) == (recipe == "handout")
-    assert drawn == {"handout": [(0.2, 2.6), (10.8, 27.2), (17.2, 40.4)], "open": [], "quick": []}
-    write_baseline(tmp_path, 10, 10.0, held_out=10)  # other questions than those the published figures are of
-    figure = draw_accuracy(results, read_baseline(tmp_path), "handout")
-    assert not any("published" in text.get_text() for text in figure.legends[0].get_texts())
 
 
 def test_a_variant_looks_the_same_whatever_the_order() -> None:

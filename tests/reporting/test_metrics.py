@@ -7,12 +7,12 @@ import pytest
 
 from stages.reporting.answers import dev_answers
 from stages.reporting.evaluations import read_evaluation
-from stages.reporting.metrics import Result, study_metrics, summarise
+from stages.reporting.metrics import Result, headline, study_metrics, summarise
 from stages.system.errors import StudyError
 from tests.reporting.example import Correct, write_variant
 
 KEYS = [
-    "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_low", "dev_accuracy_high", "lift_over_london",
+    "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high", "lift_over_baseline",
     "seeds", "parameters", "pretrain_loss", "documents_per_second",
 ]  # fmt: skip
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
@@ -26,15 +26,15 @@ def result(folder: Path, variant: str, pretrained: Correct, scratch: Correct = (
 def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
     six, four = [1] * 6 + [0] * 4, [0] * 6 + [1] * 4
     rope = result(tmp_path, "rope", (six, four), scratch=([1] + [0] * 9, NONE))
-    metrics = study_metrics("quick", "rope", [rope], london=10.0)
+    metrics = study_metrics("quick", "rope", [rope], baseline=10.0)
     assert rope.pretrained.by_seed == (60.0, 40.0)
     assert metrics["recipe"] == "quick"
     assert metrics["variant"] == "rope"
-    assert metrics["london"] == {"dev_accuracy": 10.0}
+    assert metrics["baseline"] == {"dev_accuracy": 10.0}
     figures = metrics["selected"]
     assert figures["scratch_dev_accuracy"] == 5.0  # (1 + 0) of 20
     assert figures["dev_accuracy"] == 50.0  # (6 + 4) of 20
-    assert figures["lift_over_london"] == 40.0
+    assert figures["lift_over_baseline"] == 40.0
     assert figures["seeds"] == 2
     assert figures["parameters"] == 3290624
     assert figures["pretrain_loss"] == 0.1235
@@ -45,8 +45,8 @@ def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
 def test_keys_and_their_order_are_the_same_whatever_is_selected(tmp_path: Path) -> None:
     rope, vanilla = result(tmp_path, "rope", (MOST,), (NONE,)), result(tmp_path, "vanilla", (HALF, HALF))
     for selection, results in (("rope", [rope]), ("vanilla", [vanilla]), ("compared", [vanilla, rope])):
-        metrics = study_metrics("quick", selection, results, london=5.0)
-        assert list(metrics) == ["recipe", "variant", "london", "selected", "variants"]
+        metrics = study_metrics("quick", selection, results, baseline=5.0)
+        assert list(metrics) == ["recipe", "variant", "baseline", "selected", "variants"]
         assert list(metrics["selected"]) == KEYS
         assert list(metrics["variants"]) == sorted(result.variant for result in results)
         assert all(list(figures) == KEYS for figures in metrics["variants"].values())
@@ -56,9 +56,21 @@ def test_keys_and_their_order_are_the_same_whatever_is_selected(tmp_path: Path) 
 def test_all_selects_the_best_variant_and_the_first_by_name_among_equals(tmp_path: Path) -> None:
     mqa, rope = result(tmp_path, "mqa", (HALF, HALF)), result(tmp_path, "rope", (MOST, MOST))
     window = result(tmp_path, "window", (MOST, MOST), scratch=(HALF, HALF))
-    metrics = study_metrics("quick", "compared", [window, mqa, rope], london=5.0)
+    metrics = study_metrics("quick", "compared", [window, mqa, rope], baseline=5.0)
     assert metrics["variant"] == "compared"
     assert metrics["selected"] == metrics["variants"]["rope"] != metrics["variants"]["window"]
+
+
+def test_dvc_is_shown_the_selected_figures_and_every_variants_accuracy(tmp_path: Path) -> None:
+    rope, vanilla = result(tmp_path, "rope", (MOST, MOST)), result(tmp_path, "vanilla", (HALF, HALF))
+    alone, both = (
+        headline(study_metrics("quick", "x", several, baseline=5.0)) for several in ([rope], [vanilla, rope])
+    )
+    assert alone.pop("accuracy") == {"rope": 80.0}
+    assert both.pop("accuracy") == {"rope": 80.0, "vanilla": 50.0}
+    assert alone == both
+    assert list(both) == ["dev_accuracy", "ci_low", "ci_high", "baseline_accuracy", "loss"]
+    assert (both["dev_accuracy"], both["baseline_accuracy"]) == (80.0, 5.0)
 
 
 def test_rows_of_the_test_split_do_not_count(tmp_path: Path) -> None:
@@ -75,5 +87,5 @@ def test_incomplete_answers_are_refused(tmp_path: Path) -> None:
 
 
 def test_unequal_seeds_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="seeds 1 from scratch, 1 and 2 pretrained"):
+    with pytest.raises(StudyError, match=r"seeds \(1,\) from scratch, \(1, 2\) pretrained"):
         result(tmp_path, "rope", (HALF, HALF), scratch=(NONE,))

@@ -1,169 +1,76 @@
 """The report's Markdown as the parts of an HTML page, with its figures inlined."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import unescape
+from itertools import count
 
 from markdown_it import MarkdownIt
-from markdown_it.common.utils import escapeHtml
-from markdown_it.renderer import RendererHTML
-from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
 from stages.reporting.html.inlining import inlined
 from stages.system.errors import StudyError
 
-LONG = 20  # characters; a cell with as many, of a column of words, is not squeezed to one word a line
+# A paragraph of one picture and, below it, one that is all in italics: its caption
+FIGURE = re.compile(r'<p><img src="([^"]*)" alt="([^"]*)" /></p>(?:\n<p><em>((?:(?!</?em>).)*)</em></p>)?', re.DOTALL)
+SECTION = re.compile(r"<h2>(.*?)</h2>\n")
+OF_NUMBERS = re.compile(r'<(t[hd]) style="text-align:right">')
+OTHER_REPORT = re.compile(r'(?<=href="\.\./)([^"]*)report\.md(?=")')
 
 
-@dataclass
+@dataclass(frozen=True)
 class Section:
-    """A stretch of the page from one heading of the second level to the next; `title` is plain text."""
+    """A stretch of the page below a heading of the second level; `title` is plain text."""
 
     identifier: str
     title: str
-    html: Markup = field(default_factory=Markup)
-    below: list[tuple[str, str]] = field(default_factory=list)  # identifiers and titles of the third level
+    html: Markup
 
 
 @dataclass(frozen=True)
 class Converted:
-    """A page: its first heading's text, what comes before the sections, these, and the figures' colours."""
+    """A page: its first heading's text, what comes before the sections, and these."""
 
     title: str
     opening: Markup
     sections: list[Section]
-    colours: frozenset[str]
 
 
 def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     """Return CommonMark with tables as the parts of a page; raw HTML in it is shown as text.
 
-    pictures: SVG by the names that the text shows them by. Raises StudyError where it shows another one.
+    A link to another report's Markdown leads to its page. pictures: SVG by the names that the text shows them by, each
+    in a paragraph of its own. Raises StudyError where it shows another one, or one within a text.
     """
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    renderer = Renderer(pictures)
-    tokens = markdown.parse(report)
-    title, opening, sections = "", list[Token](), list[tuple[Section, list[Token]]]()
-    taken: set[str] = set()
-    captions: set[int] = set()  # places of tokens that stand in a figure already
-    for place, token in enumerate(tokens):
-        if token.type == "heading_open":
-            text = renderer.renderInlineAsText(tokens[place + 1].children, markdown.options, {})
-            identifier = _identifier(text, taken)
-            token.attrSet("id", identifier)
-            if token.tag == "h1":
-                title = title or text
-            elif token.tag == "h2":
-                sections.append((Section(identifier, text), []))
-            elif token.tag == "h3" and sections:
-                sections[-1][0].below.append((identifier, text))
-        elif token.type == "paragraph_open" and _only_images(tokens[place + 1]):
-            token.hidden = tokens[place + 2].hidden = True  # a figure may not stand in a paragraph
-            captions |= _captioned(tokens, place)
-        if place not in captions:
-            (sections[-1][1] if sections else opening).append(token)
-    start = Markup(renderer.render(opening, markdown.options, {}))
-    for section, inside in sections:
-        section.html = Markup(renderer.render(inside, markdown.options, {}))
-    return Converted(title, start, [section for section, _ in sections], frozenset(renderer.colours))
+    numbers = count(1)
 
-
-class Renderer(RendererHTML):
-    """The library's renderer, with figures in place of images and tables that scroll by themselves.
-
-    A public method renders the tokens of the type it is named after.
-    """
-
-    def __init__(self, pictures: Mapping[str, str]) -> None:
-        super().__init__()
-        self._pictures = pictures
-        self._count = 0
-        self.colours: set[str] = set()  # that the figures take from the page
-
-    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A figure: the image's alternative text is its label, the paragraph in italics below it its caption."""
-        token = tokens[idx]
-        name = str(token.attrGet("src"))
-        if name not in self._pictures:
+    def figure(found: re.Match[str]) -> str:
+        name, label, caption = found.groups()
+        if name not in pictures:
             raise StudyError(f"report.md: shows {name}, which is no picture of this report")
-        self._count += 1
-        label = " ".join(self.renderInlineAsText(token.children, options, env).split())
-        figure = inlined(self._pictures[name], f"f{self._count}--", label)
-        self.colours |= figure.colours
-        if not token.meta.get("alone"):
-            return Markup('<span class="scroll">{}</span>').format(figure.element)
-        said = Markup(self.renderInline(token.meta.get("caption", []), options, env))
-        caption = Markup("<figcaption>{}</figcaption>").format(said) if said else ""
-        return Markup('<figure><div class="scroll">{}</div>{}</figure>\n').format(figure.element, caption)
+        element = inlined(pictures[name], f"f{next(numbers)}--", unescape(label))
+        said = f"<figcaption>{caption}</figcaption>" if caption else ""
+        return f'<figure><div class="scroll">{element}</div>{said}</figure>'
 
-    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A link; to another report's page of this kind instead of to its Markdown, which browsers show as it is."""
-        target = str(tokens[idx].attrGet("href"))
-        if target.startswith("../") and target.endswith("/report.md"):
-            tokens[idx].attrSet("href", target.removesuffix("report.md") + "index.html")
-        return self.renderToken(tokens, idx, options, env)
-
-    def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """Plain text, its numbers not parted from their percent signs at a line's end."""
-        return escapeHtml(re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", tokens[idx].content))
-
-    def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A table in a box of its own."""
-        return '<div class="scroll"><table>\n'
-
-    def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """The end of the table and its box."""
-        return "</table></div>\n"
-
-    def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A column's header."""
-        return f'<th scope="col"{_kind(tokens, idx)}>'
-
-    def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """A cell."""
-        return f"<td{_kind(tokens, idx)}>"
+    unparted = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", report)
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(unparted)
+    html = OF_NUMBERS.sub(r'<\1 class="number">', html).replace("<th>", '<th scope="col">')
+    html = html.replace('<th class="number">', '<th scope="col" class="number">')
+    html = html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    html = FIGURE.sub(figure, OTHER_REPORT.sub(r"\1index.html", html))
+    if "<img" in html:
+        raise StudyError("report.md: shows a picture within a text; pictures stand in paragraphs of their own")
+    opening, *rest = SECTION.split(html)
+    first = re.search(r"<h1>(.*?)</h1>", opening)
+    sections = []
+    for number, (title, content) in enumerate(zip(rest[::2], rest[1::2], strict=True), 1):
+        words = re.sub(r"[\W_]+", "-", _plain(title).lower()).strip("-")
+        identifier = f"{words}-{number}"
+        heading = Markup(f'<h2 id="{identifier}">{title}</h2>\n')
+        sections.append(Section(identifier, _plain(title), heading + Markup(content)))
+    return Converted(_plain(first[1]) if first else "", Markup(opening), sections)
 
 
-def _kind(tokens: Sequence[Token], place: int) -> str:
-    """A cell's class; the header of a column of numbers may break into as many lines as it has words."""
-    if "right" in str(tokens[place].attrGet("style")):
-        return ' class="number"'
-    return ' class="long"' if len(tokens[place + 1].content) >= LONG else ""
-
-
-def _only_images(paragraph: Token) -> bool:
-    """Whether a paragraph's content is nothing but images, which then are told so."""
-    children = paragraph.children or []
-    alone = bool(children) and all(each.type in ("image", "softbreak") for each in children)
-    for each in children if alone else ():
-        each.meta["alone"] = True
-    return alone
-
-
-def _captioned(tokens: Sequence[Token], place: int) -> set[int]:
-    """Make the paragraph below that which opens at `place`, of images, their caption if all of it is in italics.
-
-    Returns the places of the caption's tokens, or none.
-    """
-    below = range(place + 3, place + 6)
-    if below.stop > len(tokens) or tokens[below[0]].type != "paragraph_open":
-        return set()
-    inside = tokens[below[1]].children or []
-    marks = [number for number, each in enumerate(inside) if each.type in ("em_open", "em_close") and not each.level]
-    if marks != [0, len(inside) - 1]:
-        return set()
-    (tokens[place + 1].children or [])[-1].meta["caption"] = inside[1:-1]
-    return set(below)
-
-
-def _identifier(text: str, taken: set[str]) -> str:
-    """A heading's anchor. The page's other identifiers have two hyphens in a row and cannot meet with it."""
-    stem = re.sub(r"[\W_]+", "-", text.lower()).strip("-") or "section"
-    name, number = stem, 1
-    while name in taken:
-        number += 1
-        name = f"{stem}-{number}"
-    taken.add(name)
-    return name
+def _plain(html: str) -> str:
+    return unescape(re.sub("<[^>]*>", "", html))

@@ -11,11 +11,11 @@ from stages.reporting.answers import Marks
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 
-Means = npt.NDArray[np.float64]  # (RESAMPLES,) shares in 0…1
+Means = npt.NDArray[np.float64]  # (RESAMPLES,) fractions in 0…1
 
 
 def accuracy_interval(correct: Marks, stream: str) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of `correct` (N, seeds) as two shares in 0…1.
+    """Return the 95 % interval of the mean of `correct` (N, seeds) as two fractions in 0…1.
 
     Of one seed the Wilson interval (Wilson 1927); of several the percentiles of `resampled_means`. Where all resamples
     are alike, as of questions that no seed answers, the Wilson interval of the questions stands in.
@@ -30,7 +30,7 @@ def accuracy_interval(correct: Marks, stream: str) -> tuple[float, float]:
 def difference_interval(first: Means, second: Means, questions: int) -> tuple[float, float]:
     """Return the 95 % interval of a difference of two means, from their resamples over the same questions.
 
-    Where all resamples are alike, none of the questions has shown another difference; Wilson's bound on the share
+    Where all resamples are alike, none of the questions has shown another difference; Wilson's bound on the fraction
     of those that might (none of `questions` seen) stands on both sides, within -1…1.
     """
     differences = first - second
@@ -45,8 +45,8 @@ def resampled_means(correct: Marks, stream: str) -> Means:
 
     Questions and seeds are drawn with replacement, independently of each other: the pigeonhole bootstrap (Owen 2007,
     Annals of Applied Statistics 1(2)), which overstates the part that is of neither alone and, of m seeds, shows
-    (m - 1)/m of the variance between them. All tables of N questions get the same draws of questions, so that
-    differences are paired; the draws of seeds depend on the name `stream` alone.
+    (m - 1)/m of the variance between them; scipy.stats.bootstrap resamples one axis only. All tables of N questions get
+    the same draws of questions, so that differences are paired; the draws of seeds depend on the name `stream` alone.
     """
     questions, seeds = correct.shape
     drawn = np.random.default_rng([1, *stream.encode()]).multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES)
@@ -58,12 +58,12 @@ def resampled_means(correct: Marks, stream: str) -> Means:
 @lru_cache(maxsize=1)
 def question_draws(questions: int) -> npt.NDArray[np.float64]:
     """How often each question is in each draw, (RESAMPLES, N); the same whenever it is called."""
-    shares = np.full(questions, 1 / questions)
-    return np.random.default_rng(0).multinomial(questions, shares, size=RESAMPLES).astype(np.float64)
+    even = np.full(questions, 1 / questions)
+    return np.random.default_rng(0).multinomial(questions, even, size=RESAMPLES).astype(np.float64)
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:
-    """Return the Wilson interval of a share of which `hits` of `trials` were seen."""
+    """Return the Wilson interval of a fraction of which `hits` of `trials` were seen."""
     found = stats.binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
     return float(found.low), float(found.high)
 

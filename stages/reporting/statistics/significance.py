@@ -1,6 +1,6 @@
 """Paired tests of two ways of answering the same questions, corrected for their number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -12,19 +12,15 @@ from stages.reporting.answers import Marks
 from stages.reporting.statistics.intervals import difference_interval, resampled_means
 
 LEVEL = 0.05
-CLEAR, THESE_SEEDS, OPEN = "yes", "for these seeds", "not shown"  # verdicts
+YES, THESE_SEEDS, NO = "yes", "for these seeds", "no"  # verdicts
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What is compared: correctness (N, seeds). The seeds of samples of one stream are resampled together.
-
-    Two samples of the same trainings, as of their weights before and after finetuning, belong to one stream.
-    """
+    """What is compared: correctness (N, seeds) under a name, after which its seeds are resampled."""
 
     name: str
     correct: Marks
-    stream: str | None = None  # by default its name
 
     @property
     def accuracy(self) -> float:
@@ -37,58 +33,31 @@ class Difference:
     """The first sample's accuracy less the second's in points, its 95 % interval, p and p corrected by Holm."""
 
     points: float
-    low: float
-    high: float
+    ci_low: float
+    ci_high: float
     p: float
-    corrected: float
+    corrected_p: float
 
     @property
-    def verdict(self) -> str:
-        """CLEAR: the corrected test rejects and the interval lacks 0; THESE_SEEDS: only the test, which takes the
-        trained weights as given, rejects; else OPEN."""
-        if self.corrected >= LEVEL:
-            return OPEN
-        return CLEAR if self.low > 0 or self.high < 0 else THESE_SEEDS
-
-    def turned(self) -> "Difference":
-        """The second sample's accuracy less the first's."""
-        points, low, high = (0.0 - share for share in (self.points, self.high, self.low))
-        return Difference(points, low, high, self.p, self.corrected)
-
-
-@dataclass(frozen=True)
-class Sorted:
-    """Names of differences that are clearly above 0, clearly below, and of which neither is shown."""
-
-    better: list[str]
-    worse: list[str]
-    alike: list[str]
-
-
-def told_apart(found: Mapping[str, Difference]) -> Sorted:
-    """Sort the differences by their verdicts, those of a kind in the order given.
-
-    Every sentence that calls something better or worse goes by this, so that no two of them contradict each other.
-    """
-    clear = {name: each.points for name, each in found.items() if each.verdict == CLEAR}
-    return Sorted(
-        better=[name for name, points in clear.items() if points > 0],
-        worse=[name for name, points in clear.items() if points < 0],
-        alike=[name for name in found if name not in clear],
-    )
+    def significant(self) -> str:
+        """YES: the corrected test rejects and the interval lacks 0; THESE_SEEDS: only the test, which takes the
+        trained weights as given, rejects; else NO."""
+        if self.corrected_p >= LEVEL:
+            return NO
+        return YES if self.ci_low > 0 or self.ci_high < 0 else THESE_SEEDS
 
 
 def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
     """Return the difference of each pair of samples of the same questions; Holm corrects over all `pairs`."""
     samples = {sample.name: sample for pair in pairs for sample in pair}  # each is resampled once, not once a pair
-    means = {name: resampled_means(sample.correct, sample.stream or name) for name, sample in samples.items()}
+    means = {name: resampled_means(sample.correct, name) for name, sample in samples.items()}
     ps = [sign_flip_test(paired(first.correct, second.correct)) for first, second in pairs]
     found = []
     for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
         low, high = difference_interval(means[first.name], means[second.name], len(first.correct))
         points = first.accuracy - second.accuracy
         # as they are shown: what reads 0.00 counts as 0
-        points, low, high = (round(share, 2) + 0.0 for share in (points, 100 * low, 100 * high))
+        points, low, high = (round(each, 2) + 0.0 for each in (points, 100 * low, 100 * high))
         found.append(Difference(points, low, high, p, corrected))
     return found
 
@@ -102,8 +71,9 @@ def paired(first: Marks, second: Marks) -> npt.NDArray[np.int64]:
 def sign_flip_test(differences: npt.NDArray[np.int64]) -> float:
     """Return the two-sided p of the sum of whole-numbered `differences` (N,) had each either sign by a coin's throw.
 
-    The permutation test of paired samples (Fisher 1935), exact: all 2^N signs count, by way of the binomial
-    distribution of each size's positive ones. With one seed each, that is the exact McNemar test.
+    The permutation test of paired samples (Fisher 1935). All 2^N signs count, by way of the binomial distribution of
+    each size's positive ones: scipy.stats.permutation_test draws from so many, and its least p would not survive the
+    correction for a hundred tests. With one seed each, it is the exact McNemar test.
     """
     sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     chances = np.ones(1)  # of the sum of the positive ones being 0, 1, 2, …
@@ -132,5 +102,5 @@ def shown_p(p: float) -> str:
 
 def shown_points(found: Difference, decimals: int = 1) -> str:
     """A difference with its interval: `+3.0 (-1.5 to +7.5)`."""
-    points, low, high = (f"{share:+.{decimals}f}" for share in (found.points, found.low, found.high))
+    points, low, high = (f"{each:+.{decimals}f}" for each in (found.points, found.ci_low, found.ci_high))
     return f"{points} ({low} to {high})"

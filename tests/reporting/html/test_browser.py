@@ -17,7 +17,6 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from stages.reporting.folder import write_report
-from stages.reporting.html.index import render_index
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.html.test_index import predictions, render
 from tests.tiny import ROOT
@@ -33,7 +32,6 @@ FLAGS = (
 PERSON = '<img src=x onerror=alert(1)> </script> "Zoë\'s" \u202eאבג e\u0301 {}'
 FIVE = [1] * 5 + [0] * 5
 WIDTHS = (390, 1400)
-COMMITTED = sorted((ROOT / "reports").glob("*/*/index.html"))
 
 
 @pytest.fixture(scope="module", name="driver")
@@ -65,7 +63,7 @@ def large_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of 42,000 answers, without questions."""
     path = tmp_path_factory.mktemp("large") / "index.html"
     given = predictions([f"variant_{number}" for number in range(14)], seeds=3, questions=500)
-    path.write_text(render(given=given, show_questions=False), encoding="utf-8")
+    path.write_text(render(given, show_questions=False), encoding="utf-8")
     return path
 
 
@@ -103,8 +101,12 @@ def header(driver: Chrome, name: str) -> WebElement:
     return driver.find_element(By.XPATH, f"//tr[@id='answers--head']/th[button='{name}']")
 
 
-def assert_it_opens_alone(driver: Chrome, page: Path, width: int) -> None:
-    """The page opens without an error, asks no network for anything and shows the figures beside it."""
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("committed", [False, True])
+def test_it_opens_from_a_file_without_errors_or_a_network_and_is_no_wider_than_its_window(
+    driver: Chrome, page: Path, committed: bool, width: int
+) -> None:
+    page = ROOT / "reports/quick/compared/index.html" if committed else page
     visit(driver, page, width)
     assert driver.get_log("browser") == []
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
@@ -112,18 +114,6 @@ def assert_it_opens_alone(driver: Chrome, page: Path, width: int) -> None:
     assert page.as_uri() in asked  # the log is awake
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert len(driver.find_elements(By.CSS_SELECTOR, "figure svg")) == len(list(page.parent.glob("*.svg")))
-
-
-def test_it_opens_from_a_file_without_errors_and_without_a_network(driver: Chrome, page: Path) -> None:
-    assert_it_opens_alone(driver, page, 1400)
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("committed", COMMITTED, ids=lambda path: "/".join(path.parts[-3:-1]))
-def test_so_does_every_page_of_the_repository_and_none_is_wider_than_its_window(
-    driver: Chrome, committed: Path, width: int
-) -> None:
-    assert_it_opens_alone(driver, committed, width)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
@@ -138,17 +128,7 @@ def test_a_script_that_came_in_would_not_run(driver: Chrome, page: Path) -> None
     assert "Content Security Policy" in str(driver.get_log("browser"))
 
 
-def test_names_are_shown_as_they_are(driver: Chrome, page: Path) -> None:
-    visit(driver, page)
-    shown = PERSON.format(1).replace("\u202e", "\ufffd")  # all but the character that turns the reading direction
-    assert f"Where was {shown} born?" in column(driver, "question")
-    assert "<b>rope" in [option.text for option in Select(part(driver, "variant")).options]
-    assert driver.find_elements(By.CSS_SELECTOR, "main b, main img") == []
-    boxes = driver.execute_script("return [...document.querySelectorAll('#answers--rows bdi')].length")
-    assert boxes == 50 * 4  # rows of a page, cells of text
-
-
-def test_search_and_filters_by_mouse(driver: Chrome, page: Path) -> None:
+def test_search_and_filters(driver: Chrome, page: Path) -> None:
     visit(driver, page)
     wait_for_count(driver, "80 of 80 answers, 30 of them right (37.5 %)")
     Select(part(driver, "init")).select_by_visible_text("pretrained")
@@ -158,43 +138,20 @@ def test_search_and_filters_by_mouse(driver: Chrome, page: Path) -> None:
     assert set(column(driver, "variant")) == {"<b>rope"}
     Select(part(driver, "seed")).select_by_visible_text("2")
     wait_for_count(driver, "5 of 80")
-    Select(part(driver, "variant")).select_by_visible_text("vanilla")
-    wait_for_count(driver, "0 of 80 answers")
-    driver.find_element(By.XPATH, "//button[.='Clear']").click()
+    driver.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
     wait_for_count(driver, "80 of 80")
     part(driver, "query").send_keys("zoe")  # without the diaeresis
     wait_for_count(driver, "80 of 80")
-    part(driver, "query").send_keys("x")
-    wait_for_count(driver, "0 of 80")
     part(driver, "query").clear()
     part(driver, "query").send_keys("OSLO")  # the gold place of row 10 and nobody else's
     wait_for_count(driver, "8 of 80")
     assert set(column(driver, "row")) == {"10"}
 
 
-def test_sorting_by_mouse(driver: Chrome, large: Path) -> None:
-    visit(driver, large)
-    head = header(driver, "probability")
-    assert head.get_attribute("aria-sort") == "none"
-    head.find_element(By.TAG_NAME, "button").click()
-    assert head.get_attribute("aria-sort") == "descending"  # the surest come first
-    highest = [float(each) for each in column(driver, "probability")]
-    assert highest[0] == pytest.approx(500 / 501, abs=1e-4)
-    assert highest == sorted(highest, reverse=True)
-    head.find_element(By.TAG_NAME, "button").click()
-    assert head.get_attribute("aria-sort") == "ascending"
-    assert float(column(driver, "probability")[0]) == pytest.approx(1 / 501, abs=1e-4)
-    header(driver, "variant").find_element(By.TAG_NAME, "button").click()
-    assert [head.get_attribute("aria-sort"), header(driver, "variant").get_attribute("aria-sort")] == [
-        "none", "ascending",
-    ]  # fmt: skip
-
-
 def test_the_keyboard_reaches_everything(driver: Chrome, page: Path) -> None:
     visit(driver, page)
     driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
     assert driver.switch_to.active_element.text == "Skip to the content"
-    assert driver.switch_to.active_element.rect["x"] >= 0
     driver.switch_to.active_element.send_keys(Keys.ENTER)
     assert driver.switch_to.active_element.tag_name == "main"
     seen = []
@@ -203,38 +160,33 @@ def test_the_keyboard_reaches_everything(driver: Chrome, page: Path) -> None:
         active = driver.switch_to.active_element
         seen.append(active.get_attribute("id") or active.text)
         if active.text == "correct":
-            assert driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
             active.send_keys(Keys.ENTER)
             assert header(driver, "correct").get_attribute("aria-sort") == "ascending"
+            assert set(column(driver, "correct")[:30]) == {"✓ right"}
             active.send_keys(Keys.SPACE)
             assert header(driver, "correct").get_attribute("aria-sort") == "descending"
-            assert set(column(driver, "correct")[:30]) == {"✓ right"}
         if active.get_attribute("id") == "answers--next":
             active.send_keys(Keys.ENTER)
             assert part(driver, "page").text == "page 2 of 2"
-            assert len(column(driver, "row")) == 30
             assert driver.switch_to.active_element.get_attribute("id") == "answers--next"  # focus is not lost
             break
-    wanted = ["query", "variant", "correct", "init", "seed"]
-    assert [each for each in seen if each.startswith("answers--")][:5] == [f"answers--{name}" for name in wanted]
+    controls = ["query", "variant", "correct", "init", "seed"]
+    assert [each for each in seen if each.startswith("answers--")][:5] == [f"answers--{name}" for name in controls]
     assert {"question", "predicted", "gold", "probability"} <= set(seen)
 
 
-def test_a_large_study_stays_quick_and_hides_what_it_must(driver: Chrome, large: Path) -> None:
+def test_a_large_study_is_sorted_and_searched_and_hides_what_it_must(driver: Chrome, large: Path) -> None:
     visit(driver, large)
     wait_for_count(driver, "42,000 of 42,000")
     assert len(column(driver, "row")) == 50
     assert column(driver, "question") == column(driver, "gold") == []
     assert column(driver, "predicted")[2] == "not shown"
-    taken = driver.execute_script(
-        "const before = performance.now(); document.querySelector('#answers--head th:last-child button').click();"
-        "document.getElementById('answers--rows').getBoundingClientRect(); return performance.now() - before"
-    )
-    print(f"sorting 42,000 answers took {taken:.0f} ms")
-    assert taken < 3000  # beside other work
+    header(driver, "probability").find_element(By.TAG_NAME, "button").click()
+    highest = [float(each) for each in column(driver, "probability")]  # the surest come first
+    assert highest[0] == pytest.approx(500 / 501, abs=1e-4)
+    assert highest == sorted(highest, reverse=True)
     part(driver, "query").send_keys("nowhere 17 variant")
     wait_for_count(driver, "84 of 42,000")
-    assert set(column(driver, "row")) == {"17"}
     part(driver, "query").send_keys(Keys.CONTROL + "a", Keys.BACKSPACE)
     wait_for_count(driver, "42,000 of 42,000")
     part(driver, "query").send_keys("500")
@@ -242,30 +194,17 @@ def test_a_large_study_stays_quick_and_hides_what_it_must(driver: Chrome, large:
     assert set(column(driver, "row")) == {"500"}
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_the_window_light_and_dark(driver: Chrome, page: Path, tmp_path: Path, width: int, scheme: str) -> None:
-    visit(driver, page, width, scheme)
-    tall, wide = driver.execute_script(
-        "const root = document.documentElement; return [root.scrollHeight, root.scrollWidth]"
-    )
-    assert wide <= width
-    clip = {"x": 0, "y": 0, "width": width, "height": tall, "scale": 1}
-    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
-    path = tmp_path / f"{scheme}-{width}.png"
-    path.write_bytes(base64.b64decode(taken["data"]))
-    assert path.stat().st_size > 20_000
-    paper, ink, ground, label = driver.execute_script(
+@pytest.mark.parametrize(("scheme", "colours"), [("light", ("#ffffff", "#222222")), ("dark", ("#15181c", "#e4e6ea"))])
+def test_it_is_light_or_dark_and_its_figures_are_on_white(
+    driver: Chrome, page: Path, scheme: str, colours: tuple[str, str]
+) -> None:
+    visit(driver, page, scheme=scheme)
+    paper, ink, figure = driver.execute_script(
         "const body = getComputedStyle(document.body), svg = document.querySelector('figure svg');"
-        "return [body.backgroundColor, body.color, getComputedStyle(svg.querySelector('path')).fill,"
-        " getComputedStyle(svg).fill]"
+        "return [body.backgroundColor, body.color, getComputedStyle(svg).backgroundColor]"
     )
-    dark = scheme == "dark"
-    assert (paper, ink) == (
-        ("rgb(21, 24, 28)", "rgb(228, 230, 234)") if dark else ("rgb(255, 255, 255)", "rgb(34, 34, 34)")
-    )
-    assert ground == paper  # the figure lies on the page
-    assert label == (ink if dark else "rgb(0, 0, 0)")
+    expected = [f"rgb({', '.join(str(int(each[at : at + 2], 16)) for at in (1, 3, 5))})" for each in colours]
+    assert [paper, ink, figure] == [*expected, "rgb(255, 255, 255)"]
 
 
 def test_on_a_phone_contents_fold_and_what_is_wide_scrolls_by_itself(driver: Chrome, page: Path) -> None:
@@ -274,31 +213,19 @@ def test_on_a_phone_contents_fold_and_what_is_wide_scrolls_by_itself(driver: Chr
     assert contents.get_attribute("open") is None
     contents.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
     assert contents.get_attribute("open") is not None
-    box = driver.find_element(By.CSS_SELECTOR, "figure .scroll")
+    box = driver.find_element(By.CSS_SELECTOR, ".scroll:has(> table)")
     assert box.get_attribute("tabindex") == "0"
-    assert "more" in (box.get_attribute("class") or "")
     box.send_keys(Keys.ARROW_RIGHT)
     WebDriverWait(driver, 10).until(lambda _: driver.execute_script("return arguments[0].scrollLeft", box) > 0)
     visit(driver, page, 1400)
     assert driver.find_element(By.ID, "contents--list").get_attribute("open") is not None
-    assert driver.find_element(By.CSS_SELECTOR, "figure .scroll").get_attribute("tabindex") is None
 
 
 def test_without_javascript_a_note_names_the_file(driver: Chrome, page: Path) -> None:
     visit(driver, page, script=False)
-    note = driver.find_element(By.TAG_NAME, "noscript")
-    explorer = part(driver, "explorer")
+    note, shown = driver.find_element(By.TAG_NAME, "noscript").text, part(driver, "explorer").is_displayed()
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-    assert "predictions.tsv" in note.text
-    assert not explorer.is_displayed()
-
-
-def test_a_page_without_predictions_opens_without_errors(driver: Chrome, tmp_path: Path) -> None:
-    path = tmp_path / "index.html"
-    path.write_text(render_index("# A\n\n## B\n\ntext\n", {}), encoding="utf-8")
-    visit(driver, path, 390)
-    assert driver.get_log("browser") == []
-    assert driver.find_element(By.ID, "contents--list").get_attribute("open") is None  # the page's script ran
+    assert "predictions.tsv" in note and not shown
 
 
 def test_on_paper_it_is_light_and_without_controls(driver: Chrome, page: Path) -> None:
@@ -306,6 +233,5 @@ def test_on_paper_it_is_light_and_without_controls(driver: Chrome, page: Path) -
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert driver.execute_script("return getComputedStyle(document.body).color") == "rgb(34, 34, 34)"
     assert not part(driver, "explorer").is_displayed()
-    assert not driver.find_element(By.CSS_SELECTOR, ".contents").is_displayed()
     printed = driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
     assert base64.b64decode(printed["data"]).startswith(b"%PDF")

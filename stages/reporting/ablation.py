@@ -1,0 +1,137 @@
+"""What a recipe owes to its parts: the page that compares it with itself, one change at a time."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from stages.reporting.answers import Marks
+from stages.reporting.evaluations import device_of
+from stages.reporting.markdown import Markdown, code, table
+from stages.reporting.page import write_page
+from stages.reporting.statistics.intervals import accuracy_interval
+from stages.reporting.statistics.significance import Difference, Sample, compare_pairs, shown_p, shown_points
+from stages.reporting.style import GREY, INK, SMALL, styled, svg
+from stages.reporting.tables import short
+from stages.reporting.template import fill
+from stages.settings import FULL, Ablation
+
+TEMPLATE = "ablation.md.jinja"
+ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
+
+
+@dataclass(frozen=True, eq=False)
+class Ablated:
+    """What the weights of one change answer and know.
+
+    correct: (N, 1), a row a held-out question; memorised, extracted: a row a fact, that is a question whose answer
+    stands in the person's page: whether the pretrained weights complete any page form of it with the right place,
+    practised or not, and whether the finetuned ones answer the question.
+    """
+
+    change: str
+    correct: Marks
+    memorised: pd.Series
+    extracted: pd.Series
+    pretrain_loss: float
+    seconds: float  # of pretraining
+    provenance: dict[str, Any]
+
+    @property
+    def accuracy(self) -> float:
+        """On the held-out questions, in 0…1."""
+        return float(self.correct.mean())
+
+
+def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
+    """Write report.md, index.html and what they show to the folder `target`; `found` holds the change `full`."""
+    full = next(each for each in found if each.change == FULL)
+    others = sorted((each for each in found if each is not full), key=lambda each: (each.accuracy, each.change))
+    differences = compare_pairs([(Sample(each.change, each.correct), Sample(FULL, full.correct)) for each in others])
+    ordered = [full, *others]
+    rows = [figures(each) for each in ordered]
+    data = pd.DataFrame(rows)
+    with styled():
+        picture = svg(draw_ablation(data))
+    text = fill(
+        TEMPLATE,
+        recipe=settings.recipe,
+        variant=settings.variant,
+        table=changes_table(rows, [None, *differences]),
+        questions=len(full.correct),
+        facts=len(full.extracted),
+        seed=settings.seed,
+        shortened=flat(settings.shortened),
+        changes=[(each.change, flat(settings.changes[each.change])) for each in others],
+        made=sorted({(short(each.provenance["commit"]), device_of(each.provenance)) for each in ordered}),
+    )
+    csv = data.round(4).to_csv(index=False, lineterminator="\n")
+    write_page(target, text, {"ablation.svg": picture, "ablation.csv": csv})
+
+
+def figures(ablated: Ablated) -> dict[str, Any]:
+    """A change's row of ablation.csv; fractions in 0…1."""
+    low, high = accuracy_interval(ablated.correct, ablated.change)
+    return {
+        "change": ablated.change,
+        "accuracy": ablated.accuracy,
+        "ci_low": low,
+        "ci_high": high,
+        "memorised": float(ablated.memorised.mean()),
+        "extracted_of_memorised": float(ablated.extracted[ablated.memorised].mean()),  # NaN where none is memorised
+        "pretrain_loss": ablated.pretrain_loss,
+        "seconds": ablated.seconds,
+    }
+
+
+def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Difference | None]) -> Markdown:
+    """The rows of ablation.csv, each with its difference to the full recipe."""
+    header = (
+        "change", "answered, %", "less the full recipe, points (95 % interval)", "corrected p", "significant",
+        "memorised, %", "extracted of memorised, %", "pretraining loss", "seconds of pretraining",
+    )  # fmt: skip
+    cells = []
+    for row, found in zip(rows, differences, strict=True):
+        # in two decimals: rounded further, percentages and points would not add up
+        percent = [f"{100 * row[name]:.2f}" for name in ("accuracy", "memorised", "extracted_of_memorised")]
+        tested = (shown_points(found, 2), shown_p(found.corrected_p), found.significant) if found else ("–",) * 3
+        line = [code(row["change"]), percent[0], *tested, percent[1], percent[2].replace("nan", "–")]
+        cells.append([*line, f"{row['pretrain_loss']:.3f}", f"{row['seconds']:,.0f}"])
+    return table(header, cells, right=[*header[1:4], *header[5:]])
+
+
+def draw_ablation(rows: pd.DataFrame) -> Figure:
+    """Draw rows of ablation.csv from top to bottom, the first being the full recipe."""
+    figure = Figure(figsize=(SMALL, 1.1 + 0.34 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    height = range(len(rows))
+    answered, memorised = 100 * rows.accuracy, 100 * rows.memorised
+    axes.axvline(answered.iloc[0], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
+    axes.hlines(height, answered, memorised, color="#BBBBBB", linewidth=1.2, zorder=2)
+    whiskers = [answered - 100 * rows.ci_low, 100 * rows.ci_high - answered]
+    axes.errorbar(answered, height, xerr=whiskers, fmt="none", color=INK, linewidth=1.0, capsize=2.5, zorder=3)
+    axes.scatter(answered, height, s=34, color=ANSWERED, zorder=4, label="answered (95 % interval)")
+    axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, label="memorised")
+    axes.set_yticks(height, rows.change)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("held-out questions, or facts of the pages (%)")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", zorder=0)
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    return figure
+
+
+def flat(changes: dict[str, Any], prefix: str = "") -> list[str]:
+    """Nested settings as `key: value`, keys with dots, values as params.yaml writes them."""
+    pairs = []
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            pairs += flat(value, f"{prefix}{key}.")
+        else:
+            pairs.append(f"{prefix}{key}: {value if isinstance(value, str) else json.dumps(value)}")
+    return pairs

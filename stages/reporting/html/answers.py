@@ -1,0 +1,67 @@
+"""All dev answers in little room, for the page's own table."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from markupsafe import Markup
+
+from stages.reporting.evaluations import REMAKE
+from stages.system.errors import StudyError
+
+HIDDEN = -1  # stands for a right answer that is not told
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What the page's own table is of. Without `show_questions` it has no question, gold place or right answer."""
+
+    table: pd.DataFrame  # the columns of predictions.tsv
+    ranking: Sequence[str]  # all variants, best first
+    show_questions: bool
+
+
+def encode_answers(predictions: Predictions) -> Markup:
+    """Return the dev answers of `predictions` as JSON that ends no script element.
+
+    It holds `rows` (the 1-based rows of the dev file), `places` (all distinct answers) and `runs`, one for each
+    variant, seed and init, with their answers in the order of `rows`: places by index, right ones as a string of 0 and
+    1, probabilities. Runs stand in the order of their ranking. Without `show_questions` neither questions nor gold
+    places nor right answers are in it. Raises StudyError where the variants were asked different questions, or a
+    probability is no number.
+    """
+    table, show_questions = predictions.table, predictions.show_questions
+    dev = table[table["split"] == "dev"].astype({"row": int, "seed": int}).sort_values("row", kind="stable")
+    asked = dev[["row", "question", "gold"]].drop_duplicates()
+    if asked["row"].duplicated().any():
+        raise StudyError(f"predictions.tsv: not all variants were asked the same questions; {REMAKE}")
+    told = dev["predicted"].where(show_questions | (dev["correct"] == "0"))
+    places = sorted({*told.dropna(), *(asked["gold"] if show_questions else ())})
+    number = {place: index for index, place in enumerate(places)}
+    dev = dev.assign(predicted=[number.get(answer, HIDDEN) for answer in told])
+    rank = dev["variant"].map(predictions.ranking.index)
+    dev = dev.assign(rank=rank).sort_values(["rank", "seed", "init", "row"])  # pretrained before scratch
+    content = {
+        "shown": show_questions,
+        "rows": asked["row"].tolist(),
+        "questions": asked["question"].tolist() if show_questions else [],
+        "golds": [number[gold] for gold in asked["gold"]] if show_questions else [],
+        "places": places,
+        "runs": [
+            {
+                "variant": variant,
+                "seed": seed,
+                "init": init,
+                "predicted": group["predicted"].tolist(),
+                "correct": "".join(group["correct"]),
+                "probability": [round(float(each), 4) for each in group["probability"]],
+            }
+            for (variant, seed, init), group in dev.groupby(["variant", "seed", "init"], sort=False)
+        ],
+    }
+    try:
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    except ValueError as error:
+        raise StudyError(f"predictions.tsv: a probability is no number ({error}); {REMAKE}") from None
+    return Markup(text.replace("<", "\\u003c"))

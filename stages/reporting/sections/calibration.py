@@ -1,0 +1,107 @@
+"""The report's section on calibration: are answers right as often as their probability says?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy import stats  # type: ignore[import-untyped]
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import Result
+from stages.reporting.style import GREY, SMALL, looks, styled, svg
+from stages.reporting.template import Part, fill
+
+TEMPLATE = "calibration.md.jinja"
+BINS = 10
+FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
+
+Array = npt.NDArray[np.float64]
+
+
+def calibration_part(results: Sequence[Result]) -> Part:
+    """The section made from the pretrained answers of `results`, best first."""
+    text = fill(TEMPLATE, table=calibration_table(results), bins=BINS, fewest=FEWEST)
+    with styled():
+        return Part(text, {"calibration.svg": svg(draw_calibration(results))})
+
+
+def confidence(result: Result) -> tuple[Array, Array]:
+    """The pretrained dev answers of all seeds together: A probabilities, and 1 where the answer was right, else 0."""
+    answers = result.answers["pretrained"]
+    return answers.probability.ravel(), answers.correct.ravel().astype(np.float64)
+
+
+def calibration_table(results: Sequence[Result]) -> Markdown:
+    """Return the table of accuracy, mean probability and measures of calibration by variant."""
+    header = (
+        "variant", "accuracy, %", "mean probability, %", "expected calibration error, points", "Brier score",
+        "Brier score of the accuracy alone",
+    )  # fmt: skip
+    rows = []
+    for result in results:
+        probability, correct = confidence(result)
+        alone = np.full_like(correct, correct.mean())
+        rows.append(
+            (
+                result.variant,
+                f"{result.pretrained.mean:.1f}",
+                f"{100 * probability.mean():.1f}",
+                f"{100 * expected_calibration_error(probability, correct):.1f}",
+                f"{brier_score(probability, correct):.3f}",
+                f"{brier_score(alone, correct):.3f}",
+            )
+        )
+    return table(header, rows, right=header[1:])
+
+
+def draw_calibration(results: Sequence[Result]) -> Figure:
+    """Draw the accuracy of each variant's bins against their mean probability."""
+    columns = min(3, len(results))
+    figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
+    axes = figure.subplots()
+    styles = looks([result.variant for result in results])
+    for result in results:
+        dash, colour = styles[result.variant]
+        bins = 100 * reliability(*confidence(result))
+        line = axes.plot(bins["confidence"], bins["accuracy"], color=colour, linestyle=dash, marker=".")
+        line[0].set_label(result.variant)
+    axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
+    axes.set_xlim(0, 101)
+    axes.set_ylim(-2, 102)
+    axes.set_xlabel("mean probability of the answers in a bin (%)")
+    axes.set_ylabel("right (%)")
+    axes.grid(zorder=0)
+    figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5)
+    return figure
+
+
+def reliability(probability: Array, correct: Array) -> pd.DataFrame:
+    """Return count, confidence (mean probability) and accuracy of each bin, from the least sure to the surest answers.
+
+    `probability` (A,) in 0…1 and `correct` (A,) 0 or 1 belong to the same answers. Bins of about equal
+    mass: BINS of them, or as many as would hold FEWEST answers each, at least one. Answers of equal probability are in
+    one bin, so that a bin beside them may hold fewer.
+    """
+    bins = min(BINS, max(1, len(probability) // FEWEST))
+    rank = (stats.rankdata(probability, method="average") - 0.5) / len(probability)  # in 0…1, equals have one rank
+    table = pd.DataFrame({"bin": (bins * rank).astype(int), "confidence": probability, "accuracy": correct})
+    groups = table.groupby("bin")
+    found = groups[["confidence", "accuracy"]].mean()
+    found.insert(0, "count", groups.size())
+    return found.reset_index(drop=True)
+
+
+def expected_calibration_error(probability: Array, correct: Array) -> float:
+    """Return the mean of |accuracy - confidence| over the bins of `reliability`, weighted by their answers.
+
+    Naeini, Cooper & Hauskrecht 2015 (AAAI), there with bins of equal width.
+    """
+    bins = reliability(probability, correct)
+    return float(np.average((bins["accuracy"] - bins["confidence"]).abs(), weights=bins["count"]))
+
+
+def brier_score(probability: Array, correct: Array) -> float:
+    """Return the mean squared difference of probability and correctness: 0 at best (Brier 1950)."""
+    return float(np.mean((probability - correct) ** 2))
