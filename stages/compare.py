@@ -22,8 +22,6 @@ def main() -> None:
     entry = {
         "evaluation": folder_hash(data / "evaluations" / given.recipe / given.variant),
         "probe": folder_hash(data / "probes" / given.recipe / given.variant),
-        "cost": folder_hash(data / "cost" / given.variant),
-        "influence": folder_hash(data / "influence" / given.variant),
     }
     write_json(data / "compared" / given.recipe / f"{given.variant}.json", entry)
 

@@ -5,9 +5,6 @@ from pathlib import Path
 
 from stages.reporting.folder import write_report
 from stages.reporting.sections.changes import changes_part
-from stages.reporting.sections.costs import costs_part
-from stages.reporting.sections.exploration import exploration_part
-from stages.reporting.sections.influence import influence_part
 from stages.reporting.sections.inventions import inventions_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
@@ -39,11 +36,6 @@ def main() -> None:
         inventions_part(probes, variants),
         saliency_part(probes, variants),
         changes_part(settings.ablation, given.recipe),
-        influence_part(
-            Path("data/influence"), Path("data/targets") / given.recipe, given.recipe, recipe.model.layers, variants
-        ),
-        costs_part(Path("data/cost"), variants),
-        exploration_part(Path("data/exploration")),
     ]
     evaluations = Path("data/evaluations") / given.recipe
     target = Path("reports") / given.recipe / given.selection

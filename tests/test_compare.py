@@ -9,12 +9,13 @@ from stages import compare
 from stages.system.errors import StudyError
 from stages.system.files import folder_hash
 
-COMPARED = ("evaluations/quick/rope", "probes/quick/rope", "cost/rope", "influence/rope")
+COMPARED = ("evaluations/quick/rope", "probes/quick/rope")
 OTHERS = (
     "evaluations/quick/vanilla",
     "evaluations/open/rope",
     "probes/open/rope",
-    "cost/vanilla",
+    "cost/rope",
+    "influence/rope",
     "weights/quick/rope",
 )
 

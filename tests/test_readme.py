@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from stages.costing.formulas import FORMULAS, Shape
+from stages.costing.measurement import Job, count
+from stages.model.registry import settings_of
 from stages.reporting.published import published
 from tests.project import write_params
 from tests.test_pipeline import Project, clone, small, stages_run, trained
@@ -149,9 +150,9 @@ def test_the_shifts_are_those_of_the_report() -> None:
 def test_the_cost_of_vanilla_and_perceiver_is_that_of_the_report() -> None:
     rows = list(csv.DictReader((ROOT / "reports/quick/compared/cost.csv").read_text(encoding="utf-8").splitlines()))
     took = {row["variant"]: 1e3 * float(row["training_seconds"]) for row in rows if row["length"] == "4096"}
-    model = SETTINGS.recipes["quick"].model
-    shape = Shape(4096, model.layers, model.heads, model.width)
-    counted = {name: FORMULAS[name].cost(shape, SETTINGS.variants[name]).multiply_adds / 1e6 for name in took}
+    model = SETTINGS.recipes["quick"].model.model_copy(update={"context": 4096})
+    sections = {name: settings_of(name, SETTINGS.variants, model) for name in took}
+    counted = {name: count(Job(name, sections[name], model, SETTINGS.compute)) / 1e6 for name in took}
     text = " ".join(README.split())
     assert "{vanilla:,.0f} and {perceiver:,.0f} million multiply-adds".format(**counted) in text
     assert "a forward and backward pass of {vanilla:.0f} and {perceiver:.0f} ms".format(**took) in text

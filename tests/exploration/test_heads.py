@@ -31,7 +31,7 @@ def expected(function: str, power: int) -> float:
 
 def test_the_drawn_keys_have_the_covariances_that_are_asked_for() -> None:
     mu = means()
-    keys = np.concatenate(list(draws(np.random.default_rng(3), mu, 0.01, SAMPLES)))
+    keys = draws(np.random.default_rng(3), mu, 0.01, SAMPLES)
     assert keys.shape == (SAMPLES, 4, 6)
     for number in range(4):
         wanted = 0.01 * np.eye(6) + (0.5 * np.outer(mu[0], mu[0]) if number == 0 else 0)

@@ -7,7 +7,6 @@ from stages.exploration.attention import attend, orthonormal, softmax
 from stages.exploration.one_query import (
     averaging,
     averaging_error,
-    beta_for_share,
     copied_share,
     copying,
     projection,
@@ -45,13 +44,6 @@ def test_copying_follows_its_formula_and_copies_any_value(random: np.random.Gene
     assert shares == pytest.approx(copied_share(BETAS, 7), abs=1e-12)
     assert (np.diff(distances) < 0).all()
     assert distances[-1] < 1e-7
-
-
-@pytest.mark.parametrize("pairs", [2, 16, 100])
-def test_the_needed_beta_is_where_the_share_is_passed(pairs: int) -> None:
-    beta = beta_for_share(0.99, pairs)
-    below, above = copied_share(np.array([beta - 1e-6, beta + 1e-6]), pairs)
-    assert below < 0.99 < above
 
 
 def test_a_query_between_two_keys_averages_them_and_the_error_falls_with_beta(random: np.random.Generator) -> None:

@@ -8,32 +8,21 @@ from pathlib import Path
 import html5lib
 import pytest
 
-from stages.exploration.figures import pictures
-from stages.exploration.results import explore
 from stages.reporting.ablation.page import write_page
 from stages.reporting.folder import write_report
-from stages.reporting.sections.costs import costs_part
-from stages.reporting.sections.exploration import exploration_part
-from stages.reporting.sections.influence import influence_part
 from stages.reporting.sections.knowledge import knowledge_part
 from stages.reporting.sections.saliency import saliency_part
 from stages.reporting.sections.shifts import shifts_part
 from stages.settings import Ablation
-from stages.system.files import write_json, write_text
 from tests.reporting.ablation.test_page import ablated
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.sections.probe import write_probe
-from tests.reporting.sections.test_costs import write_costs
-from tests.reporting.sections.test_influence import SETTINGS as BOTTLENECK
-from tests.reporting.sections.test_influence import prefix, write_pictures, write_targets
-from tests.tiny import SETTINGS
 
 HALF, MOST = [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
 RECIPE = "handout"  # has published figures in a picture
 REPORT = {
     "accuracy", "differences", "pretraining", "confidence", "loss", "knowledge", "shifts", "saliency",
-    "saliency_attention", "influence", "influence_rope", "influence_targets", "cost", "exploration_errors",
-    "exploration_heads", "exploration_rotation",
+    "saliency_attention",
 }  # fmt: skip
 
 
@@ -44,23 +33,10 @@ def write_all(folder: Path, seeds: int) -> Path:
     for variant, right in zip(variants, (MOST, HALF), strict=True):
         write_variant(folder / "evaluations", variant, [[0] * 10] * seeds, [right] * seeds)
         write_probe(folder / "probes", variant)
-        write_costs(folder / "cost", variant)
-    write_pictures(folder / "influence", "vanilla")
-    settings = [BOTTLENECK, BOTTLENECK | {"bottleneck": 6}]
-    write_pictures(folder / "influence", "rope", (prefix(4), prefix(6)), settings)
-    write_targets(folder / "targets")
-    exploration = explore(SETTINGS.explore.model_copy(update={"samples": 100}))
-    (folder / "exploration").mkdir()
-    write_json(folder / "exploration" / "exploration.json", exploration.figures)
-    for name, picture in pictures(exploration).items():
-        write_text(folder / "exploration" / name, picture)
     parts = [
         knowledge_part(folder / "probes", variants),
         shifts_part(folder / "probes", variants),
         saliency_part(folder / "probes", variants),
-        influence_part(folder / "influence", folder / "targets", RECIPE, 3, variants),
-        costs_part(folder / "cost", variants),
-        exploration_part(folder / "exploration"),
     ]
     made = [part for part in parts if part]
     write_report(folder / "evaluations", folder / "report", RECIPE, "compared", variants, settings=SHOWN, parts=made)
