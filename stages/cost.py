@@ -26,16 +26,15 @@ def main() -> None:
     section = settings_of(variant, settings.variants, model)
     models = [model.model_copy(update={"context": length, "dropout": 0.0}) for length in cost.lengths]
     started = time.perf_counter()
-    found, left_out = measure_lengths([Job(variant, section, m, settings.compute) for m in models], cost.longest_run)
+    found = measure_lengths([Job(variant, section, m, settings.compute) for m in models], cost.longest_run)
     if not found:
-        raise StudyError(f"no length of cost.lengths could be measured for {variant}: {left_out}")
+        raise StudyError(f"no length of cost.lengths could be measured for {variant}")
     shape = {"layers": model.layers, "heads": model.heads, "width": model.width}
     depends_on = {"variant": {variant: section.model_dump()}, "shape": shape, "cost": cost.model_dump()}
     record = {
         "recipe": cost.recipe,
         "shape": shape,
         "measurements": [asdict(each) for each in found],
-        "left_out": left_out,
         "provenance": provenance(depends_on, choose_backend(settings.compute), time.perf_counter() - started),
     }
     with new_folder(Path("data/cost") / variant) as folder:

@@ -19,6 +19,7 @@ from stages.model.registry import build
 from stages.settings import Model, Section
 
 CHARACTERS = 4096  # that are computed at once
+TINY = torch.finfo(torch.float64).tiny
 
 
 def influence(backbone: Backbone, context: int, width: int, seed: int = 1) -> Tensor:
@@ -33,8 +34,12 @@ def influence(backbone: Backbone, context: int, width: int, seed: int = 1) -> Te
     sizes = []
     for outputs in torch.arange(context).split(max(1, CHARACTERS // context)):
         x = torch.randn(len(outputs), context, width, generator=generator, dtype=torch.float64)  # (B, T, C)
-        sizes.append(_size(_derivative(backbone, x, outputs, direction)))
-    return torch.cat(sizes)
+        with _double(), _Exact():
+            y = backbone(x.requires_grad_().flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
+            (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
+        largest = derivative.abs().amax(dim=-1, keepdim=True)  # set apart, as squares of small numbers would be 0
+        sizes.append(largest[..., 0] * (derivative / largest.clamp_min(TINY)).norm(dim=-1))
+    return torch.cat(sizes)  # (T, T)
 
 
 def random_backbone(variant: str, model: Model, settings: Section, seed: int = 1) -> Backbone:
@@ -55,21 +60,6 @@ def random_backbone(variant: str, model: Model, settings: Section, seed: int = 1
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
     return backbone.requires_grad_(False)
-
-
-def _derivative(backbone: Backbone, x: Tensor, outputs: Tensor, direction: Tensor) -> Tensor:
-    """The derivative of output outputs[b] of row b, in the direction (C,), by each input of the row: (B, T, C)."""
-    x = x.requires_grad_()
-    with _double(), _Exact():
-        y = backbone(x.flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
-        (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
-    return derivative
-
-
-def _size(derivative: Tensor) -> Tensor:
-    """The Euclidean norm over the last axis; the largest entry is set apart, as squares of small ones would be 0."""
-    largest = derivative.abs().amax(dim=-1)
-    return largest * (derivative / largest.clamp_min(torch.finfo(derivative.dtype).tiny)[..., None]).norm(dim=-1)
 
 
 class _Exact(TorchFunctionMode):

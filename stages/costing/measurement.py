@@ -10,7 +10,7 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -29,9 +29,8 @@ from stages.settings import Compute, Model, Section
 from stages.system.errors import is_out_of_memory
 from stages.system.memory import LARGEST_KEPT, release_free_memory, set_thresholds
 
-RUNS, ENOUGH = 5, 0.1  # timed runs at most; no further one begins after so many seconds
+RUNS = 5  # of which the median counts
 GENERATED = 8  # characters that are read one by one at the end of the text
-CHUNK = 128  # characters that are read at once before these
 EXACT = 2**16  # bytes: larger blocks are the system's own while memory is measured
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which getrusage counts
 
@@ -58,34 +57,23 @@ class Measurement:
     state_bytes: int  # what generation remembers of the whole length
 
 
-def measure_lengths(
-    jobs: Sequence[Job], longest_run: float, apart: Callable[[Job], Measurement] | None = None
-) -> tuple[list[Measurement], dict[int, str]]:
-    """Measure jobs of ascending lengths, none after one whose run took more than `longest_run` seconds.
+def measure_lengths(jobs: Sequence[Job], longest_run: float) -> list[Measurement]:
+    """Measure jobs of ascending lengths up to the first that memory refuses or that takes more than `longest_run` s.
 
-    apart: what measures a job, `measure_apart` if None. Returns the measurements, and why each other length was left
-    out.
+    Lengths that a variant's settings do not allow are left out.
     """
     found: list[Measurement] = []
-    left_out: dict[int, str] = {}
-    reason = ""
     for job in jobs:
-        length = job.model.context
-        if not reason:
-            try:
-                found.append((apart or measure_apart)(job))
-            except ValueError as error:  # shorter than its settings allow
-                left_out[length] = str(error)
-                continue
-            except MemoryError as error:
-                reason = str(error)
-            else:
-                seconds = found[-1].training_seconds
-                if seconds > longest_run:
-                    reason = f"{length:,} characters took {seconds:.1f} s; cost.longest_run is {longest_run:g} s"
-                continue
-        left_out[length] = reason
-    return found, left_out
+        try:
+            found.append(measure_apart(job))
+        except ValueError:  # shorter than its settings allow
+            continue
+        except MemoryError as error:
+            print(f"{job.variant}: {error}")
+            break
+        if found[-1].training_seconds > longest_run:
+            break
+    return found
 
 
 def measure_apart(job: Job) -> Measurement:
@@ -127,7 +115,7 @@ def measure(job: Job) -> Measurement:
         return Measurement(
             length=length,
             multiply_adds=count(job),
-            training_seconds=_median(_seconds(train, backend) for _ in range(RUNS)),
+            training_seconds=statistics.median(_seconds(train, backend) for _ in range(RUNS)),
             training_bytes=training_bytes,
             character_seconds=character_seconds,
             state_bytes=state_bytes,
@@ -184,21 +172,10 @@ def _generate(backbone: Backbone, text: Tensor, backend: Backend) -> tuple[float
     before = len(text) - GENERATED
     with torch.inference_mode():
         states = backbone.eval().empty_states(1, len(text))
-        for chunk in text[:before].split(CHUNK):
-            _read(backbone, chunk, states)
+        _read(backbone, text[:before], states)
         steps = [functools.partial(_read, backbone, character, states) for character in text[before:].split(1)]
         seconds = statistics.median([_seconds(step, backend) for step in steps])
     return seconds, sum(state.bytes_per_row for state in states)
-
-
-def _median(runs: Iterator[float]) -> float:
-    """Of several runs' seconds, at least one; the iterator makes them."""
-    seconds: list[float] = []
-    for run in runs:
-        seconds.append(run)
-        if sum(seconds) > ENOUGH:
-            break
-    return statistics.median(seconds)
 
 
 def _seconds(work: Callable[[], object], backend: Backend) -> float:

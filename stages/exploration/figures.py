@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from stages.exploration.results import BETAS, Exploration
-from stages.reporting.style import COLOURS, DASHES, WIDTH, logarithmic, styled, svg
+from stages.reporting.style import COLOURS, WIDTH, logarithmic, styled, svg
 
 EDGES = np.linspace(0, 1, 52)  # of bins, one of which has a half in its middle
 
@@ -14,12 +14,10 @@ def draw_errors(exploration: Exploration) -> Figure:
     """Errors against β on a logarithmic axis: dots are computed by attention, lines are the formulas."""
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     axes = figure.subplots()
-    for number, line in enumerate(exploration.errors):
-        colour = COLOURS[number]
-        axes.plot(BETAS, line.formula, color=colour, linewidth=1.4, linestyle=DASHES[number % 2])
-        axes.plot(BETAS, line.found, "o", color=colour, markersize=4, label=line.name)
-    found = np.concatenate([line.found for line in exploration.errors])
-    logarithmic(axes, found.min(), found.max())
+    for colour, (name, (found, formula)) in zip(COLOURS, exploration.errors.items(), strict=False):
+        axes.plot(BETAS, formula, color=colour, linewidth=1.4)
+        axes.plot(BETAS, found, "o", color=colour, markersize=4, label=name)
+    logarithmic(axes, axes.dataLim.y0, axes.dataLim.y1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("β (for the construction: ‖u‖²)")
     axes.set_ylabel("error")
@@ -36,8 +34,8 @@ def draw_heads(exploration: Exploration) -> Figure:
     for axes, (title, shares) in zip(panels, drawn.items(), strict=True):
         for column, name in enumerate(("v_a", "v_b")):
             percent = 100 * np.histogram(shares[:, column], EDGES)[0] / len(shares)
-            filled = column == 0
-            axes.stairs(percent, EDGES, fill=filled, color=COLOURS[column], alpha=0.55 if filled else 1, label=name)
+            filled, label = column == 0, f"{name}: {shares[:, column].mean():.2f} ± {shares[:, column].std():.2f}"
+            axes.stairs(percent, EDGES, fill=filled, color=COLOURS[column], alpha=0.55 if filled else 1, label=label)
         axes.set_title(title)
         axes.set_xlabel("share of the value in c")
         axes.grid(axis="y", zorder=0)

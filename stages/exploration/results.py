@@ -19,20 +19,11 @@ POSITIONS = 16  # of queries and keys for the rotation
 
 
 @dataclass(frozen=True)
-class Line:
-    """An error at BETAS, computed by attention and by its formula."""
-
-    name: str
-    found: Array
-    formula: Array
-
-
-@dataclass(frozen=True)
 class Exploration:
-    """Errors against β; shares (samples, 2) of v_a and v_b with one head and with two; other numbers by name."""
+    """What was computed, and how far it is off; other numbers by name."""
 
-    errors: tuple[Line, ...]
-    one_head: Array
+    errors: dict[str, tuple[Array, Array]]  # at BETAS, computed by attention and by the formula
+    one_head: Array  # (samples, 2): shares of v_a and v_b
     two_heads: Array
     numbers: dict[str, float]
 
@@ -44,16 +35,17 @@ def explore(samples: int = SAMPLES) -> Exploration:
     vectors = orthonormal(random, 4, DIMENSION)
     first, second = np.transpose([_constructed(np.sqrt(squared) * vectors) for squared in BETAS])
     first_formula, second_formula = construction_errors(BETAS)
-    errors = (
-        Line("copying: weight not on v_a", 1 - copying(keys, values, BETAS)[0], 1 - copied_share(BETAS, PAIRS)),
-        Line("average: ‖c − ½(v_a + v_b)‖", averaging(keys, values, BETAS), averaging_error(BETAS, PAIRS)),
-        Line("construction: ‖c₁ − (u_b − u_c)‖/‖u‖", first, first_formula),
-        Line("construction: ‖c₂ − u_b‖/‖u‖", second, second_formula),
-    )
+    errors = {
+        "copying: weight not on v_a": (1 - copying(keys, values, BETAS)[0], 1 - copied_share(BETAS, PAIRS)),
+        "average: ‖c − ½(v_a + v_b)‖": (averaging(keys, values, BETAS), averaging_error(BETAS, PAIRS)),
+        "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, first_formula),
+        "construction: ‖c₂ − u_b‖/‖u‖": (second, second_formula),
+    }
     one, two = one_and_two_heads(random, keys, ALPHA, float(BETAS[-1]), samples)
     query, key = random.standard_normal((2, DIMENSION)) / DIMENSION**0.25  # scores of the order of one
     added = random.standard_normal((POSITIONS, DIMENSION)) / 2 / DIMENSION**0.25
     numbers = {
+        "formulas": max(float(np.abs(found - formula).max()) for found, formula in errors.values()),
         "projection": _projection_error(keys, random),
         "identity": _nearest_with_identity(np.sqrt(BETAS[-1]) * vectors),
         "rotary": float(spread_by_distance(rotary_scores(query, key, POSITIONS)).max()),

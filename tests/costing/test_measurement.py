@@ -86,42 +86,35 @@ def test_settings_that_do_not_fit_come_back_as_they_are() -> None:
         measure_apart(replace(job("rope", 64), model=odd))
 
 
-def test_seconds_are_a_median_and_runs_end_when_it_is_enough() -> None:
-    assert measurement._median(iter([0.001, 0.03, 0.001])) == 0.001
-    runs = iter([0.06, 0.06, 0.5])
-    assert measurement._median(runs) == 0.06
-    assert next(runs) == 0.5
+def test_seconds_are_those_that_the_work_takes() -> None:
     assert 0.01 <= measurement._seconds(lambda: time.sleep(0.01), FLOAT32) < 5
 
 
-def series(cost: dict[int, float | Exception]) -> tuple[list[int], dict[int, str], list[int]]:
-    """Lengths measured, those left out, those tried, of a variant that takes so many seconds at each length."""
-    tried = []
+def lengths(monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception]) -> list[int]:
+    """Those that are measured of a variant that takes so many seconds at each length; a second is the longest run."""
 
     def measure(each: Job) -> Measurement:
-        tried.append(each.model.context)
         seconds = cost[each.model.context]
         if isinstance(seconds, Exception):
             raise seconds
         return Measurement(each.model.context, 1, seconds, 1, 0.1, 1)
 
-    found, left_out = measure_lengths([job("vanilla", length) for length in cost], 1.0, measure)
-    return [each.length for each in found], left_out, tried
+    monkeypatch.setattr(measurement, "measure_apart", measure)
+    return [each.length for each in measure_lengths([job("vanilla", length) for length in cost], 1.0)]
 
 
-def test_no_length_is_tried_after_one_that_took_too_long() -> None:
-    found, left_out, tried = series({64: 0.5, 128: 1.5, 256: 1, 512: 1})
-    assert found == tried == [64, 128]
-    assert left_out == dict.fromkeys([256, 512], "128 characters took 1.5 s; cost.longest_run is 1 s")
+def test_no_length_is_measured_after_one_that_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lengths(monkeypatch, {64: 0.5, 128: 1.5, 256: 0.5}) == [64, 128]
 
 
-def test_no_length_is_tried_after_one_that_memory_refused() -> None:
-    assert series({64: 0.5, 128: MemoryError("killed"), 256: 1}) == ([64], {128: "killed", 256: "killed"}, [64, 128])
+def test_no_length_is_measured_after_one_that_memory_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lengths(monkeypatch, {64: 0.5, 128: MemoryError("killed"), 256: 0.5}) == [64]
 
 
-def test_a_length_that_settings_do_not_allow_is_left_out_and_the_next_one_is_tried() -> None:
-    found, left_out, _ = series({64: ValueError("bottleneck: too long"), 128: 0.1, 256: 0.2})
-    assert (found, left_out) == ([128, 256], {64: "bottleneck: too long"})
+def test_a_length_that_settings_do_not_allow_is_left_out_and_the_next_one_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert lengths(monkeypatch, {64: ValueError("bottleneck: too long"), 128: 0.1, 256: 0.2}) == [128, 256]
 
 
 def _die(_: Job) -> None:

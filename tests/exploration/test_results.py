@@ -15,9 +15,9 @@ def exploration_fixture() -> Exploration:
 
 
 def test_every_identity_holds(exploration: Exploration) -> None:
-    for line in exploration.errors:
-        assert line.found == pytest.approx(line.formula, abs=1e-12)
-        assert line.found[-1] < 1e-6
+    for found, formula in exploration.errors.values():
+        assert found == pytest.approx(formula, abs=1e-12)
+        assert found[-1] < 1e-6
     assert exploration.numbers["projection"] < 1e-12
     assert exploration.numbers["identity"] > 1.4  # √2: x₂ and u_b are orthogonal
     assert exploration.numbers["rotary"] < 1e-12 < 1 < exploration.numbers["added"]
@@ -27,8 +27,8 @@ def test_every_identity_holds(exploration: Exploration) -> None:
 
 def test_pictures_hold_what_they_are_drawn_from(exploration: Exploration) -> None:
     lines = draw_errors(exploration).axes[0].lines
-    for line, drawn in zip(exploration.errors, lines[1::2], strict=True):
-        assert np.array_equal(drawn.get_ydata(), line.found)
+    for (found, _), drawn in zip(exploration.errors.values(), lines[1::2], strict=True):
+        assert np.array_equal(drawn.get_ydata(), found)
     for axes in draw_heads(exploration).axes:
         assert [round(patch.get_data().values.sum()) for patch in axes.patches] == [100, 100]
 

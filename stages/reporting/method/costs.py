@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.evaluations import broken, device_of, read_record
@@ -28,14 +27,13 @@ FEWEST = 3  # points of a fit; fewer leave no error to speak of
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A variant's measurements: QUANTITIES by length, ascending; why other lengths were left out; where it was."""
+    """A variant's measurements: QUANTITIES by length, ascending; where they were made."""
 
     variant: str
     recipe: str
     shape: dict[str, int]  # layers, heads, width
     table: pd.DataFrame
-    left_out: dict[str, str]
-    made: tuple[str, ...]  # commit, device, precision, kernels, libraries
+    made: str  # commit, device, precision, kernels, libraries
 
 
 def read_costs(folder: Path) -> Measured:
@@ -48,37 +46,32 @@ def read_costs(folder: Path) -> Measured:
             recipe=str(record["recipe"]),
             shape={name: int(record["shape"][name]) for name in ("layers", "heads", "width")},
             table=pd.DataFrame(record["measurements"]).set_index("length").sort_index()[list(QUANTITIES)].astype(float),
-            left_out=dict(record["left_out"]),
             made=_made(record["provenance"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None
 
 
-def complexity_table(variants: Sequence[str]) -> Markdown:
-    """Return the complexities that are stated of the variants."""
-    stated = [(name, COMPLEXITY[name]) for name in variants if name in COMPLEXITY]
-    header = ("variant", "forward pass", "one more character", "its state")
-    return table(header, [(name, each.forward, each.character, each.state) for name, each in stated])
-
-
-def costs_table(measured: Sequence[Measured], length: int) -> Markdown:
-    """Return what each variant takes at a length."""
+def forward_table(measured: Sequence[Measured], length: int) -> Markdown:
+    """Return complexity, products, time and memory of reading and learning from a text of a length; exponents."""
     header = (
-        "variant", "multiply-adds, M", "forward and backward, ms", "peak memory, MB", "next character, ms", "state, kB",
+        "variant", "operations", "multiply-adds, M", "exponent", "forward and backward, ms", "exponent",
+        "peak memory, MB", "exponent",
     )  # fmt: skip
+    quantities = (("multiply_adds", 1e-6, 1), ("training_seconds", 1e3, 1), ("training_bytes", 1e-6, 1))
+    rows = [(each.variant, _words(each, "forward"), *_cells(each, length, quantities)) for each in measured]
+    return table(header, rows, right=header[2:])
+
+
+def generation_table(measured: Sequence[Measured], length: int) -> Markdown:
+    """Return complexity, time and memory of one more character at the end of a text of a length; exponents."""
+    header = ("variant", "operations", "next character, ms", "exponent", "its state", "state, kB", "exponent")
     rows = []
     for each in measured:
-        products, seconds, peak, character, state = each.table.loc[length].to_numpy()
-        cells = f"{products / 1e6:,.1f}", f"{1e3 * seconds:,.1f}", f"{peak / 1e6:,.1f}", f"{1e3 * character:,.2f}"
-        rows.append((each.variant, *cells, f"{state / 1e3:,.1f}"))
-    return table(header, rows, right=header[1:])
-
-
-def exponents_table(measured: Sequence[Measured]) -> Markdown:
-    """Return how each quantity grows over the longer half of each variant's lengths."""
-    header = ("variant", "multiply-adds", "forward and backward", "peak memory", "next character", "state")
-    return table(header, [(each.variant, *map(exponent, _columns(each))) for each in measured], right=header[1:])
+        seconds, state = (("character_seconds", 1e3, 2),), (("state_bytes", 1e-3, 1),)
+        first = (each.variant, _words(each, "character"), *_cells(each, length, seconds))
+        rows.append((*first, _words(each, "state"), *_cells(each, length, state)))
+    return table(header, rows, right=("next character, ms", "exponent", "state, kB"))
 
 
 def exponent(values: pd.Series) -> str:
@@ -95,13 +88,6 @@ def exponent(values: pd.Series) -> str:
     return f"{fit.slope:z.2f} ± {fit.stderr:.2f}"
 
 
-def made_table(measured: Sequence[Measured]) -> Markdown:
-    """Return where and with what code was measured, once for all variants that share it."""
-    header = ("commit", "device", "precision", "kernels", "libraries", "variants")
-    made = {each.made: [other.variant for other in measured if other.made == each.made] for each in measured}
-    return table(header, [(*key, ", ".join(names)) for key, names in made.items()])
-
-
 def cost_svg(measured: Sequence[Measured]) -> str:
     """Draw time and memory against length on logarithmic axes."""
     with styled():
@@ -113,7 +99,7 @@ def draw_costs(measured: Sequence[Measured]) -> Figure:
     styles = looks([each.variant for each in measured])
     columns = legend_columns(styles)
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * -(-len(styles) // columns)), layout="constrained")
-    lengths = sorted({length for each in measured for length in each.table.index})
+    ticks = sorted({length for each in measured for length in each.table.index})[::2]
     panels = figure.subplots(1, len(PANELS))
     for axes, (what, title, factor) in zip(panels, PANELS, strict=True):
         for each in measured:
@@ -126,19 +112,27 @@ def draw_costs(measured: Sequence[Measured]) -> Figure:
         axes.set_title(title)
         axes.set_xlabel("length (characters)")
         axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_locator(FixedLocator(lengths[:: 1 + len(lengths) // 5]))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xticks(ticks, [f"{length:,}" for length in ticks])
         axes.grid(zorder=0)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, fontsize=8.5)
     return figure
 
 
-def _columns(measured: Measured) -> list[pd.Series]:
-    return [measured.table[name] for name in QUANTITIES]
+def _words(measured: Measured, what: str) -> str:
+    """What is stated of a variant's complexity; a dash where nothing is."""
+    return getattr(COMPLEXITY.get(measured.variant), what, "–")
 
 
-def _made(provenance: dict[str, Any]) -> tuple[str, ...]:
+def _cells(measured: Measured, length: int, quantities: Sequence[tuple[str, float, int]]) -> list[str]:
+    """Value and exponent of quantities: name, factor of the unit, decimals."""
+    cells = []
+    for name, factor, decimals in quantities:
+        cells += [f"{factor * measured.table[name][length]:,.{decimals}f}", exponent(measured.table[name])]
+    return cells
+
+
+def _made(provenance: dict[str, Any]) -> str:
     kernels = "torch's" if provenance["kernels"] == "torch" else "compiled"
     libraries = ", ".join(f"{name} {version}" for name, version in provenance["libraries"].items())
-    return short(provenance["commit"]), device_of(provenance), str(provenance["precision"]), kernels, libraries
+    where = f"{device_of(provenance)}, {provenance['precision']}, {kernels} kernels"
+    return f"commit {short(provenance['commit'])} on {where}; {libraries}"

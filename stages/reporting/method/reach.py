@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
@@ -29,45 +28,47 @@ class Reach:
     """The influence of inputs (columns) on outputs (rows) of a variant with some settings."""
 
     variant: str
-    setting: str  # what tells it from the variant's others, in words; empty where it is the only one
+    recipe: str  # whose shape it has
+    settings: str  # in words
     strength: npt.NDArray[np.float64]  # (T, T); 0 is none at all, 1 is what a residual passes on
 
-    @property
-    def name(self) -> str:
-        """Variant and setting."""
-        return f"{self.variant}, {self.setting}" if self.setting else self.variant
 
+def read_reach(folder: Path) -> list[Reach]:
+    """Read the matrices of the variant that `folder` is named after, that of its own settings first.
 
-def read_reach(folder: Path) -> tuple[dict[str, Any], list[Reach]]:
-    """Read influence.json and its matrices of the variant that `folder` is named after.
-
-    Returns the record and the matrices, that of the variant's own settings first. Raises StudyError where something is
-    missing or broken.
+    Raises StudyError where something is missing or broken.
     """
     path, matrices = folder / "influence.json", folder / "influence.safetensors"
     record = read_record(path)
     require(matrices)
     try:
         arrays, T = load(matrices.read_bytes()), int(record["shape"]["context"])
-        found = [
-            Reach(folder.name, _in_words(each, record["settings"]), arrays[str(number)].reshape(T, T))
-            for number, each in enumerate(record["settings"])
+        return [
+            Reach(folder.name, str(record["recipe"]), _words(settings), arrays[str(number)].reshape(T, T))
+            for number, settings in enumerate(record["settings"])
         ]
-        return record, found
     except (KeyError, TypeError, ValueError, SafetensorError) as error:
         raise broken(path, error) from None
 
 
 def reach_table(found: Sequence[Reach]) -> Markdown:
     """Return what each variant's outputs cannot know."""
-    header = ("variant", "pairs without influence, %", "first output that misses an input", "inputs of the last")
+    header = (
+        "variant",
+        "settings",
+        "pairs without influence, %",
+        "first output to miss an input",
+        "inputs of the last",
+    )
     rows = []
     for each in found:
         lost = np.tril(each.strength == 0)
         pairs = 100 * lost.sum() / np.tril(np.ones_like(lost)).sum()
         first = int(lost.any(axis=1).argmax()) if lost.any() else "–"
-        rows.append((each.name, f"{pairs:.1f}", first, f"{len(lost) - lost[-1].sum()} of {len(lost)}"))
-    return table(header, rows, right=header[1:])
+        rows.append(
+            (each.variant, each.settings, f"{pairs:.1f}", first, f"{len(lost) - lost[-1].sum()} of {len(lost)}")
+        )
+    return table(header, rows, right=header[2:])
 
 
 def reach_svg(found: Sequence[Reach], titles: Sequence[str]) -> str:
@@ -81,34 +82,23 @@ def draw_reach(found: Sequence[Reach], titles: Sequence[str]) -> Figure:
     rows = -(-len(found) // COLUMNS)
     columns = -(-len(found) // rows)
     figure = Figure(figsize=(PANEL * columns + BAR, (PANEL + 0.2) * rows + 0.3), layout="constrained")
-    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     colours = matplotlib.colormaps["viridis_r"].with_extremes(bad="white")
     norm = BoundaryNorm(LEVELS, colours.N, extend="max")
-    for axes in panels.flat[len(found) :]:
-        axes.remove()
-    used = list(panels.flat[: len(found)])
-    for number, (axes, each, title) in enumerate(zip(used, found, titles, strict=True)):
-        strength = np.ma.masked_equal(each.strength, 0)
-        image = axes.imshow(strength, cmap=colours, norm=norm, interpolation="none")
+    for axes, each, title in zip(panels, found, titles, strict=False):
+        image = axes.imshow(np.ma.masked_equal(each.strength, 0), cmap=colours, norm=norm, interpolation="none")
         axes.set_title(title, fontsize=8.5)
-        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-        if number + columns >= len(found):
-            axes.set_xlabel("input (characters)", fontsize=8)
-            axes.tick_params(labelbottom=True)
-        if number % columns == 0:
-            axes.set_ylabel("output (characters)", fontsize=8)
-    bar = figure.colorbar(image, ax=used, spacing="uniform", ticks=LEVELS, aspect=15 * rows, shrink=0.95)
+    for axes in panels[len(found) :]:
+        axes.remove()
+    figure.supxlabel("input (characters)", fontsize=8)
+    figure.supylabel("output (characters)", fontsize=8)
+    bar = figure.colorbar(
+        image, ax=list(panels[: len(found)]), spacing="uniform", ticks=LEVELS, aspect=15 * rows, shrink=0.95
+    )
     bar.ax.set_yticklabels([f"{level:g}" for level in LEVELS], fontsize=8)
     bar.set_label("strength (white: none)", fontsize=8)
     return figure
 
 
-def _in_words(settings: dict[str, Any], all_settings: Sequence[dict[str, Any]]) -> str:
-    """The settings that differ among `all_settings`: `bottleneck 32, no residual`."""
-    said = []
-    for key, value in settings.items():
-        if any(other.get(key) != value for other in all_settings):
-            word = key.replace("_", " ")
-            said.append((word if value else f"no {word}") if isinstance(value, bool) else f"{word} {value}")
-    return ", ".join(said)
+def _words(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {value}".lower() for key, value in settings.items())

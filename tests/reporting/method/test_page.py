@@ -34,7 +34,6 @@ def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, setting
         "recipe": "quick",
         "shape": shape,
         "measurements": rows,
-        "left_out": {"4096": "killed"},
         "provenance": made | {"kernels": "torch", "libraries": {"torch": "2.0"}},
     }
     (folder / "cost" / variant).mkdir(parents=True)
@@ -60,14 +59,13 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     write_data(tmp_path, "novelty")
     folder = write_report(tmp_path, "rope", "novelty")
     text = (folder / "report.md").read_text(encoding="utf-8")
-    assert "**At 512 characters**" in text  # the longest length of both
-    assert "| rope | 512.0 | 262.1 | 0.0 | 2.50 | 51.2 |" in text
-    assert "| novelty | 1.00 ± 0.00 | 2.00 ± 0.00 | 1.00 ± 0.00 | 0.00 ± 0.00 | 1.00 ± 0.00 |" in text
-    assert "| rope | ℓ²d + ℓd² |" in text and "| novelty | ℓ" not in text
+    assert "at 512 characters**" in text  # the longest length of both
+    assert "| rope | ℓ²d + ℓd² | 512.0 | – | 262.1 | – | 0.0 | – |" in text  # two lengths have no fit's error
+    assert "| novelty | – | 512.0 | 1.00 ± 0.00 | 262.1 | 2.00 ± 0.00 | 0.0 | 1.00 ± 0.00 |" in text
+    assert "| novelty | – | 2.50 | 0.00 ± 0.00 | – | 51.2 | 1.00 ± 0.00 |" in text
     assert "6d = 192" in text
-    assert "| a &lt;quick&gt; processor (1 thread) | float32 | torch's | torch 2.0 | rope, novelty |" in text
-    assert "rope at 4096 (killed); novelty at 4096 (killed)." in text
-    assert "| rope, theta 2, no flag | 0.0 | – | 16 of 16 |" in text
+    assert "- commit 0123456789 on a &lt;quick&gt; processor (1 thread), float32, torch's kernels; torch 2.0\n" in text
+    assert "| rope | theta 2, flag false | 0.0 | – | 16 of 16 |" in text
     assert len(text.splitlines()) <= 150
     shown = re.findall(r"!\[[^\]]+\]\((\w+)\.svg\)\n\n\*[A-Z].{20,}\.\*\n", text)
     assert set(shown) == {path.stem for path in folder.glob("*.svg")} and "influence_rope" in shown
@@ -77,10 +75,11 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     assert found.groupby("variant")["length"].apply(list).to_dict() == {"rope": LENGTHS[:4], "novelty": LENGTHS}
 
 
-def test_variants_without_a_common_length_share_no_table(tmp_path: Path) -> None:
+def test_variants_without_a_common_length_are_told(tmp_path: Path) -> None:
     write_data(tmp_path, "rope", [64])
     write_data(tmp_path, "vanilla", [128])
-    assert "longest length" not in (write_report(tmp_path, "rope", "vanilla") / "report.md").read_text(encoding="utf-8")
+    with pytest.raises(StudyError, match="the variants share no length"):
+        write_report(tmp_path, "rope", "vanilla")
 
 
 def test_an_exponent_is_that_of_the_longer_half_with_its_error() -> None:
@@ -97,9 +96,9 @@ def test_an_exponent_is_that_of_the_longer_half_with_its_error() -> None:
 def test_what_an_output_cannot_know_is_counted() -> None:
     matrix = TRIANGLE.copy()
     matrix[8:, 4:8] = 0
-    assert rows(reach_table([Reach("bottle", "", matrix), Reach("full", "", TRIANGLE)])) == [
-        ["bottle", f"{100 * 32 / 136:.1f}", "8", "12 of 16"],
-        ["full", "0.0", "–", "16 of 16"],
+    assert rows(reach_table([Reach("bottle", "quick", "m 4", matrix), Reach("full", "quick", "", TRIANGLE)])) == [
+        ["bottle", "m 4", f"{100 * 32 / 136:.1f}", "8", "12 of 16"],
+        ["full", "", "0.0", "–", "16 of 16"],
     ]
 
 
@@ -114,7 +113,7 @@ def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: i
     assert costs.axes[0].lines[0].get_ydata()[-1] == pytest.approx(1048.576)  # milliseconds
     box = costs.legends[0].get_window_extent()
     assert costs.bbox.x0 <= box.x0 < box.x1 <= costs.bbox.x1
-    reaches = [read_reach(tmp_path / "influence" / name)[1][0] for name in names]
+    reaches = [read_reach(tmp_path / "influence" / name)[0] for name in names]
     figure = draw_reach(reaches, names)
     assert [np.ma.filled(axes.images[0].get_array(), 0).tolist() for axes in figure.axes[:-1]] == [
         TRIANGLE.tolist()
