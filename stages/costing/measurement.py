@@ -68,8 +68,11 @@ def measure_lengths(jobs: Sequence[Job], longest_run: float) -> list[Measurement
             found.append(measure_apart(job))
         except ValueError:  # shorter than its settings allow
             continue
-        except MemoryError as error:
-            print(f"{job.variant}: {error}")
+        except (RuntimeError, MemoryError) as error:
+            # a process that ends without an answer was killed, as a system without memory does
+            if not (isinstance(error, BrokenProcessPool) or is_out_of_memory(error)):
+                raise
+            print(f"{job.variant}: {job.model.context:,} characters do not fit the memory")
             break
         if found[-1].training_seconds > longest_run:
             break
@@ -77,21 +80,13 @@ def measure_lengths(jobs: Sequence[Job], longest_run: float) -> list[Measurement
 
 
 def measure_apart(job: Job) -> Measurement:
-    """`measure` in a process of its own; on a GPU, whose allocator tells one run from the next, in this one.
-
-    Raises:
-        ValueError: the variant's settings do not fit the length.
-        MemoryError: the process was killed, as a system without memory does, or memory is too small.
-    """
+    """`measure` in a process of its own; on a GPU, whose allocator tells one run from the next, in this one."""
     if choose_backend(job.compute).device.type == "cuda":
         return measure(job)
     context = multiprocessing.get_context("forkserver")  # a server that has imported everything and computed nothing
     context.set_forkserver_preload([__name__, f"stages.mixers.{job.variant}"])
     with ProcessPoolExecutor(1, mp_context=context) as process:
-        try:
-            return process.submit(measure, job).result()
-        except BrokenProcessPool as error:
-            raise MemoryError(f"measuring {job.model.context:,} characters was killed") from error
+        return process.submit(measure, job).result()
 
 
 def measure(job: Job) -> Measurement:
@@ -99,32 +94,26 @@ def measure(job: Job) -> Measurement:
 
     Raises:
         ValueError: the variant's settings do not fit the length.
-        MemoryError: the system's or the GPU's memory is too small.
+        RuntimeError, MemoryError: memory is too small.
     """
     backend, length = choose_backend(job.compute), job.model.context
     torch.manual_seed(0)
-    try:
-        backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
-        text = torch.randn(length, job.model.width, dtype=backend.dtype, device=backend.device)
-        train = functools.partial(_train, backbone, text)
-        set_thresholds(EXACT, EXACT)  # freed blocks go back at once: the resident pages are those in use
-        train()  # the first run compiles and loads things and makes the gradients
-        training_bytes = peak_of(train, backend.device)
-        set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # the C library's own, in the end
-        character_seconds, state_bytes = _generate(backbone, text, backend)
-        return Measurement(
-            length=length,
-            multiply_adds=count(job),
-            training_seconds=statistics.median(_seconds(train, backend) for _ in range(RUNS)),
-            training_bytes=training_bytes,
-            character_seconds=character_seconds,
-            state_bytes=state_bytes,
-        )
-    except RuntimeError as error:
-        if not is_out_of_memory(error):
-            raise
-        where = "GPU" if backend.device.type == "cuda" else "memory"
-        raise MemoryError(f"{length:,} characters do not fit the {where}") from error
+    backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
+    text = torch.randn(length, job.model.width, dtype=backend.dtype, device=backend.device)
+    train = functools.partial(_train, backbone, text)
+    set_thresholds(EXACT, EXACT)  # freed blocks go back at once: the resident pages are those in use
+    train()  # the first run compiles and loads things and makes the gradients
+    training_bytes = peak_of(train, backend.device)
+    set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # the C library's own, in the end
+    character_seconds, state_bytes = _generate(backbone, text, backend)
+    return Measurement(
+        length=length,
+        multiply_adds=count(job),
+        training_seconds=statistics.median(_seconds(train, backend) for _ in range(RUNS)),
+        training_bytes=training_bytes,
+        character_seconds=character_seconds,
+        state_bytes=state_bytes,
+    )
 
 
 def count(job: Job) -> int:

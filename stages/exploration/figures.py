@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from stages.exploration.results import BETAS, Exploration
-from stages.reporting.style import COLOURS, WIDTH, logarithmic, styled, svg
+from stages.reporting.style import COLOURS, WIDTH, logarithmic
 
 EDGES = np.linspace(0, 1, 52)  # of bins, one of which has a half in its middle
 
@@ -43,12 +43,3 @@ def draw_heads(exploration: Exploration) -> Figure:
         axes.legend(fontsize=8.5)
     panels[0].set_ylabel("draws of the keys (%)")
     return figure
-
-
-def pictures(exploration: Exploration) -> dict[str, str]:
-    """SVG text by file name."""
-    with styled():
-        return {
-            "exploration_errors.svg": svg(draw_errors(exploration)),
-            "exploration_heads.svg": svg(draw_heads(exploration)),
-        }

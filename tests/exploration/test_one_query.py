@@ -53,13 +53,6 @@ def test_a_query_between_two_keys_averages_them_and_the_error_falls_with_beta(ra
     assert errors[-1] < 1e-7
 
 
-@pytest.mark.parametrize("of", [(0, 0), (0, 2), (2, 3)])
-def test_a_query_between_other_keys_does_not_average_the_two(random: np.random.Generator, of: tuple[int, int]) -> None:
-    keys, values = orthonormal(random, 7, 10), orthonormal(random, 7, 12)
-    output, _ = attend(20 * (keys[of[0]] + keys[of[1]]), keys, values)
-    assert np.linalg.norm(output - (values[0] + values[1]) / 2) > 0.7
-
-
 def test_the_projection_takes_the_one_value_out_of_the_sum(random: np.random.Generator) -> None:
     basis = orthonormal(random, 6, 9)
     own, other = basis[:2].T, basis[2:].T  # columns
@@ -68,10 +61,3 @@ def test_the_projection_takes_the_one_value_out_of_the_sum(random: np.random.Gen
     assert matrix @ (a + b) == pytest.approx(a)
     assert matrix @ matrix == pytest.approx(matrix)
     assert np.linalg.matrix_rank(matrix) == 2
-
-
-def test_the_projection_fails_where_the_spans_are_not_orthogonal(random: np.random.Generator) -> None:
-    basis = orthonormal(random, 3, 9)
-    own = basis[:2].T
-    a, b = own @ [2.0, -3.0], basis[2] + 0.5 * basis[0]
-    assert np.linalg.norm(projection(own) @ (a + b) - a) == pytest.approx(0.5)

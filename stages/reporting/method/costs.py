@@ -13,7 +13,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from stages.reporting.evaluations import broken, device_of, read_record
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.method.complexity import COMPLEXITY
-from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks, styled, svg
+from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import short
 
 QUANTITIES = ("multiply_adds", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
@@ -88,14 +88,8 @@ def exponent(values: pd.Series) -> str:
     return f"{fit.slope:z.2f} ± {fit.stderr:.2f}"
 
 
-def cost_svg(measured: Sequence[Measured]) -> str:
-    """Draw time and memory against length on logarithmic axes."""
-    with styled():
-        return svg(draw_costs(measured))
-
-
 def draw_costs(measured: Sequence[Measured]) -> Figure:
-    """Return the figure of `cost_svg`."""
+    """Time and memory against length on logarithmic axes."""
     styles = looks([each.variant for each in measured])
     columns = legend_columns(styles)
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * -(-len(styles) // columns)), layout="constrained")

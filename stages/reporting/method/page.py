@@ -5,16 +5,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.exploration.figures import pictures
+from stages.exploration.figures import draw_errors, draw_heads
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, PAIRS, POSITIONS, Exploration
 from stages.reporting.html.index import render_index
-from stages.reporting.method.costs import cost_svg, forward_table, generation_table, read_costs
-from stages.reporting.method.reach import reach_svg, reach_table, read_reach
+from stages.reporting.method.costs import draw_costs, forward_table, generation_table, read_costs
+from stages.reporting.method.reach import draw_reach, reach_table, read_reach
+from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
 from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_text
 
 
+@styled()
 def write_method(
     target: Path, costs: Path, influences: Path, exploration: Exploration, variants: Sequence[str]
 ) -> None:
@@ -30,10 +32,14 @@ def write_method(
     common = set.intersection(*(set(each.table.index) for each in measured))
     if not common:
         raise StudyError(f"{costs}: the variants share no length")
-    files = {"cost.svg": cost_svg(measured), "influence.svg": reach_svg(own, [each.variant for each in own])}
-    for found in several:
-        files[f"influence_{found[0].variant}.svg"] = reach_svg(found, [each.settings for each in found])
-    files |= pictures(exploration)
+    figures = {
+        "cost": draw_costs(measured),
+        "influence": draw_reach(own, [each.variant for each in own]),
+        **{f"influence_{found[0].variant}": draw_reach(found, [each.settings for each in found]) for found in several},
+        "exploration_errors": draw_errors(exploration),
+        "exploration_heads": draw_heads(exploration),
+    }
+    files = {f"{name}.svg": svg(figure) for name, figure in figures.items()}
     text = fill(
         "method.md.jinja",
         first=measured[0],

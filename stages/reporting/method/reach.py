@@ -15,7 +15,7 @@ from safetensors.numpy import load
 
 from stages.reporting.evaluations import broken, read_record, require
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.style import WIDTH, styled, svg
+from stages.reporting.style import WIDTH
 
 LEVELS = (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)  # steps, not a scale: they are read off, and files stay small
 COLUMNS = 4
@@ -53,32 +53,19 @@ def read_reach(folder: Path) -> list[Reach]:
 
 def reach_table(found: Sequence[Reach]) -> Markdown:
     """Return what each variant's outputs cannot know."""
-    header = (
-        "variant",
-        "settings",
-        "pairs without influence, %",
-        "first output to miss an input",
-        "inputs of the last",
-    )
+    header = ("variant", "settings", "pairs without influence, %", "first output to miss an input", "inputs of last")
     rows = []
     for each in found:
         lost = np.tril(each.strength == 0)
         pairs = 100 * lost.sum() / np.tril(np.ones_like(lost)).sum()
         first = int(lost.any(axis=1).argmax()) if lost.any() else "–"
-        rows.append(
-            (each.variant, each.settings, f"{pairs:.1f}", first, f"{len(lost) - lost[-1].sum()} of {len(lost)}")
-        )
+        known = f"{len(lost) - lost[-1].sum()} of {len(lost)}"
+        rows.append((each.variant, each.settings, f"{pairs:.1f}", first, known))
     return table(header, rows, right=header[2:])
 
 
-def reach_svg(found: Sequence[Reach], titles: Sequence[str]) -> str:
-    """Draw each matrix in steps, white where there is no influence at all."""
-    with styled():
-        return svg(draw_reach(found, titles))
-
-
 def draw_reach(found: Sequence[Reach], titles: Sequence[str]) -> Figure:
-    """Return the figure of `reach_svg`."""
+    """A panel a matrix, in steps, white where there is no influence at all."""
     rows = -(-len(found) // COLUMNS)
     columns = -(-len(found) // rows)
     figure = Figure(figsize=(PANEL * columns + BAR, (PANEL + 0.2) * rows + 0.3), layout="constrained")
@@ -92,9 +79,8 @@ def draw_reach(found: Sequence[Reach], titles: Sequence[str]) -> Figure:
         axes.remove()
     figure.supxlabel("input (characters)", fontsize=8)
     figure.supylabel("output (characters)", fontsize=8)
-    bar = figure.colorbar(
-        image, ax=list(panels[: len(found)]), spacing="uniform", ticks=LEVELS, aspect=15 * rows, shrink=0.95
-    )
+    used = list(panels[: len(found)])
+    bar = figure.colorbar(image, ax=used, spacing="uniform", ticks=LEVELS, aspect=15 * rows, shrink=0.95)
     bar.ax.set_yticklabels([f"{level:g}" for level in LEVELS], fontsize=8)
     bar.set_label("strength (white: none)", fontsize=8)
     return figure
