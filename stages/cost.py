@@ -30,7 +30,7 @@ def main() -> None:
     if not found:
         raise StudyError(f"no length of cost.lengths could be measured for {variant}")
     shape = {"layers": model.layers, "heads": model.heads, "width": model.width}
-    depends_on = {"variant": {variant: section.model_dump()}, "shape": shape, "cost": cost.model_dump()}
+    depends_on = {"variant": section.model_dump(), "shape": shape, "cost": cost.model_dump()}
     record = {
         "recipe": cost.recipe,
         "shape": shape,

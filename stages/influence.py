@@ -28,10 +28,8 @@ def main() -> None:
         str(number): influence(random_backbone(variant, model, section), model.context, model.width)
         for number, section in enumerate(sections)
     }
-    shape = {"layers": model.layers, "heads": model.heads, "width": model.width, "context": model.context}
-    record = {"recipe": settings.influence.recipe, "shape": shape, "settings": drawn}
     with new_folder(Path("data/influence") / variant) as folder:
-        write_json(folder / "influence.json", record)
+        write_json(folder / "influence.json", {"recipe": settings.influence.recipe, "settings": drawn})
         write_bytes(folder / "influence.safetensors", save(matrices))
 
 

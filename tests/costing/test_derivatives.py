@@ -61,12 +61,6 @@ def test_the_courses_perceiver_loses_what_lies_between_its_first_inputs_and_an_o
     assert torch.equal(strength > 0, what_passes(bottleneck, 128).T)
 
 
-def test_a_single_latent_has_no_weights_to_reach_an_output_through() -> None:
-    expected = torch.zeros(T, T, dtype=torch.bool)
-    expected[:, 0] = True
-    assert torch.equal(found("perceiver", bottleneck=1, residual=False) > 0, expected)
-
-
 def test_what_a_residual_passes_on_has_strength_one() -> None:
     backbone = random_backbone("vanilla", MODEL, settings_of("vanilla", SECTIONS, MODEL))
     for module in backbone.modules():

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ from stages.costing.measurement import Job, Measurement, count, measure, measure
 from stages.model.cpu.kernels import identity
 from stages.model.registry import settings_of
 from stages.settings import Model
-from tests.tiny import FLOAT32, SETTINGS, VARIANTS
+from tests.tiny import SETTINGS, VARIANTS
 
 COMPUTE = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "float32"})
 MB = 1_000_000
@@ -87,23 +86,6 @@ def test_settings_that_do_not_fit_come_back_as_they_are() -> None:
         measure_apart(replace(job("rope", 64), model=odd))
 
 
-def test_seconds_are_those_that_the_work_takes() -> None:
-    assert 0.01 <= measurement._seconds(lambda: time.sleep(0.01), FLOAT32) < 5
-
-
-def lengths(monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception]) -> list[int]:
-    """Those that are measured of a variant that takes so many seconds at each length; a second is the longest run."""
-
-    def measure(each: Job) -> Measurement:
-        seconds = cost[each.model.context]
-        if isinstance(seconds, Exception):
-            raise seconds
-        return Measurement(each.model.context, 1, seconds, 1, 0.1, 1)
-
-    monkeypatch.setattr(measurement, "measure_apart", measure)
-    return [each.length for each in measure_lengths([job("vanilla", length) for length in cost], 1.0)]
-
-
 @pytest.mark.parametrize(
     ("cost", "measured"),
     [
@@ -116,7 +98,14 @@ def lengths(monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception])
 def test_the_lengths_that_are_measured(
     monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception], measured: list[int]
 ) -> None:
-    assert lengths(monkeypatch, cost) == measured
+    def measure(each: Job) -> Measurement:
+        seconds = cost[each.model.context]
+        if isinstance(seconds, Exception):
+            raise seconds
+        return Measurement(each.model.context, 1, seconds, 1, 0.1, 1)
+
+    monkeypatch.setattr(measurement, "measure_apart", measure)
+    assert [each.length for each in measure_lengths([job("vanilla", length) for length in cost], 1.0)] == measured
 
 
 def _die(_: Job) -> None:

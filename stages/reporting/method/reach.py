@@ -42,9 +42,9 @@ def read_reach(folder: Path) -> list[Reach]:
     record = read_record(path)
     require(matrices)
     try:
-        arrays, T = load(matrices.read_bytes()), int(record["shape"]["context"])
+        arrays = load(matrices.read_bytes())
         return [
-            Reach(folder.name, str(record["recipe"]), _words(settings), arrays[str(number)].reshape(T, T))
+            Reach(folder.name, str(record["recipe"]), _words(settings), arrays[str(number)])
             for number, settings in enumerate(record["settings"])
         ]
     except (KeyError, TypeError, ValueError, SafetensorError) as error:

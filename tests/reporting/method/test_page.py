@@ -29,7 +29,7 @@ def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, setting
         for n in lengths
     ]  # fmt: skip
     made = {"commit": "0123456789abcdef", "device": "a <quick> processor (1 threads)", "precision": "float32"}
-    shape = {"layers": 3, "heads": 4, "width": 32, "context": T}
+    shape = {"layers": 3, "heads": 4, "width": 32}
     cost = {
         "recipe": "quick",
         "shape": shape,
@@ -40,8 +40,7 @@ def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, setting
     (folder / "cost" / variant / "cost.json").write_text(json.dumps(cost), encoding="utf-8")
     influence = folder / "influence" / variant
     influence.mkdir(parents=True)
-    record = {"recipe": "quick", "shape": shape, "settings": settings}
-    (influence / "influence.json").write_text(json.dumps(record), encoding="utf-8")
+    (influence / "influence.json").write_text(json.dumps({"recipe": "quick", "settings": settings}), encoding="utf-8")
     (influence / "influence.safetensors").write_bytes(save({str(n): TRIANGLE for n in range(len(settings))}))
 
 
