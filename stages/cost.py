@@ -1,24 +1,17 @@
-"""Stage `cost`: seconds and bytes of a variant's blocks over lengths."""
+"""Stage `cost`: multiply-adds, seconds and bytes of a variant's blocks over lengths."""
 
 import argparse
 import time
 from dataclasses import asdict
 from pathlib import Path
 
-import pandas as pd
-import torch
-
-from stages.costing.exponents import fitted
-from stages.costing.series import measure_all
+from stages.costing.measurement import Job, measure_lengths
 from stages.experiment.backend import choose_backend
 from stages.experiment.provenance import provenance
-from stages.model.cpu.varlen_attention import serves
 from stages.model.registry import settings_of
 from stages.settings import load
 from stages.system.errors import StudyError, command
-from stages.system.files import new_folder, write_json, write_text
-
-FITTED = ("forward_seconds", "forward_bytes", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
+from stages.system.files import new_folder, write_json
 
 
 @command
@@ -29,35 +22,23 @@ def main() -> None:
     variant = parser.parse_args().variant
     settings = load()
     settings.check_variant(variant)
-    model, limits = settings.recipe_named(settings.cost.recipe).model, settings.cost
+    cost, model = settings.cost, settings.recipe_named(settings.cost.recipe).model
     section = settings_of(variant, settings.variants, model)
-    shape = {"layers": model.layers, "heads": model.heads, "width": model.width}
+    models = [model.model_copy(update={"context": length, "dropout": 0.0}) for length in cost.lengths]
     started = time.perf_counter()
-    series = measure_all(variant, section, model, settings.compute, limits)
-    seconds = time.perf_counter() - started
-    if not series.measurements:
-        raise StudyError(f"no length of cost.lengths could be measured for {variant}: {series.left_out}")
-    table = pd.DataFrame([asdict(each) for each in series.measurements])
-    exponents = {name: fitted(table["length"].tolist(), table[name].tolist()) for name in FITTED}
-    backend = choose_backend(settings.compute)
-    numbers = torch.empty(0, dtype=backend.dtype, device=backend.device)
-    depends_on = {"variant": {variant: section.model_dump()}, "shape": shape, "cost": limits.model_dump()}
+    found = measure_lengths([Job(variant, section, m, settings.compute) for m in models], cost.longest_run)
+    if not found:
+        raise StudyError(f"no length of cost.lengths could be measured for {variant}")
+    shape = {"layers": model.layers, "heads": model.heads, "width": model.width}
+    depends_on = {"variant": section.model_dump(), "shape": shape, "cost": cost.model_dump()}
     record = {
-        "variant": variant,
-        "settings": section.model_dump(),
-        "recipe": limits.recipe,
+        "recipe": cost.recipe,
         "shape": shape,
-        "by_rows": serves(numbers, model.width // model.heads),
-        "measurements": table.to_dict("records"),
-        "left_out": series.left_out,
-        "exponents": {name: asdict(exponent) if exponent else None for name, exponent in exponents.items()},
-        "provenance": provenance(depends_on, backend, seconds),
+        "measurements": [asdict(each) for each in found],
+        "provenance": provenance(depends_on, choose_backend(settings.compute), time.perf_counter() - started),
     }
     with new_folder(Path("data/cost") / variant) as folder:
         write_json(folder / "cost.json", record)
-        write_text(folder / "cost.tsv", table.to_csv(sep="\t", index=False, lineterminator="\n"))
-    for length, reason in series.left_out.items():
-        print(f"{variant}: {length} characters left out: {reason}")
 
 
 if __name__ == "__main__":

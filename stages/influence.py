@@ -4,12 +4,10 @@ import argparse
 from pathlib import Path
 
 from safetensors.torch import save
-from torch import Tensor
 
-from stages.costing.influence import influence, random_backbone
+from stages.costing.derivatives import influence, random_backbone
 from stages.model.registry import settings_of
 from stages.settings import load
-from stages.settings.influence import pictured
 from stages.system.errors import command
 from stages.system.files import new_folder, write_bytes, write_json
 
@@ -22,29 +20,17 @@ def main() -> None:
     variant = parser.parse_args().variant
     settings = load()
     settings.check_variant(variant)
-    wanted = settings.influence
-    model = settings.recipe_named(wanted.recipe).model
-    own = settings_of(variant, settings.variants, model)
-    further = wanted.settings.get(variant, [])
-    sections = pictured(own, [settings_of(variant, {variant: each}, model, "influence.settings") for each in further])
-    tensors: dict[str, Tensor] = {}
-    pictures = []
-    for number, section in enumerate(sections):
-        found = influence(
-            random_backbone(variant, model, section, wanted.seed), model.context, model.width, wanted.seed
-        )
-        matrices = {"seen": found.seen, "held": found.held, "strength": found.strength.float()}
-        tensors |= {f"{number}.{name}": matrix for name, matrix in matrices.items()}
-        pictures.append({"settings": section.model_dump(), "own": section == own, "faintest": found.faintest})
-    record = {
-        "variant": variant,
-        "recipe": wanted.recipe,
-        "shape": {"layers": model.layers, "heads": model.heads, "width": model.width, "context": model.context},
-        "pictures": pictures,
+    model = settings.recipe_named(settings.influence.recipe).model
+    own = settings.variants[variant]
+    drawn = [own, *(each for each in settings.influence.settings.get(variant, []) if each != own)]
+    sections = [settings_of(variant, {variant: each}, model, "influence.settings") for each in drawn]
+    matrices = {
+        str(number): influence(random_backbone(variant, model, section), model.context, model.width)
+        for number, section in enumerate(sections)
     }
     with new_folder(Path("data/influence") / variant) as folder:
-        write_json(folder / "influence.json", record)
-        write_bytes(folder / "influence.safetensors", save(tensors))
+        write_json(folder / "influence.json", {"recipe": settings.influence.recipe, "settings": drawn})
+        write_bytes(folder / "influence.safetensors", save(matrices))
 
 
 if __name__ == "__main__":

@@ -1,82 +1,92 @@
-"""Seconds and bytes of a variant's blocks at one length.
+"""Multiply-adds, seconds and bytes of a variant's blocks over one sequence.
 
 On a CPU each length is measured in a fresh process, so that nothing an earlier one left behind hides what a later one
-needs, and a system without memory kills that process only. A server that has imported everything and
-computed nothing (threads do not survive a fork) makes such a process in milliseconds.
+needs, and a system without memory kills that process only.
 """
 
 import functools
 import multiprocessing
+import resource
 import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
 
-from stages.costing.memory import Meter, nothing_held_back
 from stages.experiment.backend import Backend, choose_backend
 from stages.model.backbone import Backbone
 from stages.model.packing import Packing
 from stages.model.registry import build
-from stages.settings import Compute, CostLimits, Model, Section
+from stages.settings import Compute, Model, Section
 from stages.system.errors import is_out_of_memory
+from stages.system.memory import LARGEST_KEPT, release_free_memory, set_thresholds
 
-CHUNK = 128  # characters that are read at once before generation is timed
+RUNS = 5  # of which the median counts
+GENERATED = 8  # characters that are read one by one at the end of the text
+EXACT = 2**16  # bytes: larger blocks are the system's own while memory is measured
+MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which getrusage counts
 
 
 @dataclass(frozen=True)
 class Job:
-    """A length of a variant, and how long to measure."""
+    """A variant at one length."""
 
     variant: str
     settings: Section
     model: Model  # its context is the length
     compute: Compute
-    limits: CostLimits
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One sequence of a length through the blocks.
-
-    Seconds are medians. Bytes are peaks beyond weights, gradients and the input; `state_bytes` is what generation
-    remembers of the whole length, `total_bytes` the highest peak with weights and gradients.
-    """
+    """One sequence of a length through the blocks; seconds are medians."""
 
     length: int
-    forward_seconds: float
-    forward_bytes: int
+    multiply_adds: int  # of the matrix products of a forward pass, written out: see `count`
     training_seconds: float  # forward and backward
-    training_bytes: int
+    training_bytes: int  # their peak beyond weights, gradients and the input
     character_seconds: float  # one more character at the end of the length
-    state_bytes: int
-    total_bytes: int
+    state_bytes: int  # what generation remembers of the whole length
+
+
+def measure_lengths(jobs: Sequence[Job], longest_run: float) -> list[Measurement]:
+    """Measure jobs of ascending lengths up to the first that memory refuses or that takes more than `longest_run` s.
+
+    Lengths that a variant's settings do not allow are left out.
+    """
+    found: list[Measurement] = []
+    for job in jobs:
+        try:
+            found.append(measure_apart(job))
+        except ValueError:  # shorter than its settings allow
+            continue
+        except (RuntimeError, MemoryError) as error:
+            # a process that ends without an answer was killed, as a system without memory does
+            if not (isinstance(error, BrokenProcessPool) or is_out_of_memory(error)):
+                raise
+            print(f"{job.variant}: {job.model.context:,} characters do not fit the memory")
+            break
+        if found[-1].training_seconds > longest_run:
+            break
+    return found
 
 
 def measure_apart(job: Job) -> Measurement:
-    """`measure` in a process of its own; on a GPU, whose allocator tells one run from the next, in this one.
-
-    Raises:
-        ValueError: the variant's settings do not fit the length.
-        MemoryError: the process was killed, as a system without memory does, or memory is too small.
-    """
+    """`measure` in a process of its own; on a GPU, whose allocator tells one run from the next, in this one."""
     if choose_backend(job.compute).device.type == "cuda":
         return measure(job)
-    context = multiprocessing.get_context("forkserver")
+    context = multiprocessing.get_context("forkserver")  # a server that has imported everything and computed nothing
     context.set_forkserver_preload([__name__, f"stages.mixers.{job.variant}"])
     with ProcessPoolExecutor(1, mp_context=context) as process:
-        try:
-            return process.submit(measure, job).result()
-        except BrokenProcessPool as error:
-            raise MemoryError(f"measuring {job.model.context} characters was killed") from error
-        except KeyboardInterrupt:  # SIGTERM reaches this process only, which would wait for the other
-            for worker in multiprocessing.active_children():
-                worker.terminate()
-            raise
+        return process.submit(measure, job).result()
 
 
 def measure(job: Job) -> Measurement:
@@ -84,84 +94,77 @@ def measure(job: Job) -> Measurement:
 
     Raises:
         ValueError: the variant's settings do not fit the length.
-        MemoryError: the system's or the GPU's memory is too small.
+        RuntimeError, MemoryError: memory is too small.
     """
     backend, length = choose_backend(job.compute), job.model.context
-    meter = Meter(backend.device)
-    before = meter.restart()
     torch.manual_seed(0)
-    try:
-        backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
-        text = _text(backend, length, job.model.width)
-        read, train = functools.partial(_read, backbone, text), functools.partial(_train, backbone, text)
-        with nothing_held_back():
-            for work in (read, train):  # the first runs of a length compile and load things and make the gradients
-                work()
-            forward_bytes = _growth(read, meter)
-            training_bytes = _growth(train, meter)
-            total_bytes = meter.peak() - before
-        forward_seconds, training_seconds = (_timed(work, backend, job.limits) for work in (read, train))
-        character_seconds, state_bytes = _generate(backbone, text, backend, job.limits.characters)
-    except RuntimeError as error:
-        if not is_out_of_memory(error):
-            raise
-        where = "GPU" if backend.device.type == "cuda" else "memory"
-        raise MemoryError(f"{length} characters do not fit the {where}") from error
+    backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
+    text = torch.randn(length, job.model.width, dtype=backend.dtype, device=backend.device)
+    train = functools.partial(_train, backbone, text)
+    set_thresholds(EXACT, EXACT)  # freed blocks go back at once: the resident pages are those in use
+    train()  # the first run compiles and loads things and makes the gradients
+    training_bytes = peak_of(train, backend.device)
+    set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # the C library's own, in the end
+    character_seconds, state_bytes = _generate(backbone, text, backend)
     return Measurement(
         length=length,
-        forward_seconds=forward_seconds,
-        forward_bytes=forward_bytes,
-        training_seconds=training_seconds,
+        multiply_adds=count(job),
+        training_seconds=statistics.median(_seconds(train, backend) for _ in range(RUNS)),
         training_bytes=training_bytes,
         character_seconds=character_seconds,
         state_bytes=state_bytes,
-        total_bytes=total_bytes,
     )
 
 
-def _text(backend: Backend, length: int, width: int) -> Tensor:
-    """What an embedding could give for one sequence: (length, width)."""
-    return torch.randn(length, width, dtype=backend.dtype, device=backend.device)
+def count(job: Job) -> int:
+    """The multiply-adds of a forward pass's matrix products, by torch's own counter on tensors without content.
+
+    Compiled kernels are not seen by it, so torch's operations are counted, which compute all scores and mask: what
+    reaches less far (window, perceiver_ar) takes less where the kernels serve.
+    """
+    with torch.device("meta"), torch.inference_mode(), FlopCounterMode(display=False) as counter:
+        backbone = build(job.variant, job.model, job.settings).eval()
+        _read(backbone, torch.empty(job.model.context, job.model.width))
+    return int(counter.get_total_flops()) // 2
 
 
-def _read(backbone: Backbone, text: Tensor) -> None:
-    """A forward pass of which nothing is kept."""
-    with torch.inference_mode():
-        backbone.eval()(text, Packing.full((1, len(text))))
+def peak_of(work: Callable[[], object], device: torch.device) -> int:
+    """The bytes that the work needs at its peak beyond those in use.
+
+    On a CPU these are the process's resident pages, whoever asks for them; only Linux forgets an earlier peak.
+    """
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        in_use = torch.cuda.memory_allocated(device)
+        work()
+        return torch.cuda.max_memory_allocated(device) - in_use
+    release_free_memory()
+    with suppress(OSError):  # not Linux, or not allowed here
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    in_use = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    work()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - in_use) * MAXRSS_UNIT
+
+
+def _read(backbone: Backbone, text: Tensor, states: Sequence[object] | None = None) -> Tensor:
+    return backbone(text, Packing.full((1, len(text))), states)
 
 
 def _train(backbone: Backbone, text: Tensor) -> None:
     """A forward and a backward pass; the weights' gradients add up."""
-    output = backbone.train()(text.detach().requires_grad_(), Packing.full((1, len(text))))
+    output = _read(backbone.train(), text.detach().requires_grad_())
     output.backward(torch.ones_like(output))
 
 
-def _growth(work: Callable[[], object], meter: Meter) -> int:
-    """How many bytes the work needs beyond those in use, at its peak."""
-    in_use = meter.restart()
-    work()
-    return meter.peak() - in_use
-
-
-def _generate(backbone: Backbone, text: Tensor, backend: Backend, characters: int) -> tuple[float, int]:
-    """Seconds of each of the text's last characters, read one by one (median), and the bytes of the states then."""
-    seconds = []
-    before = len(text) - characters
+def _generate(backbone: Backbone, text: Tensor, backend: Backend) -> tuple[float, int]:
+    """Seconds of each of the text's last characters, read one by one, and the bytes of the states then."""
+    before = len(text) - GENERATED
     with torch.inference_mode():
         states = backbone.eval().empty_states(1, len(text))
-        for chunk in text[:before].split(CHUNK):
-            backbone(chunk, Packing.full((1, len(chunk))), states)
-        for character in text[before:].split(1):
-            seconds.append(_seconds(functools.partial(backbone, character, Packing.full((1, 1)), states), backend))
-    return statistics.median(seconds), sum(state.bytes_per_row for state in states)
-
-
-def _timed(work: Callable[[], object], backend: Backend, limits: CostLimits) -> float:
-    """The median seconds of several runs, at least one."""
-    seconds: list[float] = []
-    while len(seconds) < limits.repeats and sum(seconds) < limits.seconds:
-        seconds.append(_seconds(work, backend))
-    return statistics.median(seconds)
+        _read(backbone, text[:before], states)
+        steps = [functools.partial(_read, backbone, character, states) for character in text[before:].split(1)]
+        seconds = statistics.median([_seconds(step, backend) for step in steps])
+    return seconds, sum(state.bytes_per_row for state in states)
 
 
 def _seconds(work: Callable[[], object], backend: Backend) -> float:

@@ -1,25 +1,19 @@
 """One head against two where a key varies in length: the share of two values in the output, over draws of the keys."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from stages.exploration.attention import Array, softmax
 
-BATCH = 1000  # draws at once: keeps the keys small in memory
 
-
-def draws(random: np.random.Generator, means: Array, alpha: float, samples: int) -> Iterator[Array]:
-    """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + ½ μ_a μ_aᵀ), in batches (≤ BATCH, n, d).
+def draws(random: np.random.Generator, means: Array, alpha: float, samples: int) -> Array:
+    """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + ½ μ_a μ_aᵀ): (samples, n, d).
 
     means: μ (n, d), orthonormal. For small α the first key is about (1 + z/√2) μ_a, z standard normal: its
     direction is sure, its length is not.
     """
-    for start in range(0, samples, BATCH):
-        shape = (min(BATCH, samples - start), *means.shape)
-        keys = means + np.sqrt(alpha) * random.standard_normal(shape)
-        keys[:, 0] += np.sqrt(0.5) * random.standard_normal((shape[0], 1)) * means[0]
-        yield keys
+    keys = means + np.sqrt(alpha) * random.standard_normal((samples, *means.shape))
+    keys[:, 0] += np.sqrt(0.5) * random.standard_normal((samples, 1)) * means[0]
+    return keys
 
 
 def shares(keys: Array, queries: Array) -> Array:
@@ -38,8 +32,5 @@ def one_and_two_heads(
     two, v_b's share is always a half, and v_a's is one too unless ε is so small that the first head sees nothing.
     """
     both = beta * means[:2]
-    one, two = [], []
-    for keys in draws(random, means, alpha, samples):
-        one.append(shares(keys, both.sum(axis=0, keepdims=True))[:, :2])
-        two.append(shares(keys, both)[:, :2])
-    return np.concatenate(one), np.concatenate(two)
+    keys = draws(random, means, alpha, samples)
+    return shares(keys, both.sum(axis=0, keepdims=True))[:, :2], shares(keys, both)[:, :2]

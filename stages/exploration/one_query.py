@@ -19,11 +19,6 @@ def copied_share(betas: Array, pairs: int) -> Array:
     return 1 / (1 + (pairs - 1) * np.exp(-betas))
 
 
-def beta_for_share(share: float, pairs: int) -> float:
-    """The β from which on a query β k_j puts more than `share` of the weight on v_j, orthonormal keys given."""
-    return float(np.log(share / (1 - share) * (pairs - 1)))
-
-
 def averaging(keys: Array, values: Array, betas: Array) -> Array:
     """q = β(k_a + k_b) averages v_a and v_b, here the first two; ‖c − ½(v_a + v_b)‖ (b,) for betas (b,)."""
     outputs, _ = attend(betas[:, None] * (keys[0] + keys[1]), keys, values)

@@ -23,7 +23,7 @@ class Part:
 def fill(template: str, **values: object) -> Markdown:
     """Return the template's text with the values set in, each escaped unless it is Markdown already."""
     environment = Environment(
-        loader=FileSystemLoader([FOLDER, FOLDER / "sections"]),
+        loader=FileSystemLoader([FOLDER, FOLDER / "sections", FOLDER / "method"]),
         undefined=StrictUndefined,
         finalize=escape,
         trim_blocks=True,

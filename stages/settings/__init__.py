@@ -1,8 +1,6 @@
 """params.yaml as typed, strict settings: an unknown key, a wrong type, an impossible value is one clear line."""
 
 from stages.settings.ablation import FULL, Ablation
-from stages.settings.cost import CostLimits
-from stages.settings.explore import Explore
 from stages.settings.params import ALL, COMPARED, PARAMS, Compute, Settings, load
 from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import (
@@ -39,9 +37,7 @@ __all__ = [
     "Ablation",
     "CausalLM",
     "Compute",
-    "CostLimits",
     "Count",
-    "Explore",
     "Finetune",
     "Generation",
     "Model",

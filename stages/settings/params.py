@@ -6,9 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.settings.ablation import FULL, Ablation
-from stages.settings.cost import CostLimits
-from stages.settings.explore import Explore
-from stages.settings.influence import InfluenceSettings
+from stages.settings.method import Cost, Influence
 from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, Section, check, read_yaml
@@ -49,9 +47,8 @@ class Settings(Section):
     compute: Compute
     sources: Sources
     recipes: dict[Name, AnyRecipe]
-    explore: Explore
-    cost: CostLimits
-    influence: InfluenceSettings
+    cost: Cost
+    influence: Influence
     probe: ProbeSettings
     ablation: Ablation
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name

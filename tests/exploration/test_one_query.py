@@ -7,7 +7,6 @@ from stages.exploration.attention import attend, orthonormal, softmax
 from stages.exploration.one_query import (
     averaging,
     averaging_error,
-    beta_for_share,
     copied_share,
     copying,
     projection,
@@ -47,25 +46,11 @@ def test_copying_follows_its_formula_and_copies_any_value(random: np.random.Gene
     assert distances[-1] < 1e-7
 
 
-@pytest.mark.parametrize("pairs", [2, 16, 100])
-def test_the_needed_beta_is_where_the_share_is_passed(pairs: int) -> None:
-    beta = beta_for_share(0.99, pairs)
-    below, above = copied_share(np.array([beta - 1e-6, beta + 1e-6]), pairs)
-    assert below < 0.99 < above
-
-
 def test_a_query_between_two_keys_averages_them_and_the_error_falls_with_beta(random: np.random.Generator) -> None:
     keys, values = orthonormal(random, 7, 10), orthonormal(random, 7, 12)
     errors = averaging(keys, values, BETAS)
     assert errors == pytest.approx(averaging_error(BETAS, 7), rel=1e-6, abs=1e-12)
     assert errors[-1] < 1e-7
-
-
-@pytest.mark.parametrize("of", [(0, 0), (0, 2), (2, 3)])
-def test_a_query_between_other_keys_does_not_average_the_two(random: np.random.Generator, of: tuple[int, int]) -> None:
-    keys, values = orthonormal(random, 7, 10), orthonormal(random, 7, 12)
-    output, _ = attend(20 * (keys[of[0]] + keys[of[1]]), keys, values)
-    assert np.linalg.norm(output - (values[0] + values[1]) / 2) > 0.7
 
 
 def test_the_projection_takes_the_one_value_out_of_the_sum(random: np.random.Generator) -> None:
@@ -76,10 +61,3 @@ def test_the_projection_takes_the_one_value_out_of_the_sum(random: np.random.Gen
     assert matrix @ (a + b) == pytest.approx(a)
     assert matrix @ matrix == pytest.approx(matrix)
     assert np.linalg.matrix_rank(matrix) == 2
-
-
-def test_the_projection_fails_where_the_spans_are_not_orthogonal(random: np.random.Generator) -> None:
-    basis = orthonormal(random, 3, 9)
-    own = basis[:2].T
-    a, b = own @ [2.0, -3.0], basis[2] + 0.5 * basis[0]
-    assert np.linalg.norm(projection(own) @ (a + b) - a) == pytest.approx(0.5)

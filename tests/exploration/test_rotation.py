@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from stages.exploration.rotation import THETA, added_scores, rotary_scores, rotated, spread_by_distance
+from stages.exploration.rotation import THETA, rotary_scores, rotated, spread_by_distance
 from stages.model.attention import RotaryAttention
 from tests.tiny import MODEL, SETTINGS, tiny_model
 
@@ -29,13 +29,6 @@ def test_rotary_scores_depend_on_the_distance_only_and_do_depend_on_it() -> None
     assert scores[5:, 5:] == pytest.approx(scores[:-5, :-5], abs=1e-12)
     assert spread_by_distance(scores).max() < 1e-12
     assert np.ptp(scores[:, 0]) > 1
-
-
-def test_added_positions_do_not_have_that_property() -> None:
-    random = np.random.default_rng(10)
-    query, key = random.standard_normal((2, 16))
-    spread = spread_by_distance(added_scores(query, key, random.standard_normal((30, 16))))
-    assert (spread[:20] > 1).all()
 
 
 def test_the_spread_is_taken_along_the_diagonals() -> None:

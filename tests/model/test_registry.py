@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from stages.costing.formulas import FORMULAS
 from stages.model.registry import settings_of
+from stages.reporting.method.complexity import COMPLEXITY
 from tests.model.test_variants import PARAMETERS
 from tests.reference.attention import ATTENTION
 from tests.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, VARIANTS
@@ -28,4 +28,4 @@ def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_siz
     assert variant in VARIANTS
     assert variant in ATTENTION
     assert variant in PARAMETERS
-    assert variant in FORMULAS
+    assert variant in COMPLEXITY

@@ -8,12 +8,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from stages.costing.formulas import FORMULAS, Shape
 from stages.mixers.vanilla import Mixer as Vanilla
 from stages.model.gpt import GPT
 from stages.model.packing import Packing
 from stages.model.registry import build, settings_of
-from tests.costing.counting import numbers_held
 from tests.model.influence import ROUNDING, influence
 from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, random_tokens, tiny_model
@@ -190,18 +188,6 @@ def test_rows_of_a_batch_do_not_influence_each_other(model: GPT) -> None:
 def test_the_model_has_as_many_parameters_as_the_course_counts(name: str) -> None:
     model = tiny_model(name, vocabulary_size=256, model=HANDOUT.model, sections=SETTINGS.variants)
     assert model.parameter_count == PARAMETERS[name]
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("room", [8, 20, MODEL.context])
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name in FORMULAS])
-def test_a_rows_states_are_as_large_as_the_formula_says(name: str, room: int) -> None:
-    model = loud(tiny_model(name))
-    shape = Shape(room, MODEL.layers, MODEL.heads, MODEL.width)
-    numbers, states = FORMULAS[name].cost(shape, SECTIONS[name]).state, model.empty_states(3, room)
-    for tokens in random_tokens(3, room).split([3, 1, room - 4], dim=1):
-        model(tokens, states)
-        assert numbers_held(states) == numbers
 
 
 def test_blocks_share_no_parameters(variant: str) -> None:

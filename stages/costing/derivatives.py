@@ -1,0 +1,82 @@
+"""Which inputs of a variant's blocks influence which of their outputs, and how strongly.
+
+The influence of input s on output t is the derivative of the one by the other, at drawn weights and inputs. Where no
+path leads from s to t every product on the way back has a factor 0, so that the derivative is exactly 0; where one
+does, it is 0 with probability 0 only. Float64 makes room for influences that fade by many powers of ten.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from stages.model.backbone import Backbone
+from stages.model.packing import Packing
+from stages.model.registry import build
+from stages.settings import Model, Section
+
+CHARACTERS = 4096  # that are computed at once
+TINY = torch.finfo(torch.float64).tiny
+
+
+def influence(backbone: Backbone, context: int, width: int, seed: int = 1) -> Tensor:
+    """The size of each output's derivative by each input: (outputs T, inputs T), float64; 0 is no influence at all.
+
+    1 is the size of the identity's, which a residual passes on. Each output is differentiated in a direction drawn for
+    all, v of N(0, 1/C), beside inputs of N(0, 1) drawn for it: the expectation of ‖vᵀJ‖² over v is the mean square of
+    J's columns. Learned positions would add to the inputs and are left out.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    direction = torch.randn(width, generator=generator, dtype=torch.float64) / width**0.5  # (C,)
+    sizes = []
+    for outputs in torch.arange(context).split(max(1, CHARACTERS // context)):
+        x = torch.randn(len(outputs), context, width, generator=generator, dtype=torch.float64)  # (B, T, C)
+        with _double(), _Exact():
+            y = backbone(x.requires_grad_().flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
+            (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
+        largest = derivative.abs().amax(dim=-1, keepdim=True)  # set apart, as squares of small numbers would be 0
+        sizes.append(largest[..., 0] * (derivative / largest.clamp_min(TINY)).norm(dim=-1))
+    return torch.cat(sizes)  # (T, T)
+
+
+def random_backbone(variant: str, model: Model, settings: Section, seed: int = 1) -> Backbone:
+    """The variant's blocks in float64, without dropout, with weights that keep the size of what they multiply.
+
+    Linear layers are drawn from N(0, 1/inputs), where training starts from N(0, 0.02²): influences differ then from
+    one and fade slowly. What else a variant draws stays as it draws it.
+
+    Raises:
+        ValueError: the settings do not fit the model's shape.
+    """
+    torch.manual_seed(seed)
+    with _double():
+        backbone = build(variant, model, settings).eval()
+    for module in backbone.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=module.in_features**-0.5)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    return backbone.requires_grad_(False)
+
+
+class _Exact(TorchFunctionMode):
+    """What a mixer computes in float32 whatever its weights' format is left in float64."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return (Tensor.double if func is Tensor.float else func)(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _double() -> Iterator[None]:
+    """What is made without a type in here is float64."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

@@ -1,0 +1,90 @@
+"""Which inputs reach which outputs: the derivatives of stage `influence` as a table and pictures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import numpy.typing as npt
+from matplotlib.colors import BoundaryNorm
+from matplotlib.figure import Figure
+from safetensors import SafetensorError
+from safetensors.numpy import load
+
+from stages.reporting.evaluations import broken, read_record, require
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.style import WIDTH
+
+LEVELS = (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)  # steps, not a scale: they are read off, and files stay small
+COLUMNS = 4
+BAR = 1.1  # inches, the colours' scale
+PANEL = (WIDTH - BAR) / COLUMNS
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The influence of inputs (columns) on outputs (rows) of a variant with some settings."""
+
+    variant: str
+    recipe: str  # whose shape it has
+    settings: str  # in words
+    strength: npt.NDArray[np.float64]  # (T, T); 0 is none at all, 1 is what a residual passes on
+
+
+def read_reach(folder: Path) -> list[Reach]:
+    """Read the matrices of the variant that `folder` is named after, that of its own settings first.
+
+    Raises StudyError where something is missing or broken.
+    """
+    path, matrices = folder / "influence.json", folder / "influence.safetensors"
+    record = read_record(path)
+    require(matrices)
+    try:
+        arrays = load(matrices.read_bytes())
+        return [
+            Reach(folder.name, str(record["recipe"]), _words(settings), arrays[str(number)])
+            for number, settings in enumerate(record["settings"])
+        ]
+    except (KeyError, TypeError, ValueError, SafetensorError) as error:
+        raise broken(path, error) from None
+
+
+def reach_table(found: Sequence[Reach]) -> Markdown:
+    """Return what each variant's outputs cannot know."""
+    header = ("variant", "settings", "pairs without influence, %", "first output to miss an input", "inputs of last")
+    rows = []
+    for each in found:
+        lost = np.tril(each.strength == 0)
+        pairs = 100 * lost.sum() / np.tril(np.ones_like(lost)).sum()
+        first = int(lost.any(axis=1).argmax()) if lost.any() else "–"
+        known = f"{len(lost) - lost[-1].sum()} of {len(lost)}"
+        rows.append((each.variant, each.settings, f"{pairs:.1f}", first, known))
+    return table(header, rows, right=header[2:])
+
+
+def draw_reach(found: Sequence[Reach], titles: Sequence[str]) -> Figure:
+    """A panel a matrix, in steps, white where there is no influence at all."""
+    rows = -(-len(found) // COLUMNS)
+    columns = -(-len(found) // rows)
+    figure = Figure(figsize=(PANEL * columns + BAR, (PANEL + 0.2) * rows + 0.3), layout="constrained")
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    colours = matplotlib.colormaps["viridis_r"].with_extremes(bad="white")
+    norm = BoundaryNorm(LEVELS, colours.N, extend="max")
+    for axes, each, title in zip(panels, found, titles, strict=False):
+        image = axes.imshow(np.ma.masked_equal(each.strength, 0), cmap=colours, norm=norm, interpolation="none")
+        axes.set_title(title, fontsize=8.5)
+    for axes in panels[len(found) :]:
+        axes.remove()
+    figure.supxlabel("input (characters)", fontsize=8)
+    figure.supylabel("output (characters)", fontsize=8)
+    used = list(panels[: len(found)])
+    bar = figure.colorbar(image, ax=used, spacing="uniform", ticks=LEVELS, aspect=15 * rows, shrink=0.95)
+    bar.ax.set_yticklabels([f"{level:g}" for level in LEVELS], fontsize=8)
+    bar.set_label("strength (white: none)", fontsize=8)
+    return figure
+
+
+def _words(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {value}".lower() for key, value in settings.items())
