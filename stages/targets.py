@@ -7,7 +7,7 @@ import numpy as np
 
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared, write_table
-from stages.corpus.target_places import target_places
+from stages.corpus.target_positions import target_positions
 from stages.settings import load
 from stages.system.errors import command
 from stages.system.files import new_folder
@@ -25,7 +25,7 @@ def main() -> None:
     context = recipe.model.context
     mixture = Mixture(prepared, recipe.pretrain.objectives, context)
     generator = np.random.default_rng(wanted.seed)
-    counts = target_places(mixture, len(prepared.documents), context, wanted.passes, generator)
+    counts = target_positions(mixture, len(prepared.documents), context, wanted.passes, generator)
     with new_folder(Path("data/targets") / name) as folder:
         write_table(folder / "targets.tsv", counts)
 

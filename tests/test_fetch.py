@@ -80,7 +80,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
 
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         pages["address"] = f"http://127.0.0.1:{server.server_port}".encode()
         yield pages
         server.shutdown()

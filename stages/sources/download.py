@@ -18,7 +18,7 @@ ARCHIVE_LIMIT = 50_000_000  # bytes of a zip archive
 FILE_LIMIT = 10_000_000  # bytes of one file; the largest wanted has half a million
 FOLDER_DEPTH = 4  # levels searched below a folder, lest `/` be read to its end
 SILENCE_SECONDS = 30.0  # without a byte from the server
-UNREADABLE = (OSError, HTTPException, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError)
+DAMAGED = zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError  # what a zip may raise
 
 
 def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
@@ -34,7 +34,7 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
         where = re.sub(r"//[^/]*@", "//", re.split(r"[?#]", where)[0])
     try:
         return _right(_candidates(source, sha256), where, sha256)
-    except UNREADABLE as error:
+    except (OSError, HTTPException, *DAMAGED) as error:
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
         raise StudyError(f"{where}: cannot be read ({harmless(reason)})") from None
 

@@ -84,7 +84,7 @@ def test_the_cloze_is_a_title_cloze_of_that_context() -> None:
 def test_the_words_are_a_word_cloze_in_the_pages_order() -> None:
     settings = SETTINGS.recipes["open"].pretrain.objectives.word_cloze
     assert settings is not None
-    ordered = settings.model_copy(update={"in_order": 1.0, "words_after": 0, "most_phrases": 1})
+    ordered = settings.model_copy(update={"in_order": 1.0, "words_after": 0})
     prepared = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
     for context in (CONTEXT, 20, 16):
         clozes = WordClozes(prepared, ordered, context)

@@ -7,7 +7,7 @@ from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.objectives import Mixture
 
 
-def target_places(
+def target_positions(
     mixture: Mixture, documents: int, context: int, passes: int, generator: np.random.Generator
 ) -> pd.DataFrame:
     """Count the targets of each output, over so many draws of an example from each document.
@@ -25,23 +25,9 @@ def target_places(
 
 
 def _masked_content(examples: Examples) -> np.ndarray:
-    """(B, T) whether an output is a masked character.
-
-    Of a cloze these are all targets but the ⁇. Where every character is a target, as in span corruption, they
-    answer the last ⁇ that is read.
-    """
+    """(B, T) whether an output answers the last ⁇ that is read; the ⁇ that closes the answer does not."""
     read = np.arange(examples.inputs.shape[1]) < examples.lengths[:, None]  # (B, T) outputs with a character after
-    is_cloze = (read & (examples.targets == PAD)).any(axis=1, keepdims=True)  # (B, 1)
-    return (is_cloze | _from_last((examples.inputs == MASK) & read)) & (examples.targets != MASK)
-
-
-def _from_last(masks: np.ndarray) -> np.ndarray:
-    """(B, T) whether a place is that of a row's last ⁇, or after it; masks: (B, T) where each ⁇ stands."""
-    from_last: np.ndarray = np.logical_or.accumulate(masks, axis=1) & ~_later(masks)
-    return from_last
-
-
-def _later(masks: np.ndarray) -> np.ndarray:
-    """(B, T) whether a ⁇ stands after a place."""
-    from_here = np.logical_or.accumulate(masks[:, ::-1], axis=1)[:, ::-1]
-    return np.pad(from_here[:, 1:], ((0, 0), (0, 1)))
+    masks = (examples.inputs == MASK) & read
+    masks_so_far = masks.cumsum(axis=1)
+    is_last: np.ndarray = (masks_so_far > 0) & (masks_so_far == masks_so_far[:, -1:])
+    return is_last & (examples.targets != MASK)
