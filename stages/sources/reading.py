@@ -77,7 +77,7 @@ def _question(row: int, line: str, labelled: bool, context: int) -> Question:
     """The question of a line; ValueError: what is wrong with it."""
     question, *places = (field.strip() for field in line.split("\t"))
     if len(places) != labelled:
-        raise ValueError(f"{len(places)} tabs where there should be {int(labelled)}")
+        raise ValueError(f"tabs found: {len(places)}, wanted: {int(labelled)}")
     form = QUESTION.fullmatch(question)
     if form is None:
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")

@@ -31,7 +31,7 @@ class Facts:
 
     lengths: list[int]  # of the truncated document
     spans: list[int]  # of the masked content
-    places: list[int]  # of the span's first character in the document
+    starts: list[int]  # of the span in the document
     widths: list[int]  # of the example: inputs that have a character after them
 
 
@@ -39,14 +39,9 @@ def facts(sequences: Iterable[Sequence[int]]) -> Facts:
     """sequences: `prefix ⁇ suffix ⁇ masked content` of documents whose characters are numbered from 0, ⁇ being -1."""
     found: list[tuple[int, ...]] = []
     for sequence in sequences:
-        _, second = (place for place, number in enumerate(sequence) if number == -1)
+        _, second = (position for position, number in enumerate(sequence) if number == -1)
         found.append((len(sequence) - 2, len(sequence) - second - 1, sequence[second + 1], len(sequence) - 1))
     return Facts(*(list(column) for column in zip(*found, strict=True)))
-
-
-def corpus() -> list[str]:
-    """Documents as long as the handout's in which each character tells its place."""
-    return ["".join(chr(FIRST + place) for place in range(length)) for length in lengths(DOCUMENTS, rng(0))]
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -86,12 +81,8 @@ def agree(one: list[int], other: list[int]) -> bool:
 
 @pytest.fixture(scope="module", name="documents")
 def documents_fixture() -> list[str]:
-    return corpus()
-
-
-@pytest.fixture(scope="module", name="drawn")
-def drawn_fixture(documents: list[str]) -> Facts:
-    return fast(documents)
+    """As long as the handout's; each character tells its position."""
+    return ["".join(map(chr, range(FIRST, FIRST + length))) for length in lengths(DOCUMENTS, rng(0))]
 
 
 @pytest.fixture(scope="module", name="expected")
@@ -103,15 +94,12 @@ def objectives(shortest: int = 4, longest: int = 112, largest_span: float = 0.5)
     return Objectives(span_corruption=spans(shortest, longest, largest_span))
 
 
-@pytest.mark.parametrize("what", ["lengths", "spans", "places", "widths"])
-def test_training_draws_as_the_plain_reference_does(drawn: Facts, expected: Facts, what: str) -> None:
-    assert agree(getattr(drawn, what), getattr(expected, what))
-
-
-def test_spans_and_places_agree_at_equal_lengths_too(drawn: Facts, expected: Facts) -> None:
-    """Not only each for itself: the span's share of the document, and the place's share of the room left."""
-    for what in (span_share, place_share):
-        assert agree(what(drawn), what(expected))
+def test_training_draws_as_the_plain_reference_does(documents: list[str], expected: Facts) -> None:
+    drawn = fast(documents)
+    for what in ("lengths", "spans", "starts", "widths"):
+        assert agree(getattr(drawn, what), getattr(expected, what))
+    for share in (span_share, start_share):  # at equal lengths, too
+        assert agree(share(drawn), share(expected))
 
 
 def span_share(found: Facts) -> list[int]:
@@ -119,16 +107,10 @@ def span_share(found: Facts) -> list[int]:
     return [200 * span // length for span, length in zip(found.spans, found.lengths, strict=True) if length > 40]
 
 
-def place_share(found: Facts) -> list[int]:
+def start_share(found: Facts) -> list[int]:
     """Percent of the last start possible."""
-    rows = zip(found.places, found.spans, found.lengths, strict=True)
-    return [100 * place // (length - span) for place, span, length in rows if length > 40]
-
-
-def test_lengths_are_uniform_where_the_document_does_not_limit_them(drawn: Facts) -> None:
-    free = [length for length in drawn.lengths if length < 38]  # the shortest document has 38 characters
-    counts = np.bincount(free, minlength=38)[4:]
-    assert stats.chisquare(counts).pvalue > SIGNIFICANT
+    rows = zip(found.starts, found.spans, found.lengths, strict=True)
+    return [100 * start // (length - span) for start, span, length in rows if length > 40]
 
 
 def test_documents_cropped_at_a_random_start_are_caught(documents: list[str], expected: Facts) -> None:
@@ -136,7 +118,7 @@ def test_documents_cropped_at_a_random_start_are_caught(documents: list[str], ex
     cropped = [text[int(starts.integers(max(0, len(text) - 112) + 1)) :] for text in documents]
     wrong = fast(cropped)
     assert agree(wrong.spans, expected.spans)
-    assert not agree(wrong.places, expected.places)
+    assert not agree(wrong.starts, expected.starts)
 
 
 @pytest.mark.parametrize(
@@ -153,11 +135,6 @@ def test_slightly_other_settings_are_caught(
     assert not agree(getattr(fast(documents, settings), what), getattr(expected, what))
 
 
-def places_in_an_epoch(orders: Iterable[np.ndarray]) -> list[int]:
-    """Where the first tenth of the corpus stands in each order."""
-    return [int(place) for order in orders for place in np.flatnonzero(order < DOCUMENTS // 10)]
-
-
 def test_every_document_stands_anywhere_in_an_epoch() -> None:
     steps = steps_per_epoch(DOCUMENTS, BATCH)
     orders = [
@@ -165,5 +142,6 @@ def test_every_document_stands_anywhere_in_an_epoch() -> None:
         for epoch in range(5)
     ]
     uniform = stats.randint(0, DOCUMENTS).cdf
-    assert stats.kstest(places_in_an_epoch(orders), uniform).pvalue > SIGNIFICANT
-    assert stats.kstest(places_in_an_epoch([np.arange(DOCUMENTS)] * 5), uniform).pvalue < SIGNIFICANT
+    for tried, is_random in ((orders, True), ([np.arange(DOCUMENTS)] * 5, False)):
+        found = np.concatenate([np.flatnonzero(order < DOCUMENTS // 10) for order in tried])  # the first tenth's
+        assert (stats.kstest(found, uniform).pvalue > SIGNIFICANT) == is_random

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.corpus.causal_lm import causal_lm
+from stages.corpus.causal_lm import windows
 from stages.corpus.example import MASK, Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt
-from stages.corpus.target_places import target_places
+from stages.corpus.target_positions import target_positions
 from stages.settings import CORPUS_FILE, Objectives
 from stages.sources.reading import read_documents
 from tests.tiny import HANDOUT, spans, tiny_prepared
@@ -32,7 +32,7 @@ class Fixed:
 
 
 def counted(examples: Examples, context: int = 8, passes: int = 1) -> dict[str, list[int]]:
-    return target_places(Fixed(examples), 1, context, passes, GENERATOR).to_dict("list")
+    return target_positions(Fixed(examples), 1, context, passes, GENERATOR).to_dict("list")
 
 
 def row(*tokens: int) -> np.ndarray:
@@ -58,17 +58,8 @@ def test_a_closing_mask_is_a_target_and_no_content_however_the_row_is_padded() -
     assert counts["masked_content"] == [0, 1, 0, 0, 1, 0, 0, 0]
 
 
-def test_every_phrase_of_a_cloze_is_masked_content() -> None:
-    examples = Examples.of_marked([row(5, MASK, 6, MASK, 7, MASK, 8, MASK)], [row(0, 0, 1, 1, 0, 0, 1, 1) == 1])
-    counts = counted(examples)
-    assert counts["targets"] == [0, 1, 1, 0, 0, 1, 1, 0]
-    assert counts["masked_content"] == [0, 1, 0, 0, 0, 1, 0, 0]
-
-
 def test_an_example_without_a_mask_has_no_masked_content() -> None:
-    causal = Objectives(causal_lm={"mixture_weight": 1.0, "starts": "document"}).causal_lm
-    documents = Ragged.of([np.arange(2, 6)])
-    counts = counted(causal_lm(documents, np.array([0]), causal, 8, GENERATOR), passes=3)
+    counts = counted(windows(np.arange(2, 6), np.array([0]), np.array([4])), passes=3)
     assert counts["targets"] == [3, 3, 3, 0, 0, 0, 0, 0]
     assert not any(counts["masked_content"])
 
@@ -86,7 +77,7 @@ def test_shares_are_those_of_the_objectives_own_distribution() -> None:
     documents = Ragged.of([np.full(longest, 2)] * 400)
     prepared = replace(tiny_prepared(), documents=documents)
     mixture = Mixture(prepared, Objectives(span_corruption=spans(shortest, longest)), context)
-    counts = target_places(mixture, 400, context, 25, np.random.default_rng(1))
+    counts = target_positions(mixture, 400, context, 25, np.random.default_rng(1))
     for which, name in enumerate(("targets", "masked_content")):
         share = counts[name][m:].sum() / counts[name].sum()
         assert share == pytest.approx(expected[which, 1] / expected[which, 0], abs=0.015)
@@ -99,7 +90,7 @@ def test_of_the_assignments_targets_half_stand_past_32_and_of_its_masked_content
     documents = read_documents(Path(source) / CORPUS_FILE)
     prepared = Prepared.of(documents, {"train": [], "dev": [], "test": []})
     mixture = Mixture(prepared, HANDOUT.pretrain.objectives, HANDOUT.model.context)
-    counts = target_places(mixture, len(documents), HANDOUT.model.context, 10, np.random.default_rng(1))
+    counts = target_positions(mixture, len(documents), HANDOUT.model.context, 10, np.random.default_rng(1))
 
     def shares(of: str) -> list[float]:
         return [100 * counts[of][m:].sum() / counts[of].sum() for m in (32, 64)]
