@@ -1,4 +1,4 @@
-"""Where targets stand: counted by hand, against the exact expectation, and on the assignment's data."""
+"""Where targets stand: counted by hand, and against the exact expectation."""
 
 import os
 from dataclasses import replace
