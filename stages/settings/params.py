@@ -72,12 +72,12 @@ class Settings(Section):
         if len(set(study.compared)) < len(study.compared):
             raise ValueError(f"study.compared: was {study.compared}; allowed: entries of study.variants, each once")
         known = (
-            ("cost.recipe", self.cost.recipe, list(self.recipes)),
-            ("influence.recipe", self.influence.recipe, list(self.recipes)),
-            ("ablation.recipe", self.ablation.recipe, asked),
+            ("cost.recipe", self.cost.recipe, study.recipes),
+            ("influence.recipe", self.influence.recipe, study.recipes),
+            ("ablation.recipe", self.ablation.recipe, study.asked),
             ("ablation.variant", self.ablation.variant, study.variants),
             ("model.variant", self.model.variant, [COMPARED, ALL, *study.variants]),
-            ("recipe", self.recipe, asked),
+            ("recipe", self.recipe, study.asked),
             *(("study.compared", name, study.variants) for name in study.compared),
         )
         for key, name, allowed in known:
