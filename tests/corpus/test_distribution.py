@@ -1,7 +1,6 @@
 """The examples that training draws are distributed as those of the plain reference; what is not, is caught."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -25,30 +24,23 @@ EPOCHS, BATCH = 3, 128
 FIRST = ord("Ā")
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What was drawn for each example, read from the examples themselves; each (examples,)."""
+def facts(sequences: Iterable[Sequence[int]]) -> pd.DataFrame:
+    """What was drawn for each example: the truncated length, the span's length and start, and the example's inputs.
 
-    lengths: list[int]  # of the truncated document
-    spans: list[int]  # of the masked content
-    starts: list[int]  # of the span in the document
-    widths: list[int]  # of the example: inputs that have a character after them
-
-
-def facts(sequences: Iterable[Sequence[int]]) -> Facts:
-    """sequences: `prefix ⁇ suffix ⁇ masked content` of documents whose characters are numbered from 0, ⁇ being -1."""
-    found: list[tuple[int, ...]] = []
+    sequences: `prefix ⁇ suffix ⁇ masked content` of documents whose characters are numbered from 0, ⁇ being -1.
+    """
+    found = []
     for sequence in sequences:
         _, second = (position for position, number in enumerate(sequence) if number == -1)
         found.append((len(sequence) - 2, len(sequence) - second - 1, sequence[second + 1], len(sequence) - 1))
-    return Facts(*(list(column) for column in zip(*found, strict=True)))
+    table = pd.DataFrame(found, columns=["length", "span", "start", "inputs"])
+    long = table.length > 40  # percent of the longest span allowed, and of the last start possible
+    table["span_share"] = (200 * table.span // table.length).where(long, -1)
+    table["start_share"] = (100 * table.start // (table.length - table.span)).where(long, -1)
+    return table
 
 
-def rng(seed: int) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def fast(documents: list[str], objectives: Objectives = HANDOUT.pretrain.objectives) -> Facts:
+def fast(documents: list[str], objectives: Objectives = HANDOUT.pretrain.objectives) -> pd.DataFrame:
     """Three epochs, drawn and cut as training does it."""
     tokens = Ragged.of([np.array([ord(character) - FIRST + 2 for character in text]) for text in documents])
     prepared = Prepared(Vocabulary.of([]), tokens, {}, {}, pd.DataFrame())
@@ -64,14 +56,7 @@ def fast(documents: list[str], objectives: Objectives = HANDOUT.pretrain.objecti
     return facts(sequences)
 
 
-def plain(documents: list[str], seed: int = 1) -> Facts:
-    """As many examples of the plain reference."""
-    draws = rng(seed)
-    texts = [span_corruption(text, draws) for text in documents * EPOCHS]
-    return facts([-1 if character == "⁇" else ord(character) - FIRST for character in text] for text in texts)
-
-
-def agree(one: list[int], other: list[int]) -> bool:
+def agree(one: pd.Series, other: pd.Series) -> bool:
     """Whether two samples can come from one distribution: two-sample Kolmogorov-Smirnov, and chi-square in ten bins."""
     inner = np.unique(np.quantile(other, np.linspace(0.1, 0.9, 9)))
     counts = [np.bincount(np.searchsorted(inner, sample), minlength=len(inner) + 1) for sample in (one, other)]
@@ -82,57 +67,38 @@ def agree(one: list[int], other: list[int]) -> bool:
 @pytest.fixture(scope="module", name="documents")
 def documents_fixture() -> list[str]:
     """As long as the handout's; each character tells its position."""
-    return ["".join(map(chr, range(FIRST, FIRST + length))) for length in lengths(DOCUMENTS, rng(0))]
+    drawn = lengths(DOCUMENTS, np.random.default_rng(0))
+    return ["".join(map(chr, range(FIRST, FIRST + length))) for length in drawn]
 
 
 @pytest.fixture(scope="module", name="expected")
-def expected_fixture(documents: list[str]) -> Facts:
-    return plain(documents)
+def expected_fixture(documents: list[str]) -> pd.DataFrame:
+    """As many examples of the plain reference."""
+    draws = np.random.default_rng(1)
+    texts = [span_corruption(text, draws) for text in documents * EPOCHS]
+    return facts([-1 if character == "⁇" else ord(character) - FIRST for character in text] for text in texts)
 
 
-def objectives(shortest: int = 4, longest: int = 112, largest_span: float = 0.5) -> Objectives:
-    return Objectives(span_corruption=spans(shortest, longest, largest_span))
-
-
-def test_training_draws_as_the_plain_reference_does(documents: list[str], expected: Facts) -> None:
+def test_training_draws_as_the_plain_reference_does(documents: list[str], expected: pd.DataFrame) -> None:
     drawn = fast(documents)
-    for what in ("lengths", "spans", "starts", "widths"):
-        assert agree(getattr(drawn, what), getattr(expected, what))
-    for share in (span_share, start_share):  # at equal lengths, too
-        assert agree(share(drawn), share(expected))
+    assert [name for name in expected if not agree(drawn[name], expected[name])] == []
 
 
-def span_share(found: Facts) -> list[int]:
-    """Percent of the longest span allowed."""
-    return [200 * span // length for span, length in zip(found.spans, found.lengths, strict=True) if length > 40]
-
-
-def start_share(found: Facts) -> list[int]:
-    """Percent of the last start possible."""
-    rows = zip(found.starts, found.spans, found.lengths, strict=True)
-    return [100 * start // (length - span) for start, span, length in rows if length > 40]
-
-
-def test_documents_cropped_at_a_random_start_are_caught(documents: list[str], expected: Facts) -> None:
-    starts = rng(2)
-    cropped = [text[int(starts.integers(max(0, len(text) - 112) + 1)) :] for text in documents]
-    wrong = fast(cropped)
-    assert agree(wrong.spans, expected.spans)
-    assert not agree(wrong.starts, expected.starts)
+def test_documents_cropped_at_a_random_start_are_caught(documents: list[str], expected: pd.DataFrame) -> None:
+    starts = np.random.default_rng(2)
+    wrong = fast([text[int(starts.integers(max(0, len(text) - 112) + 1)) :] for text in documents])
+    assert agree(wrong.span, expected.span)
+    assert not agree(wrong.start, expected.start)
 
 
 @pytest.mark.parametrize(
-    ("settings", "what"),
-    [
-        (objectives(longest=108), "lengths"),
-        (objectives(shortest=8), "lengths"),
-        (objectives(largest_span=0.45), "spans"),
-    ],
+    ("settings", "what"), [((4, 108, 0.5), "length"), ((8, 112, 0.5), "length"), ((4, 112, 0.45), "span")]
 )
 def test_slightly_other_settings_are_caught(
-    documents: list[str], expected: Facts, settings: Objectives, what: str
+    documents: list[str], expected: pd.DataFrame, settings: tuple[int, int, float], what: str
 ) -> None:
-    assert not agree(getattr(fast(documents, settings), what), getattr(expected, what))
+    wrong = fast(documents, Objectives(span_corruption=spans(*settings)))
+    assert not agree(wrong[what], expected[what])
 
 
 def test_every_document_stands_anywhere_in_an_epoch() -> None:
