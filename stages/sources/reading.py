@@ -85,7 +85,8 @@ def _question(row: int, line: str, labelled: bool, context: int) -> Question:
         raise ValueError(f"no place follows {quoted(question)}")
     length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK)
     if length > context + 1:
-        raise ValueError(f"{quoted(question)} takes {length} characters with place and marks, {context + 1} fit")
+        what = f"{quoted(question)} takes {length} characters with place and marks, {context + 1} fit"
+        raise ValueError(f"{what}: shorten it or raise the context")
     return Question(row, question, form[1], places[0] if labelled else None)
 
 

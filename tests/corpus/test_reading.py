@@ -1,4 +1,4 @@
-"""Reading text files: what is accepted, and that every fault is one line with its place. Invented names."""
+"""Reading text files: what is accepted, and that every fault is one line that says where. Invented names."""
 
 from collections.abc import Callable
 from functools import partial
