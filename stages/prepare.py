@@ -23,59 +23,52 @@ def main() -> None:
     parser.add_argument("--held-out", action="store_true", help="hold out section ablation's training questions as dev")
     arguments = parser.parse_args()
     settings = load()
-    recipe, target = settings.recipe_named(arguments.recipe), Path("data/prepared") / arguments.recipe
-    key = f"recipes.{arguments.recipe}.data.held_out"
+    name, recipe = arguments.recipe, settings.recipe_named(arguments.recipe)
+    documents, questions = read(recipe)
+    folder = Path("data/prepared") / name
     if arguments.held_out:
-        key = "ablation.held_out"
-        data = settings.question_recipe(arguments.recipe).data
-        data = data.model_copy(update={"held_out": settings.ablation.held_out})
-        recipe, target = recipe.model_copy(update={"data": data}), Path("data/held_out") / arguments.recipe
-    documents, questions = read(recipe, key)
+        folder = Path("data/held_out") / name
+        questions = hold_out(questions, settings.ablation.held_out, "ablation.held_out")
+    elif isinstance(recipe, QuestionRecipe):
+        questions = hold_out(questions, recipe.data.held_out, f"recipes.{name}.data.held_out")
     prepared = Prepared.of(documents, questions)
-    known = audit(documents, questions, prepared.vocabulary) if isinstance(recipe, QuestionRecipe) else None
-    with new_folder(target) as folder:
-        prepared.save(folder)
-        if known is not None:
-            write_table(folder / "audit.tsv", known)
-    print(f"{len(documents)} documents of {len(prepared.vocabulary)} characters{_asked(known, questions)}")
+    told = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
+    with new_folder(folder) as new:
+        prepared.save(new)
+        if isinstance(recipe, QuestionRecipe):
+            known = audit(documents, questions, prepared.vocabulary)
+            write_table(new / "audit.tsv", known)
+            told += found(known, questions)
+    print(told)
 
 
-def read(recipe: Recipe, key: str) -> tuple[list[str], dict[str, list[Question]]]:
+def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
     """The documents of a recipe, and its questions by split; a plain text has none, and its documents are cuts of it.
-
-    key: where params.yaml says how many questions are held out.
 
     Raises:
         StudyError: a file is missing or faulty.
     """
-    raw = Path("data/raw") / recipe.data.source
+    raw, context = Path("data/raw") / recipe.data.source, recipe.model.context
     if not isinstance(recipe, QuestionRecipe):
-        return cut(read_text(raw / TEXT_FILE), recipe.model.context), {split: [] for split in SPLITS}
-    documents = read_documents(raw / CORPUS_FILE)
-    questions = {
-        split: read_questions(
-            raw / name,
-            labelled=split != "test",
-            context=recipe.model.context,
-            # nine people of the assignment's training file are asked about twice with two places (a city and
-            # its country, mostly); that file is taken as it is
-            one_place=not (recipe.data.source == "cs224n" and split == "train"),
-        )
-        for split, name in QUESTION_FILES.items()
-    }
-    return documents, hold_out(questions, recipe.data.held_out, key)
+        return cut(read_text(raw / TEXT_FILE), context), {split: [] for split in SPLITS}
+    questions = {}
+    for split, name in QUESTION_FILES.items():
+        # nine people of the assignment's training file are asked about twice with two places (a city and
+        # its country, mostly); that file is taken as it is
+        one_place = recipe.data.source != "cs224n" or split != "train"
+        labelled = split != "test"
+        questions[split] = read_questions(raw / name, labelled=labelled, context=context, one_place=one_place)
+    return read_documents(raw / CORPUS_FILE), questions
 
 
-def _asked(known: pd.DataFrame | None, questions: dict[str, list[Question]]) -> str:
+def found(known: pd.DataFrame, questions: dict[str, list[Question]]) -> str:
     """What the audit found, to be told, and how many questions of namesakes dev and train share."""
-    if known is None:
-        return ""
     trained = {question.question for question in questions["train"]}
     shared = sum(question.question in trained for question in questions["dev"])
     counts = ", ".join(f"{(known.split == split).sum()} {split}" for split in SPLITS)
     dev = known[known.split == "dev"]
-    found = f"; questions: {counts}; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
-    return found + (f"; {shared} of dev's questions are asked in train too, word for word" if shared else "")
+    told = f"; questions: {counts}; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
+    return told + (f"; {shared} of dev's questions are asked in train too, word for word" if shared else "")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,6 @@ WORD_CLOZE = WordCloze(
     common_words=None,
     most_words=2,
     in_order=0.0,
-    most_phrases=1,
     rarity=0.0,
     lone=1.0,
     answers=None,

@@ -13,7 +13,7 @@ class Examples:
     """A batch of sequences for next-character prediction, PAD at the end of each.
 
     The model reads inputs[:, t] and is to say targets[:, t], which is inputs[:, t + 1] or, where no
-    loss is loss_mask, PAD.
+    loss is wanted, PAD.
     """
 
     inputs: np.ndarray  # (B, T) int64
@@ -24,29 +24,21 @@ class Examples:
     def of(cls, sequences: np.ndarray, lengths: np.ndarray, first_target: np.ndarray | int = 1) -> "Examples":
         """Shift sequences (B, T + 1) by one.
 
-        lengths: (B,) characters of each sequence; first_target: (B,) or one place in the sequence before
+        lengths: (B,) characters of each sequence; first_target: (B,) or one position in the sequence before
         which nothing is a target.
         """
-        places = np.arange(sequences.shape[1])
-        loss_mask = places >= np.broadcast_to(first_target, len(sequences))[:, None]
-        return cls._shifted(sequences, lengths, loss_mask)
-
-    @classmethod
-    def _shifted(cls, sequences: np.ndarray, lengths: np.ndarray, loss_mask: np.ndarray) -> "Examples":
-        targets = np.where(loss_mask, sequences, PAD)
-        return cls(sequences[:, :-1], targets[:, 1:], lengths - 1)
+        positions = np.arange(sequences.shape[1])
+        loss_mask = positions >= np.broadcast_to(first_target, len(sequences))[:, None]
+        return cls(sequences[:, :-1], np.where(loss_mask, sequences, PAD)[:, 1:], lengths - 1)
 
     @classmethod
     def of_rows(cls, rows: Sequence[np.ndarray], first_targets: Sequence[int] | np.ndarray) -> "Examples":
-        """Examples of sequences of different lengths, each (length,), with the place of each one's first target."""
+        """Examples of sequences of different lengths, each (length,), with the position of each one's first target."""
         lengths = np.array([len(row) for row in rows])
-        return cls.of(_matrix(rows, np.int64), lengths, np.asarray(first_targets))
-
-    @classmethod
-    def of_marked(cls, rows: Sequence[np.ndarray], loss_mask: Sequence[np.ndarray]) -> "Examples":
-        """Examples of sequences of different lengths, with what is loss_mask of each as a target: (length,) bool."""
-        lengths = np.array([len(row) for row in rows])
-        return cls._shifted(_matrix(rows, np.int64), lengths, _matrix(loss_mask, np.bool_))
+        sequences = np.full((len(rows), lengths.max()), PAD, np.int64)
+        for row, padded in zip(rows, sequences, strict=True):
+            padded[: len(row)] = row
+        return cls.of(sequences, lengths, np.asarray(first_targets))
 
     @classmethod
     def join(cls, batches: Sequence["Examples"]) -> "Examples":
@@ -55,14 +47,6 @@ class Examples:
         inputs = np.concatenate([columns(batch.inputs, width) for batch in batches])
         targets = np.concatenate([columns(batch.targets, width) for batch in batches])
         return cls(inputs, targets, np.concatenate([batch.lengths for batch in batches]))
-
-
-def _matrix(rows: Sequence[np.ndarray], dtype: type[np.generic]) -> np.ndarray:
-    """Rows of different lengths, one below the other, filled up with PAD or False: (B, longest)."""
-    matrix = np.zeros((len(rows), max(len(row) for row in rows)), dtype)
-    for row, padded in zip(rows, matrix, strict=True):
-        padded[: len(row)] = row
-    return matrix
 
 
 def columns(matrix: np.ndarray, width: int) -> np.ndarray:

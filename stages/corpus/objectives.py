@@ -16,7 +16,7 @@ Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → on
 
 
 class Mixture:
-    """Draws each document's example from an objective chosen by the objectives' weights."""
+    """Draws each document's example from an objective chosen by the objectives' mixture weights."""
 
     def __init__(self, prepared: Prepared, settings: Objectives, context: int) -> None:
         documents = prepared.documents
@@ -32,7 +32,7 @@ class Mixture:
             self.draws.append(WordClozes(prepared, words, context).draw)
             weights.append(words.mixture_weight)
         if causal := settings.causal_lm:
-            self.draws.append(lambda rows, generator: causal_lm(documents, rows, causal, context, generator))
+            self.draws.append(lambda rows, generator: causal_lm(documents, rows, context, generator))
             weights.append(causal.mixture_weight)
         self.bounds = np.cumsum(weights)[:-1]
 

@@ -9,8 +9,7 @@
 """
 
 import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,16 +44,16 @@ class Prepared:
     def of(cls, documents: Sequence[str], questions: dict[str, list[Question]]) -> "Prepared":
         """Encode documents and questions with the documents' vocabulary."""
         vocabulary = Vocabulary.of(documents)
-        rows = [
-            (split, question.row, question.question, question.place or "")
-            for split, asked in questions.items()
-            for question in asked
-        ]
+        rows = [(split, q.row, q.question, q.place or "") for split, asked in questions.items() for q in asked]
+
+        def encoded(texts: Iterable[str]) -> Ragged:
+            return Ragged.of([vocabulary.encode(text) for text in texts])
+
         return cls(
             vocabulary,
-            Ragged.of([vocabulary.encode(document) for document in documents]),
-            {split: Ragged.of([vocabulary.encode(q.question) for q in asked]) for split, asked in questions.items()},
-            {split: Ragged.of([vocabulary.encode(q.place or "") for q in asked]) for split, asked in questions.items()},
+            encoded(documents),
+            {split: encoded(q.question for q in asked) for split, asked in questions.items()},
+            {split: encoded(q.place or "" for q in asked) for split, asked in questions.items()},
             pd.DataFrame(rows, columns=COLUMNS),
         )
 
@@ -108,9 +107,7 @@ class Prepared:
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table as tab-separated values, UTF-8, LF."""
-    text = io.StringIO()
-    table.to_csv(text, sep="\t", index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-    write_text(path, text.getvalue())
+    write_text(path, table.to_csv(sep="\t", index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL))
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -30,12 +30,12 @@ def corrupt(
 ) -> Examples:
     """Mask the given spans of the given documents; all arguments but the first are (B,) int64."""
     lengths, starts, spans = lengths[:, None], starts[:, None], spans[:, None]
-    place = np.arange(lengths.max() + 2)[None]  # (1, T + 1) in the sequence
+    position = np.arange(lengths.max() + 2)[None]  # (1, T + 1) in the sequence
     second_mask = lengths - spans + 1  # the first stands at `starts`
-    source = np.where(place < starts, place, place - 1 + spans)  # prefix and suffix: where in the document
-    source = np.where(place > second_mask, place - second_mask - 1 + starts, source)  # masked content
-    is_mask = (place == starts) | (place == second_mask)
-    is_pad = place >= lengths + 2
+    source = np.where(position < starts, position, position - 1 + spans)  # prefix and suffix: where in the document
+    source = np.where(position > second_mask, position - second_mask - 1 + starts, source)  # masked content
+    is_mask = (position == starts) | (position == second_mask)
+    is_pad = position >= lengths + 2
     source = np.where(is_mask | is_pad, 0, source)
     sequences = documents.tokens[documents.offsets[rows][:, None] + source]
     sequences = np.where(is_mask, MASK, np.where(is_pad, PAD, sequences))

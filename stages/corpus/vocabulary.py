@@ -17,7 +17,7 @@ MASK = "⁇"  # opens and closes what is to be said; number 1
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The characters a model knows; a character's number is its place in `characters`.
+    """The characters a model knows; a character's number is its index in `characters`.
 
     PAD is 0, MASK is 1, then the corpus's characters in code point order (CS224N assignment 5).
     """

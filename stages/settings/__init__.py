@@ -1,63 +1,36 @@
 """params.yaml as typed, strict settings: an unknown key, a wrong type, an impossible value is one clear line."""
 
-from stages.settings.ablation import FULL, Ablation
-from stages.settings.params import ALL, COMPARED, PARAMS, Compute, Settings, load
-from stages.settings.probe import ProbeSettings
-from stages.settings.recipe import (
-    MAX_HYPOTHESES,
-    CausalLM,
-    Finetune,
-    Generation,
-    Model,
-    Objectives,
-    Optimizer,
-    PhraseCloze,
-    Pretrain,
-    QuestionRecipe,
-    Recipe,
-    Report,
-    Schedule,
-    SpanCorruption,
-    TitleCloze,
-    WordCloze,
-    with_questions,
-)
-from stages.settings.section import Count, Rate, Section, Share, check
-from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, TEXT_FILE
-
-__all__ = [
-    "ALL",
-    "COMPARED",
-    "CORPUS_FILE",
-    "FULL",
-    "MAX_HYPOTHESES",
-    "PARAMS",
-    "QUESTION_FILES",
-    "TEXT_FILE",
-    "Ablation",
-    "CausalLM",
-    "Compute",
-    "Count",
-    "Finetune",
-    "Generation",
-    "Model",
-    "Objectives",
-    "Optimizer",
-    "PhraseCloze",
-    "Pretrain",
-    "ProbeSettings",
-    "QuestionRecipe",
-    "Rate",
-    "Recipe",
-    "Report",
-    "Schedule",
-    "Section",
-    "Settings",
-    "Share",
-    "SpanCorruption",
-    "TitleCloze",
-    "WordCloze",
-    "check",
-    "load",
-    "with_questions",
-]
+from stages.settings.ablation import FULL as FULL
+from stages.settings.ablation import Ablation as Ablation
+from stages.settings.params import ALL as ALL
+from stages.settings.params import COMPARED as COMPARED
+from stages.settings.params import PARAMS as PARAMS
+from stages.settings.params import Compute as Compute
+from stages.settings.params import Settings as Settings
+from stages.settings.params import load as load
+from stages.settings.recipe import MAX_HYPOTHESES as MAX_HYPOTHESES
+from stages.settings.recipe import CausalLM as CausalLM
+from stages.settings.recipe import Finetune as Finetune
+from stages.settings.recipe import Generation as Generation
+from stages.settings.recipe import Model as Model
+from stages.settings.recipe import Objectives as Objectives
+from stages.settings.recipe import Optimizer as Optimizer
+from stages.settings.recipe import PhraseCloze as PhraseCloze
+from stages.settings.recipe import Pretrain as Pretrain
+from stages.settings.recipe import QuestionRecipe as QuestionRecipe
+from stages.settings.recipe import Recipe as Recipe
+from stages.settings.recipe import Report as Report
+from stages.settings.recipe import Schedule as Schedule
+from stages.settings.recipe import SpanCorruption as SpanCorruption
+from stages.settings.recipe import TitleCloze as TitleCloze
+from stages.settings.recipe import WordCloze as WordCloze
+from stages.settings.recipe import with_questions as with_questions
+from stages.settings.section import Count as Count
+from stages.settings.section import Rate as Rate
+from stages.settings.section import Section as Section
+from stages.settings.section import Share as Share
+from stages.settings.section import check as check
+from stages.settings.sources import CORPUS_FILE as CORPUS_FILE
+from stages.settings.sources import QUESTION_FILES as QUESTION_FILES
+from stages.settings.sources import TEXT_FILE as TEXT_FILE
+from stages.settings.sources import Synthetic as Synthetic

@@ -1,5 +1,6 @@
 """params.yaml as a whole."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -54,64 +55,36 @@ class Settings(Section):
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
     @model_validator(mode="after")
-    def _recipes_exist(self) -> Self:
-        asked = [name for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)]
-        if self.recipe not in self.recipes:
-            raise ValueError(f"recipe: unknown recipe '{self.recipe}'; allowed: {', '.join(asked)}")
-        if self.recipe not in asked:
-            raise ValueError(
-                f"recipe: was '{self.recipe}', which has no questions and therefore no report; allowed: "
-                f"{', '.join(asked)}; train it with: dvc repro stages/dvc.yaml:pretrain@{self.recipe}-<variant>"
-            )
-        for key, listed, names in (
-            ("recipes", self.study.recipes, list(self.recipes)),
-            ("asked", self.study.asked, asked),
-        ):
-            if sorted(listed) != sorted(names):
-                which = "each key of `recipes`" + (" with questions" if key == "asked" else "")
-                raise ValueError(f"study.{key}: was {listed}; allowed: {which} once: {', '.join(names)}")
-        return self
-
-    @model_validator(mode="after")
-    def _cost_and_influence_have_a_shape(self) -> Self:
-        for key, name in (("cost", self.cost.recipe), ("influence", self.influence.recipe)):
-            if name not in self.recipes:
-                raise ValueError(f"{key}.recipe: unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
-        return self
-
-    @model_validator(mode="after")
-    def _variants_exist(self) -> Self:
-        if len(set(self.study.variants)) < len(self.study.variants):
-            raise ValueError(f"study.variants: was {self.study.variants}; allowed: each variant once")
-        for name in self.study.variants:
-            if name in (COMPARED, ALL):
-                raise ValueError(f"study.variants: '{name}' is the name of a selection; choose another")
-            if not (MIXERS / f"{name}.py").is_file():
-                raise ValueError(f"study.variants: '{name}' has no file stages/mixers/{name}.py")
-            if name not in self.variants:
-                raise ValueError(f"study.variants: '{name}' has no section variants.{name}")
-        for name in self.study.compared:
-            if name not in self.study.variants or self.study.compared.count(name) > 1:
-                raise ValueError(f"study.compared: '{name}'; allowed: entries of study.variants, each once")
-        for name in self.influence.settings:  # one that study.variants leaves out is not drawn
-            if not (MIXERS / f"{name}.py").is_file():
-                raise ValueError(f"influence.settings: '{name}' has no file stages/mixers/{name}.py")
-        unused = sorted(set(self.variants) - set(self.study.variants))
-        if unused:
-            raise ValueError(f"variants.{unused[0]}: no such entry in study.variants; remove it or add the entry")
-        selections = [COMPARED, ALL, *self.study.variants]
-        if self.model.variant not in selections:
-            allowed = ", ".join(selections)
-            raise ValueError(f"model.variant: unknown variant '{self.model.variant}'; allowed: {allowed}")
+    def _names_exist(self) -> Self:
+        study, asked = self.study, [name for name, each in self.recipes.items() if isinstance(each, QuestionRecipe)]
+        _each_once("study.recipes", study.recipes, self.recipes, "each key of `recipes`")
+        _each_once("study.asked", study.asked, asked, "each key of `recipes` with questions")
+        _each_once("study.variants", study.variants, self.variants, "each key of `variants`")
+        for key, names in (("study.variants", study.variants), ("influence.settings", self.influence.settings)):
+            for name in names:
+                if name in (COMPARED, ALL):
+                    raise ValueError(f"{key}: '{name}' is the name of a selection; choose another")
+                if not (MIXERS / f"{name}.py").is_file():
+                    raise ValueError(f"{key}: '{name}' has no file stages/mixers/{name}.py")
+        if len(set(study.compared)) < len(study.compared):
+            raise ValueError(f"study.compared: was {study.compared}; allowed: entries of study.variants, each once")
+        known = (
+            ("cost.recipe", self.cost.recipe, study.recipes),
+            ("influence.recipe", self.influence.recipe, study.recipes),
+            ("ablation.recipe", self.ablation.recipe, study.asked),
+            ("ablation.variant", self.ablation.variant, study.variants),
+            ("model.variant", self.model.variant, [COMPARED, ALL, *study.variants]),
+            ("recipe", self.recipe, study.asked),
+            *(("study.compared", name, study.variants) for name in study.compared),
+        )
+        for key, name, allowed in known:
+            if name not in allowed:
+                raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(allowed)}")
         return self
 
     @model_validator(mode="after")
     def _ablations_are_recipes(self) -> Self:
-        ablation, recipe = self.ablation, self.recipes.get(self.ablation.recipe)
-        if not isinstance(recipe, QuestionRecipe):
-            raise ValueError(f"ablation.recipe: was '{ablation.recipe}'; allowed: {', '.join(self.study.asked)}")
-        if ablation.variant not in self.study.variants:
-            raise ValueError(f"ablation.variant: was '{ablation.variant}'; allowed: {', '.join(self.study.variants)}")
+        ablation, recipe = self.ablation, self.question_recipe(self.ablation.recipe)
         if ablation.changes.get(FULL) != {}:
             raise ValueError(f"ablation.changes.{FULL}: allowed: {{}}, for what the changes are compared with")
         plain = ablation.applied(FULL, recipe)
@@ -158,6 +131,13 @@ class Settings(Section):
             StudyError: there is none, or it has none.
         """
         return with_questions(name, self.recipe_named(name))
+
+
+def _each_once(key: str, listed: Sequence[str], names: Collection[str], what: str) -> None:
+    """Let a list pass that has each of the names once, and no other."""
+    for name in dict.fromkeys([*listed, *names]):
+        if listed.count(name) != (name in names):
+            raise ValueError(f"{key}: '{name}'; allowed: {what} once: {', '.join(names)}")
 
 
 def load(path: Path = PARAMS) -> Settings:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from stages.settings.section import Count, Rate, Section, Share, kind
+from stages.settings.section import Count, Rate, Section, Share
 from stages.system.errors import StudyError
 
 TEXT = "text"  # the source without questions
@@ -59,9 +59,7 @@ class SpanCorruption(Section):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.shortest_document > self.longest_document:
-            raise ValueError(
-                f"shortest_document {self.shortest_document} exceeds longest_document {self.longest_document}"
-            )
+            raise ValueError(f"shortest_document {self.shortest_document} exceeds {self.longest_document}, the longest")
         return self
 
 
@@ -89,12 +87,10 @@ class WordCloze(PhraseCloze):
     most_words: Annotated[int, Field(ge=0)]
     common_words: Count | None
     in_order: Share
-    most_phrases: Count
 
 
 class CausalLM(Section):
     mixture_weight: Share
-    starts: Literal["document", "anywhere"]
 
 
 class Objectives(Section):
@@ -107,8 +103,7 @@ class Objectives(Section):
 
     @model_validator(mode="after")
     def _mixture_weights_sum_to_one(self) -> Self:
-        objectives = (self.span_corruption, self.title_cloze, self.word_cloze, self.causal_lm)
-        mixture_weights = [objective.mixture_weight for objective in objectives if objective]
+        mixture_weights = [objective.mixture_weight for _, objective in self if objective]
         if not mixture_weights:
             raise ValueError(f"no objective; allowed: at least one of {', '.join(type(self).model_fields)}")
         if abs(sum(mixture_weights) - 1) > 1e-9:
@@ -166,19 +161,11 @@ class Recipe(Section):
             )
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds {self.seeds} name one twice; allowed: distinct numbers")
-        return self
-
-    @model_validator(mode="after")
-    def _objectives_suit_the_source(self) -> Self:
-        objectives, source = self.pretrain.objectives, self.data.source
-        for name in ("title_cloze", "word_cloze"):
-            if getattr(objectives, name) and source == TEXT:
+        for name, objective in self.pretrain.objectives:
+            if objective and self.data.source == TEXT and name in ("title_cloze", "word_cloze"):
                 raise ValueError(f"pretrain.objectives.{name}: a text has no pages with names; remove it")
-        if objectives.causal_lm and objectives.causal_lm.starts == "anywhere" and source != TEXT:
-            raise ValueError(
-                f"pretrain.objectives.causal_lm.starts: was 'anywhere'; allowed for data.source {source}, whose pages "
-                "do not go on in one another: document"
-            )
+            if objective and self.data.source != TEXT and name == "causal_lm":
+                raise ValueError(f"pretrain.objectives.{name}: pages do not go on in one another; remove it")
         return self
 
 
@@ -208,15 +195,12 @@ def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:
 
 def _kind(recipe: Any) -> str:
     """Which kind of recipe the content of a section, or a recipe, is."""
-    if isinstance(recipe, Recipe):
-        source: Any = recipe.data.source
-    else:
-        data = recipe.get("data") if isinstance(recipe, dict) else None
-        source = data.get("source") if isinstance(data, dict) else None
-    return kind("text") if source == TEXT else kind("questions")
+    for key in ("data", "source"):
+        recipe = recipe.get(key) if isinstance(recipe, dict) else getattr(recipe, key, None)
+    return "<text>" if recipe == TEXT else "<questions>"
 
 
+# unlike a key, a tag in angle brackets is no part of a fault's line
 AnyRecipe = Annotated[
-    Annotated[Recipe, Tag(kind("text"))] | Annotated[QuestionRecipe, Tag(kind("questions"))],
-    Discriminator(_kind),
+    Annotated[Recipe, Tag("<text>")] | Annotated[QuestionRecipe, Tag("<questions>")], Discriminator(_kind)
 ]

@@ -69,11 +69,6 @@ def fault_of(error: ValidationError, prefix: str) -> str:
     return f"{_sentence(faults[0], prefix)}{more}"
 
 
-def kind(name: str) -> str:
-    """The tag of one of several kinds of a section; unlike a key, it is no part of a fault's line."""
-    return f"<{name}>"
-
-
 def _sentence(fault: Any, prefix: str) -> str:
     """A pydantic fault in one line: key, what it was, what is allowed."""
     parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"])]

@@ -8,6 +8,8 @@ import pandas as pd
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 
+COLUMNS = ["split", "row", "has_page", "in_page", "position", "train_count", "unknown"]
+
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
     """A row for each question of each split:
@@ -23,22 +25,12 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
     pages = own_pages(documents, {question.name for asked in questions.values() for question in asked})
     answers = Counter(question.place for question in questions["train"])
     rows = []
-    for split, asked in questions.items():
-        for question in asked:
-            own = pages.get(question.name, [])
-            positions = [page.find(question.place) for page in own if question.place and question.place in page]
-            rows.append(
-                {
-                    "split": split,
-                    "row": question.row,
-                    "has_page": int(bool(own)),
-                    "in_page": int(bool(positions)),
-                    "position": min(positions, default=-1),
-                    "train_count": answers[question.place] if question.place else 0,
-                    "unknown": len(vocabulary.unknown(question.question)),
-                }
-            )
-    return pd.DataFrame(rows)
+    for split, question in [(split, question) for split, asked in questions.items() for question in asked]:
+        own, place = pages.get(question.name, []), question.place
+        positions = [page.index(place) for page in own if place and place in page]
+        facts = bool(own), bool(positions), min(positions, default=-1), answers[place] if place else 0
+        rows.append((split, question.row, *map(int, facts), len(vocabulary.unknown(question.question))))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:

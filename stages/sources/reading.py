@@ -48,10 +48,9 @@ def read_questions(path: Path, *, labelled: bool, context: int, one_place: bool 
     In: a file as for `read_documents`; `context`, the number of characters the model sees. A labelled
     `question⁇place⁇` has to fit in context + 1 characters (the last one is only ever predicted), a
     question without an answer has to leave room for a place of one character. `one_place` refuses a name
-    that is asked twice with two different places; it is off by default because the training file of
-    CS224N holds nine such names (a city and its country, two namesakes).
-    Out: the questions in the file's order. Spaces around question and place are no part of them and are
-    stripped. A name may always be asked twice with the same place.
+    that is asked twice with two different places; the training file of CS224N holds nine such names (a city
+    and its country, two namesakes).
+    Out: the questions in the file's order, without the spaces around question and place.
     Raises StudyError: no such file, not UTF-8, a reserved character, a missing or extra tab, an empty
     question or place, another form of question, one too long, two places (see above), no question at all.
     """
@@ -60,42 +59,35 @@ def read_questions(path: Path, *, labelled: bool, context: int, one_place: bool 
     for row, line in _lines(path):
         if not line.strip():
             continue
-        question = _question(path, row, line, labelled, context)
+        try:
+            question = _question(row, line, labelled, context)
+        except ValueError as fault:
+            raise _fault(path, row, str(fault), f"write {_form(labelled)}") from None
         earlier = first.setdefault(question.name, question)
         if one_place and earlier.place != question.place:
-            raise _fault(
-                path,
-                row,
-                f"{quoted(question.name)} is born in {quoted(question.place or '')} here and in "
-                f"{quoted(earlier.place or '')} in line {earlier.row}",
-                "keep one of the two",
-            )
+            what = f"{quoted(question.name)} is born in {quoted(question.place or '')} here and in "
+            raise _fault(path, row, f"{what}{quoted(earlier.place or '')} in line {earlier.row}", "keep one of the two")
         questions.append(question)
     if not questions:
         raise _fault(path, 1, "the file holds no question", f"write {_form(labelled)}, one a line")
     return questions
 
 
-def _question(path: Path, row: int, line: str, labelled: bool, context: int) -> Question:
-    fields = [field.strip() for field in line.split("\t")]
-    if len(fields) != (2 if labelled else 1):
-        found = {1: "no tab", 2: "one tab"}.get(len(fields), f"{len(fields) - 1} tabs")
-        wanted = "exactly one" if labelled else "none"
-        raise _fault(path, row, f"{found} where there should be {wanted}", f"write {_form(labelled)}")
-    question, place = fields[0], fields[1] if labelled else None
-    if not question:
-        raise _fault(path, row, "the question is empty", f"write {_form(labelled)}")
-    if place == "":
-        raise _fault(path, row, f"no place follows {quoted(question)}", f"write {_form(labelled)}")
+def _question(row: int, line: str, labelled: bool, context: int) -> Question:
+    """The question of a line; ValueError: what is wrong with it."""
+    question, *places = (field.strip() for field in line.split("\t"))
+    if len(places) != labelled:
+        raise ValueError(f"tabs found: {len(places)}, wanted: {int(labelled)}")
     form = QUESTION.fullmatch(question)
     if form is None:
-        raise _fault(path, row, f"{quoted(question)} is not a known question", f"write {_form(labelled)}")
-    length = len(question) + len(place or "x") + 2 * len(MASK)
+        raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
+    if "" in places:
+        raise ValueError(f"no place follows {quoted(question)}")
+    length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK)
     if length > context + 1:
-        what = "question and place take" if labelled else "the question and a place of one character take"
-        advice = f"shorten {quoted(question)} or raise the context"
-        raise _fault(path, row, f"{what} {length} characters with their marks, {context + 1} fit", advice)
-    return Question(row, question, form[1], place)
+        what = f"{quoted(question)} takes {length} characters with place and marks, {context + 1} fit"
+        raise ValueError(f"{what}: shorten it or raise the context")
+    return Question(row, question, form[1], places[0] if labelled else None)
 
 
 def _form(labelled: bool) -> str:

@@ -41,28 +41,12 @@ ASKED = {
 }
 
 
-def test_a_question_is_followed_by_its_answer_between_masks_and_only_those_are_targets() -> None:
-    vocabulary = Vocabulary.of(["Where was Oda Tam born? Vell Ilm"])
-    questions = Ragged.of([vocabulary.encode(f"Where was {name} born?") for name in ("Oda", "Tam O")])
-    answers = Ragged.of([vocabulary.encode(place) for place in ("Vell", "Im")])
-    examples = question_examples(questions, answers, np.array([1, 0]))
-    assert [vocabulary.decode(row) for row in examples.inputs] == [
-        "Where was Tam O born?⁇Im",
-        "Where was Oda born?⁇Vell",
-    ]
-    assert [vocabulary.decode(row) for row in examples.targets] == [
-        "□" * 20 + "⁇Im⁇",
-        "□" * 18 + "⁇Vell⁇"[:6],
-    ]
-    assert examples.lengths.tolist() == [24, 24]
-
-
-def test_a_shorter_question_ends_in_pad() -> None:
+def test_only_the_answer_and_its_masks_are_targets_and_a_shorter_question_ends_in_pad() -> None:
     vocabulary = Vocabulary.of(["abc?xyz"])
     questions, answers = (
-        Ragged.of([vocabulary.encode(each) for each in some]) for some in (["a?", "abc?"], ["x", "yz"])
+        Ragged.of([vocabulary.encode(each) for each in some]) for some in (["abc?", "a?"], ["yz", "x"])
     )
-    examples = question_examples(questions, answers, np.array([0, 1]))
+    examples = question_examples(questions, answers, np.array([1, 0]))
     assert [vocabulary.decode(row) for row in examples.inputs] == ["a?⁇x⁇□□", "abc?⁇yz"]
     assert [vocabulary.decode(row) for row in examples.targets] == ["□⁇x⁇□□□", "□□□⁇yz⁇"]
     assert examples.lengths.tolist() == [4, 7]
@@ -87,47 +71,20 @@ def test_a_prompt_is_the_question_and_the_mask_that_opens_the_answer() -> None:
     assert vocabulary.decode(prompt(vocabulary.encode("Where?"))) == "Where?⁇"
 
 
-@pytest.fixture(scope="module", name="known")
-def known_fixture() -> pd.DataFrame:
-    return audit(PAGES, ASKED, Vocabulary.of([*PAGES, "Where was Lu Fane born?"])).set_index(["split", "row"])
-
-
-@pytest.mark.parametrize(
-    ("split", "row", "has_page", "in_page", "position", "train_count", "unknown"),
-    [
-        ("train", 1, 1, 1, 19, 1, 0),
-        ("train", 2, 1, 1, 26, 1, 0),  # a name with full stops
-        ("train", 4, 1, 1, 24, 2, 0),  # first in the second of three pages
-        ("train", 5, 0, 0, -1, 2, 0),  # no page
-        ("dev", 1, 1, 1, 34, 2, 0),
-        ("dev", 2, 0, 0, -1, 0, 0),  # no full stop follows the name
-        ("dev", 3, 1, 0, -1, 0, 0),  # the page names another place
-        ("test", 1, 0, 0, -1, 0, 1),  # 'į' stands in no page
-        ("test", 2, 1, 0, -1, 0, 0),  # `J. An`, and not `J. R. Brae` alone
-    ],
-)
-def test_the_audit_tells_what_can_be_known(
-    known: pd.DataFrame,
-    split: str,
-    row: int,
-    has_page: int,
-    in_page: int,
-    position: int,
-    train_count: int,
-    unknown: int,
-) -> None:
-    found = known.loc[(split, row)]
-    assert found.to_dict() == {
-        "has_page": has_page,
-        "in_page": in_page,
-        "position": position,
-        "train_count": train_count,
-        "unknown": unknown,
-    }
-
-
-def test_the_audit_has_a_row_for_each_question(known: pd.DataFrame) -> None:
-    assert list(known.index) == [(split, each.row) for split, asked in ASKED.items() for each in asked]
+def test_the_audit_tells_what_can_be_known_of_each_question() -> None:
+    known = audit(PAGES, ASKED, Vocabulary.of([*PAGES, "Where was Lu Fane born?"]))
+    assert known.to_csv(sep=" ", index=False) == (
+        "split row has_page in_page position train_count unknown\n"
+        "train 1 1 1 19 1 0\n"
+        "train 2 1 1 26 1 0\n"  # a name with full stops
+        "train 4 1 1 24 2 0\n"  # first in the second of three pages
+        "train 5 0 0 -1 2 0\n"  # no page
+        "dev 1 1 1 34 2 0\n"
+        "dev 2 0 0 -1 0 0\n"  # no full stop follows the name
+        "dev 3 1 0 -1 0 0\n"  # the page names another place
+        "test 1 0 0 -1 0 1\n"  # 'į' stands in no page
+        "test 2 1 0 -1 0 0\n"  # `J. An`, and not `J. R. Brae` alone
+    )
 
 
 def test_prepared_data_are_read_back_as_they_were(tmp_path: Path) -> None:
@@ -135,10 +92,10 @@ def test_prepared_data_are_read_back_as_they_were(tmp_path: Path) -> None:
     prepared.save(tmp_path)
     again = Prepared.load(tmp_path)
     assert again.vocabulary == prepared.vocabulary
-    pairs = [(again.documents, prepared.documents)]
-    pairs += [(again.questions[split], prepared.questions[split]) for split in ("train", "dev", "test")]
-    pairs += [(again.answers[split], prepared.answers[split]) for split in ("train", "dev", "test")]
-    for read, written in pairs:
+    tables = [(again.documents, prepared.documents)]
+    for split in ("train", "dev", "test"):
+        tables += [(getattr(again, kind)[split], getattr(prepared, kind)[split]) for kind in ("questions", "answers")]
+    for read, written in tables:
         assert read.tokens.dtype == written.tokens.dtype == np.int64
         assert np.array_equal(read.tokens, written.tokens)
         assert np.array_equal(read.offsets, written.offsets)
@@ -162,11 +119,6 @@ def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Pat
     write_table(tmp_path / "table.tsv", table)
     assert b"\r" not in (tmp_path / "table.tsv").read_bytes()
     pd.testing.assert_frame_equal(read_table(tmp_path / "table.tsv"), table)
-
-
-def test_data_that_were_not_prepared_are_told_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"encoded\.safetensors is missing; `dvc repro` makes it\Z"):
-        Prepared.load(tmp_path)
 
 
 def lose(key: bytes) -> Callable[[bytes], bytes]:
@@ -212,7 +164,7 @@ def test_damaged_prepared_data_are_told_in_one_line(
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("name", ["vocabulary.json", "questions.tsv"])
+@pytest.mark.parametrize("name", ["encoded.safetensors", "vocabulary.json", "questions.tsv"])
 def test_a_part_of_the_prepared_data_that_is_missing_is_told_in_one_line(tmp_path: Path, name: str) -> None:
     tiny_prepared().save(tmp_path)
     (tmp_path / name).unlink()

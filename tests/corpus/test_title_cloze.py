@@ -1,76 +1,44 @@
 """Title clozes: what an example looks like."""
 
 import numpy as np
-import pytest
 
-from stages.corpus.example import MASK, PAD
-from stages.corpus.objectives import Mixture
+from stages.corpus.example import PAD
 from stages.corpus.prepared import Prepared
 from stages.corpus.title_cloze import TitleClozes
-from stages.settings import Objectives, TitleCloze
-from tests.tiny import TITLE_CLOZE, spans
+from tests.tiny import TITLE_CLOZE
 
 
-def clozes(documents: list[str], settings: TitleCloze, context: int = 64) -> tuple[Prepared, TitleClozes]:
-    prepared = Prepared.of(documents, {"train": [], "dev": [], "test": []})
-    return prepared, TitleClozes(prepared, settings, context)
-
-
-def test_golden_example_with_the_name_before_the_context():
-    prepared, drawn = clozes(["Oda Quill. born in Vell ."], TITLE_CLOZE)
+def drawn(**settings: float) -> set[tuple[str, str]]:
+    """What is read and what is to be said in 300 examples of one page."""
+    prepared = Prepared.of(["Oda Quill. born in Vell ."], {"train": [], "dev": [], "test": []})
+    clozes = TitleClozes(prepared, TITLE_CLOZE.model_copy(update=settings), 64)
+    examples = clozes.draw(np.zeros(300, np.int64), np.random.default_rng(0))
     decode = prepared.vocabulary.decode
-    seen = set()
-    for seed in range(200):
-        examples = drawn.draw(np.array([0]), np.random.default_rng(seed))
-        length = examples.lengths[0]
-        seen.add(decode(examples.inputs[0, :length]))
-        loss_mask = examples.targets[0] != PAD
-        assert decode(examples.targets[0][loss_mask]) == "⁇Vell⁇"
-    assert seen == {"Oda Quill⁇Vell"} | {f"Oda Quill {'born in '[-k:]}⁇Vell" for k in range(1, 9)}
+    return {
+        (decode(inputs[:length]), decode(targets[targets != PAD]))
+        for inputs, targets, length in zip(examples.inputs, examples.targets, examples.lengths, strict=True)
+    }
 
 
-def test_free_order_puts_the_name_anywhere_in_the_context_and_loses_no_character():
-    settings = TITLE_CLOZE.model_copy(update={"free_order": 1.0})
-    prepared, drawn = clozes(["Oda Quill. born in Vell ."], settings)
+def test_golden_examples_with_the_name_before_the_context() -> None:
+    read = {"Oda Quill⁇Vell"} | {f"Oda Quill {'born in '[-k:]}⁇Vell" for k in range(1, 9)}
+    assert drawn() == {(each, "⁇Vell⁇") for each in read}
+
+
+def test_free_order_puts_the_name_anywhere_in_the_context_and_loses_no_character() -> None:
     starts = set()
-    for seed in range(300):
-        examples = drawn.draw(np.array([0]), np.random.default_rng(seed))
-        cue = prepared.vocabulary.decode(examples.inputs[0, : examples.lengths[0]]).partition("⁇")[0]
-        assert cue.count("Oda Quill") == 1
+    for read, said in drawn(free_order=1.0):
+        cue = read.partition("⁇")[0]
+        assert cue.count("Oda Quill") == 1 and said == "⁇Vell⁇"
+        assert "bornin".endswith(cue.replace("Oda Quill", "").replace(" ", ""))
         starts.add(cue.index("Oda Quill"))
-        rest = cue.replace("Oda Quill", "").replace(" ", "")
-        assert "bornin".endswith(rest)
     assert len(starts) > 5
 
 
-def test_blanked_characters_are_pad_and_only_in_the_context():
-    settings = TITLE_CLOZE.model_copy(update={"blanked_rows": 1.0, "blanked_characters": 1.0})
-    prepared, drawn = clozes(["Oda Quill. born in Vell ."], settings)
-    examples = drawn.draw(np.zeros(50, dtype=np.int64), np.random.default_rng(0))
-    for inputs, length in zip(examples.inputs, examples.lengths, strict=True):
-        text = prepared.vocabulary.decode(inputs[:length])
-        assert text.startswith("Oda Quill")
-        assert set(text[len("Oda Quill") : text.index("⁇")]) <= {" ", "□"}
-
-
-@pytest.mark.parametrize("context", [16, 24, 40])
-def test_examples_fit_the_context(context: int):
-    documents = ["Oda Quill. She was born in " + "Vell" * 30 + " and lived in Ilm .", "A very long name indeed. x ."]
-    _, drawn = clozes(documents, TITLE_CLOZE.model_copy(update={"longest_context": 50}), context)
-    for seed in range(30):
-        examples = drawn.draw(np.array([0]), np.random.default_rng(seed))
-        assert examples.lengths.max() <= context
-
-
-def test_a_mixture_draws_each_objective_by_its_share():
-    prepared = Prepared.of(["Oda Quill. born in Vell ."] * 4, {"train": [], "dev": [], "test": []})
-    objectives = Objectives(
-        span_corruption=spans(25, 25).model_copy(update={"mixture_weight": 0.25}),
-        title_cloze=TITLE_CLOZE.model_copy(update={"mixture_weight": 0.75}),
+def test_blanked_characters_are_pad_and_only_in_the_context() -> None:
+    for read, said in drawn(blanked_rows=1.0, blanked_characters=1.0):
+        assert read.startswith("Oda Quill") and read.endswith("⁇Vell") and said == "⁇Vell⁇"
+        assert set(read[len("Oda Quill") : read.index("⁇")]) <= {" ", "□"}
+    assert any(
+        "□" in read and "n" in read.partition(" ")[2] for read, _ in drawn(blanked_rows=1.0, blanked_characters=0.5)
     )
-    mixture = Mixture(prepared, objectives, context=64)
-    examples = mixture.draw(np.zeros(4000, dtype=np.int64), np.random.default_rng(1))
-    is_span = (examples.targets != PAD).sum(axis=1) > len("⁇Vell⁇")
-    assert len(examples.inputs) == 4000
-    assert is_span.mean() == pytest.approx(0.25, abs=0.03)
-    assert ((examples.inputs == MASK).sum(axis=1) >= 1).all()

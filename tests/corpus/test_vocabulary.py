@@ -15,20 +15,16 @@ def test_pad_and_mask_come_first_then_the_characters_in_code_point_order() -> No
     assert len(vocabulary) == 8
 
 
-def test_the_order_of_documents_does_not_matter() -> None:
-    assert Vocabulary.of(DOCUMENTS) == Vocabulary.of(DOCUMENTS[::-1])
-
-
 def test_no_document_leaves_the_line_feed_alone() -> None:
     assert Vocabulary.of([]).characters == ("□", "⁇", "\n")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_encoded_text_decodes_to_itself(document: str) -> None:
+def test_encoded_text_decodes_to_itself_whatever_the_documents_order() -> None:
     vocabulary = Vocabulary.of(DOCUMENTS)
-    numbers = vocabulary.encode(document)
-    assert len(numbers) == len(document)
-    assert vocabulary.decode(numbers) == document
+    assert Vocabulary.of(DOCUMENTS[::-1]) == vocabulary
+    for document in DOCUMENTS:
+        numbers = vocabulary.encode(document)
+        assert len(numbers) == len(document) and vocabulary.decode(numbers) == document
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_the_cloze_is_a_title_cloze() -> None:
 def test_the_words_are_a_word_cloze_in_the_pages_order(context: int) -> None:
     settings = OF["open"].word_cloze
     assert settings is not None
-    ordered = settings.model_copy(update={"in_order": 1.0, "words_after": 0, "most_phrases": 1})
+    ordered = settings.model_copy(update={"in_order": 1.0, "words_after": 0})
     asked = words(FACT, "Ada", ANY, context)
     assert asked.text + asked.target in drawn(WordClozes(PREPARED, ordered, context))
 

@@ -12,8 +12,8 @@ that guesses does no better than one that always answers London.
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
+from stages.settings import CORPUS_FILE, QUESTION_FILES, Synthetic
 from stages.sources.world.names import CULTURES, Culture
 from stages.sources.world.pages import biography
 from stages.sources.world.places import LONDON, LONDON_SHARE, homes, weights
@@ -24,49 +24,11 @@ from stages.system.files import new_folder, write_text
 TEMPLATES_AVAILABLE = len(FORMS)
 NAMES_AVAILABLE = sum(len(culture.given_names()) * len(culture.family_names()) for culture in CULTURES.values())
 
+TOO_MANY = "sources.synthetic.people: there are fewer distinct names; ask for fewer people"
+
 HOME_SHARE = 0.1  # of the people bear a name of their birthplace's culture; more would make names tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
 PLACE_WITHIN = 112  # characters: what pretraining sees of a page at most (handout, span corruption)
-
-
-class People(Protocol):
-    """How many persons each split has."""
-
-    @property
-    def train(self) -> int:
-        """Persons whose questions are trained on."""
-
-    @property
-    def dev(self) -> int:
-        """Persons whose questions are asked with answers at hand."""
-
-    @property
-    def test(self) -> int:
-        """Persons whose questions are written without answers."""
-
-
-class Settings(Protocol):
-    """What a world is made from."""
-
-    @property
-    def seed(self) -> int:
-        """What every draw follows from."""
-
-    @property
-    def people(self) -> People:
-        """The sizes of the splits."""
-
-    @property
-    def templates(self) -> int:
-        """How many sentence forms are in use, 1 to TEMPLATES_AVAILABLE."""
-
-    @property
-    def distractors(self) -> float:
-        """Share of the pages that name another place than the birthplace."""
-
-    @property
-    def missing(self) -> float:
-        """Share of the pages that do not name the birthplace."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +100,7 @@ class NameRegister:
                 self._names.add(name)
                 self._beginnings.update(name[: end + 1] for end in range(len(name)))
                 return key, given, family
-        raise _too_many(f"no more than {len(self._names)}")
+        raise StudyError(TOO_MANY)
 
     def _extend(self, culture: Culture, given: str, family: str) -> tuple[str, str]:
         if self._rng.random() < culture.initials:
@@ -151,18 +113,21 @@ class NameRegister:
         return given, family
 
 
-def generate(settings: Settings) -> World:
+def generate(settings: Synthetic) -> World:
     """Make the world that `settings` describe; equal settings make equal worlds.
 
     In each split London is the birthplace of exactly round(0.05 n) of the n people, and the shares
     `missing` and `distractors` are kept exactly, rounded to whole pages.
 
-    Raises StudyError for settings out of range, and for more people than there are names.
+    Raises StudyError for more sentence forms or people than there are.
     """
-    _check(settings)
+    sizes = (settings.people.train, settings.people.dev, settings.people.test)
+    if settings.templates > TEMPLATES_AVAILABLE:
+        raise StudyError(f"sources.synthetic.templates: was {settings.templates}; allowed: 1 to {TEMPLATES_AVAILABLE}")
+    if sum(sizes) > NAMES_AVAILABLE:
+        raise StudyError(TOO_MANY)
     rng = random.Random(settings.seed)
     names = NameRegister(rng)
-    sizes = (settings.people.train, settings.people.dev, settings.people.test)
     return World(*(_split(size, settings, names, rng) for size in sizes))
 
 
@@ -173,35 +138,17 @@ def write(world: World, folder: Path) -> None:
     birth_test_inputs.tsv questions only; all UTF-8 with LF line ends and a final newline.
     """
     files = {
-        "wiki.txt": [person.page for person in world.people],
-        "birth_places_train.tsv": [f"{person.question}\t{person.birthplace}" for person in world.train],
-        "birth_dev.tsv": [f"{person.question}\t{person.birthplace}" for person in world.dev],
-        "birth_test_inputs.tsv": [person.question for person in world.test],
+        CORPUS_FILE: [person.page for person in world.people],
+        QUESTION_FILES["train"]: [f"{person.question}\t{person.birthplace}" for person in world.train],
+        QUESTION_FILES["dev"]: [f"{person.question}\t{person.birthplace}" for person in world.dev],
+        QUESTION_FILES["test"]: [person.question for person in world.test],
     }
     with new_folder(folder) as new:
         for name, lines in files.items():
             write_text(new / name, "".join(f"{line}\n" for line in lines))
 
 
-def _check(settings: Settings) -> None:
-    people = settings.people
-    for split, size in (("train", people.train), ("dev", people.dev), ("test", people.test)):
-        if size < 1:
-            raise StudyError(f"sources.synthetic.people.{split}: {size}; give 1 or more")
-    if people.train + people.dev + people.test > NAMES_AVAILABLE:
-        raise _too_many(f"fewer than {NAMES_AVAILABLE}")
-    if not 1 <= settings.templates <= TEMPLATES_AVAILABLE:
-        raise StudyError(f"sources.synthetic.templates: {settings.templates}; give 1 to {TEMPLATES_AVAILABLE}")
-    for key, share in (("distractors", settings.distractors), ("missing", settings.missing)):
-        if not 0 <= share <= 1:
-            raise StudyError(f"sources.synthetic.{key}: {share}; give a share from 0 to 1")
-
-
-def _too_many(limit: str) -> StudyError:
-    return StudyError(f"sources.synthetic.people: distinct names can be made for {limit} people; ask for fewer")
-
-
-def _split(size: int, settings: Settings, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:
+def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:
     home = homes()
     named = _flags(size, size - round(settings.missing * size), rng)
     distracted = _flags(size, round(settings.distractors * size), rng)
@@ -209,13 +156,12 @@ def _split(size: int, settings: Settings, names: NameRegister, rng: random.Rando
     for index, birthplace in enumerate(_birthplaces(size, rng)):
         culture, given, family = names.draw(home[birthplace] if rng.random() < HOME_SHARE else None)
         elsewhere = _another_place(birthplace, rng) if distracted[index] else None
-        names_it = named[index]
-        fits = False
-        while not fits:  # ends: with few words the first form fits every name and place
+        while True:  # ends: with few words the first form fits every name and place
             form = rng.randrange(settings.templates)
-            text = biography(form, given, family, culture, birthplace if names_it else None, elsewhere, rng)
-            person = Person(given, family, culture, birthplace, names_it, elsewhere, form, text)
-            fits = _fits(person)
+            text = biography(form, given, family, culture, birthplace if named[index] else None, elsewhere, rng)
+            person = Person(given, family, culture, birthplace, named[index], elsewhere, form, text)
+            if _fits(person):
+                break
         people.append(person)
     return tuple(people)
 

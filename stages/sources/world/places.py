@@ -6,7 +6,7 @@ LONDON = "London"
 LONDON_SHARE = 0.05  # of the birthplaces; every other place is rarer
 
 # A tier is the frequency of each of its places, relative to the other tiers, and its places by the
-# naming culture (a key of world_names.CULTURES) that is at home there. No place is part of another
+# naming culture (a key of names.CULTURES) that is at home there. No place is part of another
 # one's name ("York" in "New York"), so that finding a place's letters in a page means the page names it.
 TIERS: tuple[tuple[float, Mapping[str, str]], ...] = (
     (3.2, {"french": "Paris"}),

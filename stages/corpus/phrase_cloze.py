@@ -1,4 +1,4 @@
-"""How likely a phrase of a page is asked for.
+"""What clozes of capitalised phrases share: a cue, ⁇ and a phrase of the page, drawn by its weight.
 
 A phrase that many pages have tells little of any, and one that no other page has (mostly another person's name) is much
 to memorise for a single page: both can be asked for more seldom, by their document frequency. A phrase that answers a
@@ -8,22 +8,51 @@ one before it mostly says where that lies (Peru in `Ulm, Peru`), and is seldom w
 """
 
 import re
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
-from stages.corpus.page import Page, shared_by
+from stages.corpus.example import MASK, Examples
+from stages.corpus.page import Page, page, shared_by
 from stages.corpus.prepared import Prepared
 from stages.settings import PhraseCloze
 
 COMMA = re.compile(r"\s*,\s*")
 
 
-def phrase_weights(prepared: Prepared, texts: list[str], pages: list[Page], settings: PhraseCloze) -> list[np.ndarray]:
+class PhraseClozes(ABC):
+    """Draws clozes from documents."""
+
+    opening_is_target: ClassVar[bool]  # whether the ⁇ that ends a cue is a target
+
+    def __init__(self, prepared: Prepared, settings: PhraseCloze, context: int) -> None:
+        """context: the longest sequence a model can read."""
+        self.documents = prepared.documents
+        self.context = context
+        self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
+        self.texts = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(len(prepared.documents))]
+        self.pages = [page(text) for text in self.texts]
+        self.weights = phrase_weights(self.texts, self.pages, prepared.training_answers, settings)
+
+    def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        """One example from each document in `rows` (B,): targets are the phrase and the ⁇ that closes it."""
+        drawn = [self.cloze(row, generator) for row in rows]
+        sequences = [np.concatenate([cue, [MASK], phrase, [MASK]]) for cue, phrase in drawn]
+        return Examples.of_rows(sequences, [len(cue) + (not self.opening_is_target) for cue, _ in drawn])
+
+    @abstractmethod
+    def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """The cue and the phrase of an example from a document; a page without a phrase gives its name and nothing."""
+
+
+def phrase_weights(
+    texts: list[str], pages: list[Page], answers: frozenset[str], settings: PhraseCloze
+) -> list[np.ndarray]:
     """The weights of each page's phrases: the chance of each, in proportion to the others of its page.
 
-    texts: the documents, pages: their parts.
+    texts: the documents, pages: their parts, answers: those of the training questions.
     """
-    answers = prepared.training_answers
     phrases = [[text[slice(*phrase)] for phrase in parts.phrases] for text, parts in zip(texts, pages, strict=True)]
     frequency = shared_by(phrases)
 

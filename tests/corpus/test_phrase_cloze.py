@@ -1,4 +1,4 @@
-"""How likely each phrase of a page is asked for, whatever the cloze."""
+"""How likely each phrase of a page is asked for, and that examples fit the context, whatever the cloze."""
 
 from collections import Counter
 
@@ -8,11 +8,11 @@ import pytest
 from stages.corpus.example import PAD
 from stages.corpus.objectives import Mixture
 from stages.corpus.page import page
-from stages.corpus.phrase_weights import joined_by_comma
+from stages.corpus.phrase_cloze import joined_by_comma
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.settings import Objectives
-from tests.tiny import TITLE_CLOZE, WORD_CLOZE
+from tests.tiny import TITLE_CLOZE, WORD_CLOZE, spans
 
 PAGES = ["Oda Quill. by Vell , Ilm and Urr .", *["Udo Fenn. to Ilm , Vell ."] * 3, *["Ida Rook. of Vell ."] * 12]
 CLOZES = {"title_cloze": TITLE_CLOZE, "word_cloze": WORD_CLOZE}
@@ -69,3 +69,28 @@ def test_only_a_comma_joins_two_phrases() -> None:
     ]
     assert joined == ["Peru", "Chile", "Rome", "Paris"]
     assert joined_by_comma("Oda. Ulm, Peru", page("Oda. Ulm, Peru")) == [False, True]
+
+
+@pytest.mark.parametrize("context", [16, 24, 40])
+@pytest.mark.parametrize(
+    ("objective", "settings"),
+    [("title_cloze", {"longest_context": 50}), ("word_cloze", {"most_words": 9, "words_before": 9})],
+)
+def test_examples_fit_the_context(objective: str, settings: dict[str, int], context: int) -> None:
+    documents = ["Oda Quill. She was born in " + "Vell" * 30 + " and lived in Ilm .", "A very long name indeed. x ."]
+    prepared = Prepared.of(documents, {"train": [], "dev": [], "test": []})
+    chosen = Objectives.model_validate({objective: CLOZES[objective].model_copy(update=settings)})
+    examples = Mixture(prepared, chosen, context).draw(np.arange(200) % 2, np.random.default_rng(0))
+    assert examples.lengths.max() <= context
+
+
+def test_a_mixture_draws_each_objective_by_its_weight() -> None:
+    prepared = Prepared.of(["Oda Quill. born in Vell ."], {"train": [], "dev": [], "test": []})
+    objectives = Objectives(
+        span_corruption=spans(25, 25).model_copy(update={"mixture_weight": 0.2}),
+        title_cloze=TITLE_CLOZE.model_copy(update={"mixture_weight": 0.5}),
+        word_cloze=WORD_CLOZE.model_copy(update={"mixture_weight": 0.3}),
+    )
+    examples = Mixture(prepared, objectives, context=64).draw(np.zeros(6000, np.int64), np.random.default_rng(1))
+    said = (examples.targets != PAD).sum(axis=1)  # ⁇Vell⁇ by title clozes, Vell⁇ by word clozes
+    assert [np.mean(said > 6), np.mean(said == 6), np.mean(said == 5)] == pytest.approx([0.2, 0.5, 0.3], abs=0.03)
