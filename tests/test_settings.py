@@ -58,7 +58,7 @@ def fault(path: Path) -> str:
     return message
 
 
-@pytest.mark.parametrize("options", [[], ["--only", "keys"], ["--only", "shapes"]])
+@pytest.mark.parametrize("options", [[], ["--keys"]])
 def test_the_committed_file_is_valid(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
