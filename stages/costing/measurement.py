@@ -153,7 +153,7 @@ def _generate(backbone: Backbone, text: Tensor, backend: Backend, characters: in
             backbone(chunk, Packing.full((1, len(chunk))), states)
         for character in text[before:].split(1):
             seconds.append(_seconds(functools.partial(backbone, character, Packing.full((1, 1)), states), backend))
-    return statistics.median(seconds), sum(state.bytes_per_row for state in states)
+    return statistics.median(seconds), sum(state.bytes_per_sequence for state in states)
 
 
 def _timed(work: Callable[[], object], backend: Backend, limits: CostLimits) -> float:

@@ -21,7 +21,7 @@ class Continuation:
     probability: float  # of all of it, the closing MASK included
 
 
-Said = TypeVar("Said", covariant=True)
+Said = TypeVar("Said")
 Hypothesis = tuple[list[int], float]  # its characters and their log-probability
 
 

@@ -25,9 +25,9 @@ def window(rows: int, columns: int, width: int) -> tuple[Tensor, Tensor]:
     return (last - width).clamp(min=0), last
 
 
-def causal(share_dropped: float) -> Callable[[Tensor], Tensor]:
+def causal(dropout_rate: float) -> Callable[[Tensor], Tensor]:
     return lambda scores: fused.attention_weights(
-        scores, *window(scores.shape[-2], scores.shape[-1], 99), 0.2, share_dropped
+        scores, *window(scores.shape[-2], scores.shape[-1], 99), 0.2, dropout_rate
     )
 
 

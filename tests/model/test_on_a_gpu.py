@@ -49,7 +49,7 @@ def test_cached_generation_equals_full_forward(variant: str, cut: list[int]) -> 
     states, of_cpu = (each.empty_states(3, MODEL.context) for each in (on_gpu, model))
     read = [on_gpu(chunk, states).cpu() for chunk in tokens.cuda().split(cut, dim=1)]
     torch.testing.assert_close(torch.cat(read, dim=1), model(tokens), rtol=0, atol=ROUNDING)
-    assert [state.bytes_per_row for state in states] == [state.bytes_per_row for state in of_cpu]
+    assert [state.bytes_per_sequence for state in states] == [state.bytes_per_row for state in of_cpu]
 
 
 def test_answers_are_those_of_the_cpu(variant: str) -> None:

@@ -136,12 +136,12 @@ def test_keys_of_positions_are_the_same_in_each_row_and_head(
         assert (one.double() - other).norm() <= bound * other.norm()
 
 
-def weights(rows: Packing, heads: int, share_dropped: float, size: int = 64) -> Tensor:
+def weights(rows: Packing, heads: int, dropout_rate: float, size: int = 64) -> Tensor:
     """The weights of queries that see all keys up to their own alike: (N, heads, keys), keys at most `size`."""
     values = torch.eye(size)[rows.positions].repeat(1, heads)  # value s has a 1 in channel s
     asking = torch.zeros(len(values), heads * size)
     joined = torch.cat([asking, asking, values], dim=1)
-    return attend_varlen(joined, None, rows, rows, (heads, heads), share_dropped).view(-1, heads, size)
+    return attend_varlen(joined, None, rows, rows, (heads, heads), dropout_rate).view(-1, heads, size)
 
 
 def test_a_share_is_dropped_and_the_rest_scaled() -> None:
