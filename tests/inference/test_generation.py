@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.inference.generation import generate
+from stages.inference.generation import beam_search, generate
 from stages.inference.searches import Continuation
 from stages.model.mixer import State
 from stages.model.packing import Packing
@@ -91,6 +91,7 @@ def test_answers_end_where_the_context_is_full() -> None:
 
 def test_no_prompts_have_no_answers() -> None:
     assert generate(tiny_model(VARIANTS[0]), [], max_characters=5) == []
+    assert beam_search(tiny_model(VARIANTS[0]), [], max_characters=5, width=3) == []
 
 
 def test_a_model_in_training_answers_without_dropout_and_gets_no_gradients() -> None:

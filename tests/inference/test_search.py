@@ -11,7 +11,7 @@ from stages.corpus.example import MASK
 from stages.inference import generation
 from stages.inference.decoding import Sampler, Sampling, greedy
 from stages.inference.generation import answer, beam_search, generate, passage
-from stages.inference.searches import Continuation, likeliest
+from stages.inference.searches import Continuation
 from stages.model.gpt import GPT
 from stages.settings import Generation
 from tests.reference.model import PlainGPT
@@ -64,13 +64,6 @@ def test_a_beam_that_holds_every_hypothesis_finds_all_of_them_in_order(variant: 
     assert sum(each.probability for each in answers) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_narrower_beam_finds_the_very_best_of_a_small_model_too(seed: int) -> None:
-    """Not in general; but 16 hypotheses of at most 64 hold them here, and what they are held to be is exact."""
-    model, prompt = loud(tiny_model(VARIANTS[0], FEW), seed), np.array([3, 2])
-    assert_same(beam_search(model, [prompt], 4, width=16)[0][:3], best_first(model, prompt, 4)[:3])
-
-
 def test_a_beam_ends_where_the_context_is_full() -> None:
     model = loud(tiny_model(VARIANTS[0], FEW))
     prompt = random_prompt(MODEL.context - 1, FEW)
@@ -120,19 +113,6 @@ def test_a_recipes_answer_is_the_best_hypothesis_of_its_beam(beams: int) -> None
     assert_same(answers, told([best for best, *_ in beam_search(model, prompts, 4, beams)]))
     of_greedy = [each.tokens.tolist() for each in generate(model, prompts, 4)]
     assert ([each.tokens.tolist() for each in answers] == of_greedy) == (beams == 1)
-
-
-def test_the_likeliest_ways_on_are_the_best_sums_in_order() -> None:
-    totals, steps = np.array([-1.0, -0.5]), np.array([[-1.0, -3.0, -0.5], [-2.0, -1.0, -4.0]])
-    hypotheses, characters, sums = likeliest(totals, steps, 4)
-    # -1.5 twice: the earlier hypothesis first; then -2.0 and -2.5
-    assert (hypotheses.tolist(), characters.tolist()) == ([0, 1, 0, 1], [2, 1, 0, 0])
-    assert sums.tolist() == [-1.5, -1.5, -2.0, -2.5]
-    assert len(likeliest(totals, steps, 100)[0]) == 6
-
-
-def test_no_prompts_have_no_beams() -> None:
-    assert beam_search(tiny_model(VARIANTS[0]), [], max_characters=5, width=3) == []
 
 
 @torch.no_grad()

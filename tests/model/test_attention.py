@@ -12,7 +12,7 @@ from stages.mixers.rope import Mixer, Settings
 from stages.model.attention import CausalSelfAttention, attend
 from stages.model.packing import Packing
 from stages.settings import Model
-from tests.model.influence import influence, reach
+from tests.model.influence import reach
 from tests.tiny import MODEL, SECTIONS, loud, random_tokens, tiny_model
 
 THETA = 10_000.0
@@ -75,12 +75,6 @@ def test_a_window_wider_than_the_room_of_a_sequence_takes_no_more_than_the_room(
     with torch.inference_mode():
         read = [wide(token, states) for token in tokens.split(1, dim=1)]
         torch.testing.assert_close(torch.cat(read, dim=1), wide(tokens))
-
-
-def test_layers_of_windows_reach_as_far_as_their_windows_together() -> None:
-    width = SECTIONS["window"]["width"]
-    seen = influence(loud(tiny_model("window")), 40)
-    assert torch.equal(seen, in_window(40, MODEL.layers * (width - 1) + 1))
 
 
 @torch.inference_mode()

@@ -32,13 +32,6 @@ def test_past_the_bottleneck_an_output_knows_the_first_inputs_and_its_own(bottle
         assert torch.equal(influence(perceiver(bottleneck, residual, layers), LENGTH), what_passes(bottleneck, LENGTH))
 
 
-def test_without_the_residual_an_output_past_a_bottleneck_of_one_does_not_know_its_own_input() -> None:
-    """It has no effect but on the attention weights, and those of one latent are one."""
-    expected = torch.zeros(LENGTH, LENGTH, dtype=torch.bool)
-    expected[0] = True
-    assert torch.equal(influence(perceiver(1, residual=False), LENGTH), expected)
-
-
 @pytest.mark.parametrize("residual", [True, False])
 def test_without_the_residual_an_input_reaches_its_output_past_the_bottleneck_as_a_query_only(residual: bool) -> None:
     model = perceiver(5, residual)
@@ -46,16 +39,6 @@ def test_without_the_residual_an_input_reaches_its_output_past_the_bottleneck_as
     with torch.no_grad():  # the last block's queries are all the same
         joined.weight[: MODEL.width] = 0
     assert influence(model, LENGTH).diagonal()[5:].tolist() == [residual] * (LENGTH - 5)
-
-
-@pytest.mark.parametrize(("bottleneck", "parameters"), [(32, 3_331_584), (64, 3_339_776)])
-def test_it_is_as_large_as_vanilla_and_its_latents(bottleneck: int, parameters: int) -> None:
-    shape = HANDOUT.model
-    model = tiny_model("perceiver", 256, model=shape, sections=sections(bottleneck))
-    vanilla = tiny_model("vanilla", 256, model=shape)
-    assert model.parameter_count == parameters == vanilla.parameter_count + bottleneck * shape.width
-    sizes = {tuple((name, p.shape) for name, p in block.named_parameters()) for block in model.blocks}
-    assert sizes == {tuple((name, p.shape) for name, p in vanilla.blocks[0].named_parameters())}
 
 
 def test_latents_are_drawn_as_the_courses_are() -> None:

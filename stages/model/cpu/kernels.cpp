@@ -269,8 +269,8 @@ void norm_backward(const number *x, const number *weight, const float *statistic
     add_chunks(biases, width, bias_gradient);
 }
 
-// Sequences of x (N, kinds · nh · hs), each `length` characters from `start` → kinds times (B, nh, T, hs), 0 past a sequence's
-// length; kinds is 1 or 3, b and c may be null.
+// Sequences of x (N, kinds · nh · hs), each `length` characters from `start` → kinds times (B, nh, T, hs), 0 past a
+// sequence's length; kinds is 1 or 3, b and c may be null.
 void split_heads(const number *x, number *a, number *b, number *c, const int64_t *starts, const int64_t *lengths,
                  int64_t batch, int64_t time, int64_t heads, int64_t size, int64_t kinds) {
     number *const to[3] = {a, b, c};

@@ -1,8 +1,8 @@
 // Causal softmax attention over sequences of different lengths that lie one after the other, without PAD.
 //
-// One sequence and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from the
-// first product to the last, as float32 whatever the numbers' type; scores are never written to memory. On the way back
-// they are computed anew (Dao et al. 2022, arXiv 2205.14135). varlen_attention.py has the meaning and the shapes.
+// One sequence and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from
+// the first product to the last, as float32 whatever the numbers' type; scores are never written to memory. The backward
+// pass computes them anew (Dao et al. 2022, arXiv 2205.14135). varlen_attention.py has the meaning and the shapes.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -182,7 +182,8 @@ struct Item {
 
     Item(const Attention &a, int64_t i) {
         const int64_t sequence = i / a.key_heads;
-        start = a.starts[sequence], asking = a.lengths[sequence], key_start = a.key_starts[sequence], asked = a.key_lengths[sequence];
+        start = a.starts[sequence], asking = a.lengths[sequence];
+        key_start = a.key_starts[sequence], asked = a.key_lengths[sequence];
         key_head = i % a.key_heads, room = whole(asked, LANES);
     }
     int64_t keys(const Attention &a) const { return key_start * a.key_stride + key_head * a.size; }
@@ -384,7 +385,7 @@ extern "C" void attention(const number *q, const number *k, const number *v, con
                           int64_t value_heads, int64_t size, int64_t query_stride, int64_t key_stride,
                           int64_t value_stride, int64_t window, const number *cosine, const number *sine, double scale,
                           double p, uint64_t seed) {
-    const Attention a{starts, lengths,      key_starts, key_lengths,  sequences,   heads, key_heads, value_heads,
+    const Attention a{starts, lengths,      key_starts, key_lengths,  sequences, heads, key_heads, value_heads,
                       size,   query_stride, key_stride, value_stride, window, {cosine, sine, cosine ? size / 2 : 0},
                       scale,  p,            seed};
     const auto run = [&](auto vectors) {
