@@ -60,7 +60,7 @@ class Packing:
 
     @classmethod
     def of(cls, lengths: Iterable[Sequence[int]]) -> Self:
-        """Parts, each given by the lengths of its packing, as wide as its longest."""
+        """Parts, each given by the lengths of its sequences, as wide as its longest."""
         return cls(tuple(Part(tuple(part), max(part)) for part in lengths))
 
     def first(self, characters: int) -> Self:

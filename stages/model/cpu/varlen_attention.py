@@ -51,16 +51,8 @@ def attend_by_position(
     values. Returns (N, C).
     """
     positions = packing.positions.clamp(max=len(table) - 1)
-    y: Tensor = _AttendByPosition.apply(
-        queries,
-        embed(table, positions),
-        embed(bias[:, None], positions),
-        values,
-        packing,
-        len(table),
-        heads,
-        dropout_rate,
-    )
+    keys, biases = embed(table, positions), embed(bias[:, None], positions)
+    y: Tensor = _AttendByPosition.apply(queries, keys, biases, values, packing, len(table), heads, dropout_rate)
     return y
 
 
