@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from stages.asking.answers import WIDTH, Reply, ask
-from stages.asking.options import add_decoding, add_model, check_lines, sampler
+from stages.asking.options import add_decoding, add_model, check_hypotheses, decoding
 from stages.asking.trained import chosen_seed, chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
-from stages.inference.decoding import Pick
 from stages.settings import load
 from stages.system.errors import StudyError, command
 from stages.system.terminal import harmless
@@ -28,13 +27,13 @@ def main() -> None:
     parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")
     add_decoding(
         parser,
-        temperature="draw --top answers instead and print those that differ; 0: always the likeliest character",
-        beams=f"lines that search for the places, {WIDTH} or --top by default; 1: greedily, as the reports' answers",
+        temperature="draw --top answers and print those that differ; 0: always the likeliest character",
+        beams=f"hypotheses of the beam search, {WIDTH} or --top by default; 1: greedy, as in the reports",
     )
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
-    check_lines("--top", given.top)
-    by: Pick | int | None = sampler(given, None) or given.beams
+    check_hypotheses("--top", given.top)
+    by = decoding(given, None)
     settings = load()
     recipe = given.recipe or settings.recipe
     max_characters = settings.question_recipe(recipe).generation.max_characters
@@ -69,7 +68,7 @@ def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
 
 
 def questions() -> Iterator[str]:
-    """The input's lines that are not blank, to its end (Ctrl-D)."""
+    """The input's lines that are not blank, up to its end (Ctrl-D)."""
     if sys.stdin is None:  # closed
         return
     if hasattr(sys.stdin, "reconfigure"):
@@ -77,7 +76,7 @@ def questions() -> Iterator[str]:
     sign = ""
     if sys.stdin.isatty() and sys.stdout.isatty():  # input() writes its sign to the output
         sign = "> "
-        with suppress(ImportError):  # not everywhere; with it a line can be edited and called back
+        with suppress(ImportError):  # not everywhere; with it a person can edit and call back lines
             import readline  # noqa: F401
         print("Ask: Where was NAME born? One question a line, Ctrl-D ends.", file=sys.stderr, flush=True)
     while True:

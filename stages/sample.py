@@ -1,16 +1,16 @@
-"""Let a pretrained model go on with a text: `python -m stages.sample --recipe text --prompt "The "`.
+"""Let a pretrained model continue a text: `python -m stages.sample --recipe text --prompt "The "`.
 
-Where the model's context is full, it goes on from the last half context of the text.
+Where its context is full, the model goes on from the last half context of the text.
 """
 
 import argparse
 import sys
 
 from stages.asking.answers import lacking
-from stages.asking.options import add_decoding, add_model, sampler
+from stages.asking.options import add_decoding, add_model, decoding
 from stages.asking.trained import chosen_seed, chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
-from stages.inference.generation import likeliest_passage, passage
+from stages.inference.generation import passage
 from stages.settings import load
 from stages.system.errors import StudyError, command
 from stages.system.terminal import harmless, quoted
@@ -28,12 +28,13 @@ def main() -> None:
     add_decoding(
         parser,
         temperature=f"0: always the likeliest; {TEMPERATURE} by default",
-        beams="draw nothing: the likeliest passage that so many lines lead to",
+        beams="draw nothing: beam search with this many hypotheses",
     )
     given = parser.parse_args()
     if given.characters < 1:
         raise StudyError(f"--characters: was {given.characters}; allowed: 1 or more")
-    pick = sampler(given, TEMPERATURE)
+    by = decoding(given, TEMPERATURE)
+    assert by is not None  # a temperature is usual here
     settings = load()
     recipe = given.recipe or settings.recipe
     settings.recipe_named(recipe)
@@ -45,11 +46,7 @@ def main() -> None:
         raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
     if note := lacking(vocabulary, given.prompt):
         print(f"note: {note}", file=sys.stderr)
-    if pick is None:
-        said = likeliest_passage(model, prompt, given.characters, given.beams)
-    else:
-        said = passage(model, prompt, given.characters, pick)
-    text = vocabulary.decode([*prompt, *said])
+    text = vocabulary.decode([*prompt, *passage(model, prompt, given.characters, by)])
     print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text))
 
 

@@ -1,4 +1,4 @@
-"""Ask a finetuned model one question: its likeliest places, and what to know of the question."""
+"""Ask a finetuned model one question: its likeliest places, and notes on the question."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from stages.model.gpt import GPT
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
-WIDTH = 10  # lines of the beam, at least, unless their number is given
+WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Reply:
 
     question: str
     places: list[tuple[str, float]]  # with their probabilities, the likeliest first
-    notes: list[str]  # what speaks against relying on them
+    notes: list[str]  # reasons not to rely on them
 
 
 def ask(
@@ -28,8 +28,8 @@ def ask(
 ) -> Reply:
     """The `top` likeliest places. A question of any form is answered, with a note.
 
-    by: the lines of the beam that searches for them, or what chooses the characters of as many answers instead, of
-    which those that differ are given.
+    by: the width of the beam that searches for them. Or what chooses each character: then `top` answers are drawn, and
+    those that differ are given.
 
     Raises:
         StudyError: the question is too long, or has no character that the corpus has.
@@ -59,14 +59,14 @@ def _notes(prepared: Prepared, question: str) -> list[str]:
         notes.append("the model was finetuned on questions of the form `Where was NAME born?` only")
     elif not _has_page(prepared, form[1]):
         notes.append(f"no page of the corpus is about {quoted(form[1])}: the model can but guess")
-    # what all questions share was finetuned as the model reads it: of the name alone something may be missing
+    # the model was finetuned on what all questions share: only the name may have characters that it lacks
     if note := lacking(prepared.vocabulary, form[1] if form else question):
         notes.append(note)
     return notes
 
 
 def lacking(vocabulary: Vocabulary, text: str) -> str:
-    """A note of the characters of a text that a vocabulary lacks, and of what is read in their place; or nothing."""
+    """A note of the characters of a text that a vocabulary lacks, and of what the model reads then; or nothing."""
     unknown = harmless(" ".join(dict.fromkeys(vocabulary.unknown(text))))
     read = vocabulary.decode(vocabulary.encode(text))
     return f"the corpus lacks {unknown}, so the model reads {quoted(read, max(1, len(read)))}" if unknown else ""

@@ -16,41 +16,29 @@ FOLDERS = {"pretrain": "pretrained", "finetune": "finetuned"}  # of the weights 
 
 
 def chosen_variant(settings: Settings, recipe: str, stage: str) -> str:
-    """The selected variant; where several are, the one with the best dev accuracy by the recipe's report of them.
+    """The selected variant; where several are selected, the best on dev by the recipe's report of them.
 
-    Without that report it is the best one by its own report among those that the stage (`pretrain` or `finetune`) has
-    left weights of; without any weights, among all: `load_trained` then names the command that trains it.
+    Without that report it is the only one that has weights of the stage (`pretrain` or `finetune`). Without any
+    weights it is the first of the compared variants: `load_trained` then names the command that trains it.
 
     Raises:
-        StudyError: a report is broken, or no report says which of several is best.
+        StudyError: the report is broken, or there is none and several variants have weights.
     """
     selection, study = settings.model.variant, settings.study
     if selection not in (COMPARED, ALL):
         return selection
-    reported = _figures(recipe, selection)
-    if not reported:
-        folders = {variant: WEIGHTS / recipe / variant / FOLDERS[stage] for variant in study.variants}
-        trained = [variant for variant, folder in folders.items() if any(folder.glob("*.safetensors"))]
-        if len(trained) == 1:
-            return trained[0]
-        for variant in trained or study.variants:
-            reported |= _figures(recipe, variant)
-        if trained and not reported:
-            raise StudyError(f"no report says which is best; name one with --variant: {', '.join(trained)}")
-    return best_variant(reported) if reported else study.compared[0]
-
-
-def _figures(recipe: str, selection: str) -> dict[str, dict[str, Any]]:
-    """The figures of each variant in a report; none where there is no such report."""
-    path = Path("reports") / recipe / selection / "metrics.json"
+    report = Path("reports") / recipe / selection / "metrics.json"
     try:
-        variants: dict[str, dict[str, Any]] = read_json(path)["variants"]
-        best_variant(variants)
+        return best_variant(read_json(report)["variants"])
     except FileNotFoundError:
-        return {}
+        pass
     except (ValueError, KeyError, TypeError, IndexError) as error:  # no JSON, or other JSON
-        raise StudyError(f"{path} is broken; name a variant with --variant") from error
-    return variants
+        raise StudyError(f"{report} is broken; name a variant with --variant") from error
+    folders = {variant: WEIGHTS / recipe / variant / FOLDERS[stage] for variant in study.variants}
+    trained = [variant for variant, folder in folders.items() if any(folder.glob("*.safetensors"))]
+    if len(trained) > 1:
+        raise StudyError(f"no report says which variant is best; name one with --variant: {', '.join(trained)}")
+    return [*trained, study.compared[0]][0]
 
 
 def chosen_seed(experiment: Experiment, seed: int | None) -> int:
@@ -74,9 +62,9 @@ def load_trained(experiment: Experiment, stage: str, name: str) -> tuple[Prepare
     """
     weights = experiment.weights_folder / FOLDERS[stage] / f"{name}.safetensors"
     make = f"dvc repro stages/dvc.yaml:{stage}@{experiment.recipe_name}-{experiment.variant}"
-    if not (weights.is_file() and experiment.prepared_folder.is_dir()):
-        missing = experiment.prepared_folder if weights.is_file() else weights
-        raise StudyError(f"{missing} is missing; make it with: {make}")
+    for path in (weights, experiment.prepared_folder):
+        if not path.exists():
+            raise StudyError(f"{path} is missing; make it with: {make}")
     prepared = Prepared.load(experiment.prepared_folder)
     if change := _change(experiment, prepared, weights.parent / "provenance.json"):
         raise StudyError(f"{weights} was trained {change}; change that back, or train anew with: {make}")
@@ -84,10 +72,10 @@ def load_trained(experiment: Experiment, stage: str, name: str) -> tuple[Prepare
 
 
 def _change(experiment: Experiment, prepared: Prepared, path: Path) -> str:
-    """What of a model's meaning has changed since its weights were made, by their provenance; nothing if nothing has.
+    """What differs between a model's settings now and those its weights were made with; nothing if nothing does.
 
-    Many settings leave the weights' shapes as they are (rope's theta, the number of heads): such weights would be read
-    without complaint and say something else. Those of earlier commits do not tell what they were made with.
+    Many settings leave the weights' shapes as they are (rope's theta, the number of heads): such weights would load
+    without complaint and say something else. Weights of earlier commits do not tell what they were made with.
     """
     now = _meaning(experiment, experiment.mixer.model_dump(), experiment.recipe.model.model_dump())
     try:
@@ -107,6 +95,6 @@ def _change(experiment: Experiment, prepared: Prepared, path: Path) -> str:
 
 
 def _meaning(experiment: Experiment, mixer: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
-    """What decides what weights say, by its key in params.yaml: all of the shape but dropout, which is of training."""
+    """The settings that decide what weights say, by their keys in params.yaml; dropout matters in training only."""
     shape = {f"recipes.{experiment.recipe_name}.model.{key}": model[key] for key in model if key != "dropout"}
     return {f"variants.{experiment.variant}.{key}": value for key, value in mixer.items()} | shape

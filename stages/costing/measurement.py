@@ -164,7 +164,7 @@ def _generate(backbone: Backbone, text: Tensor, backend: Backend) -> tuple[float
         _read(backbone, text[:before], states)
         steps = [functools.partial(_read, backbone, character, states) for character in text[before:].split(1)]
         seconds = statistics.median([_seconds(step, backend) for step in steps])
-    return seconds, sum(state.bytes_per_row for state in states)
+    return seconds, sum(state.bytes_per_sequence for state in states)
 
 
 def _seconds(work: Callable[[], object], backend: Backend) -> float:

@@ -1,4 +1,4 @@
-"""How the next character of a line is chosen from a model's logits: the likeliest, or by chance."""
+"""How the next character is chosen from a model's logits: the likeliest, or by chance."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from torch import Tensor
 
 from stages.system.errors import StudyError
 
-Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (R, V) → (R,) log-probabilities, (R,) characters
+Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (B, V) → (B,) log-probabilities, (B,) characters
 
 
 def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The likeliest character of each row; a `Pick`."""
+    """The likeliest character of each sequence; a `Pick`."""
     log_probability, character = logits.float().log_softmax(dim=-1).max(dim=-1)
     return log_probability, character
 
@@ -40,7 +40,7 @@ class Sampling:
 
 
 def distribution(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """Logits (R, V) → the probabilities (R, V) that are sampled from; of equals the earlier character is likelier."""
+    """Logits (B, V) → the probabilities (B, V) that are sampled from; of equals the earlier character is likelier."""
     temperature, top_k = (sampling.temperature, sampling.top_k) if sampling.temperature else (1.0, 1)
     order = np.argsort(-logits, axis=1, kind="stable")
     falling = np.take_along_axis(logits, order, axis=1).astype(np.float64)
@@ -59,7 +59,7 @@ def distribution(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
 
 
 def draw(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """A character (R,) of each row of probabilities (R, V)."""
+    """A character (B,) for each sequence, drawn from probabilities (B, V)."""
     bounds = probabilities.cumsum(axis=1)
     return (bounds <= generator.random((len(bounds), 1)) * bounds[:, -1:]).sum(axis=1)
 

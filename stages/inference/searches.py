@@ -1,8 +1,7 @@
-"""Which characters the lines of a batch say and which lines go on: one line a prompt, or the likeliest of several."""
+"""Which characters a batch says, and which of its hypotheses go on: one a prompt, or the likeliest of several."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -10,8 +9,8 @@ from torch import Tensor
 
 from stages.inference.decoding import Pick
 
-WORTH_KEEPING = 0.7  # rows that have ended are dropped when a smaller share than this goes on: dropping copies states
-NEVER = -1  # no character: a line that ends with it does not end
+WORTH_KEEPING = 0.7  # sequences that have ended leave a batch when fewer than these go on: leaving copies states
+NEVER = -1  # no character: nothing ends with it
 
 
 @dataclass(frozen=True)
@@ -23,131 +22,132 @@ class Continuation:
 
 
 Said = TypeVar("Said")
+Hypothesis = tuple[list[int], float]  # its characters and their log-probability
 
 
-class Search(ABC, Generic[Said]):
-    """Chooses the characters that the rows of a batch say, and which rows go on."""
+class Search(Protocol[Said]):
+    """Chooses the characters that a batch's sequences say, and which sequences go on."""
 
-    @abstractmethod
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
-        """The next batch's rows (R',), as indices of this one's (None: all of them), and the character each reads.
+        """The next batch's sequences (B',), as indices of this one's (None: all), and the character each reads.
 
-        logits (R, V) of the next character; full (R,): whether the context has no room for it. None ends the search.
+        logits (B, V) of the next character; full (B,): whether the context has no room for it. None ends the search.
         """
 
-    @abstractmethod
     def answers(self) -> list[Said]:
         """What was said after each of the batch's prompts."""
 
 
-class Lines(Search[Continuation]):
-    """One line a prompt; `answers` is what was said."""
+class SingleSearch:
+    """One hypothesis a prompt, each character chosen by a `Pick`; a `Search`."""
 
-    def __init__(self, rows: np.ndarray, pick: Pick, end: int | None) -> None:
-        self.rows = rows  # the prompt that each row of the batch continues
-        self.alive = np.ones(len(rows), dtype=bool)
+    def __init__(self, prompts: np.ndarray, pick: Pick, end: int | None) -> None:
+        self.prompts = prompts  # the prompt that each sequence of the batch continues
+        self.alive = np.ones(len(prompts), dtype=bool)
         self.pick = pick
         self.end = NEVER if end is None else end
-        self.said: list[list[int]] = [[] for _ in rows]
-        self.log_probabilities = np.zeros(len(rows))
+        self.said: list[list[int]] = [[] for _ in prompts]
+        self.log_probabilities = np.zeros(len(prompts))
 
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
-        log_probability, character = self.pick(logits)  # (R,) each
-        self.log_probabilities[self.rows[self.alive]] += log_probability.cpu().double().numpy()[self.alive]
+        log_probability, character = self.pick(logits)  # (B,) each
+        self.log_probabilities[self.prompts[self.alive]] += log_probability.cpu().double().numpy()[self.alive]
         said = character.cpu().numpy()
         for i in np.flatnonzero(self.alive & (said != self.end)):
-            self.said[self.rows[i]].append(int(said[i]))
+            self.said[self.prompts[i]].append(int(said[i]))
         self.alive &= (said != self.end) & ~full
         if not self.alive.any():
             return None
         if not full.any() and self.alive.mean() >= WORTH_KEEPING:
             return None, character
         kept = torch.from_numpy(self.alive.nonzero()[0]).to(logits.device)
-        self.rows, self.alive = self.rows[self.alive], self.alive[self.alive]
+        self.prompts, self.alive = self.prompts[self.alive], self.alive[self.alive]
         return kept, character[kept]
 
     def answers(self) -> list[Continuation]:
-        return [
-            Continuation(np.array(line, dtype=np.int64), float(np.exp(log_probability)))
-            for line, log_probability in zip(self.said, self.log_probabilities, strict=True)
-        ]
+        return [_continuation(each) for each in zip(self.said, self.log_probabilities.tolist(), strict=True)]
 
 
-class Beams(Search[list[Continuation]]):
-    """The likeliest lines of each prompt; `answers` is what they say."""
+class BeamSearch:
+    """The likeliest hypotheses of each prompt, the likeliest first; a `Search`."""
 
-    def __init__(self, rows: np.ndarray, width: int, end: int | None) -> None:
-        self.beams = [_Beam(width, NEVER if end is None else end) for _ in rows]  # in the order of the prompts
-        self.rows = rows.tolist()  # prompts that go on, in the order in which the batch has their lines
+    def __init__(self, prompts: np.ndarray, width: int, end: int | None) -> None:
+        self.beams = [_Beam(width, NEVER if end is None else end) for _ in prompts]  # in the order of the prompts
+        self.prompts = prompts.tolist()  # those that go on, in the order in which the batch has their hypotheses
 
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
         log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
-        start, kept, read, rows = 0, [], [], []
-        for row in self.rows:
-            beam = self.beams[row]
-            own = slice(start, start + len(beam.lines))
-            lines, characters = beam.go_on(log_probabilities[own], bool(full[own].any()))  # they are of one length
-            if len(lines):
-                kept.append(start + lines)
+        start, kept, read, prompts = 0, [], [], []
+        for prompt in self.prompts:
+            beam = self.beams[prompt]
+            own = slice(start, start + len(beam.hypotheses))  # all of one length
+            hypotheses, characters = beam.go_on(log_probabilities[own], bool(full[own].any()))
+            if len(hypotheses):
+                kept.append(start + hypotheses)
                 read.append(characters)
-                rows.append(row)
+                prompts.append(prompt)
             start = own.stop
-        self.rows = rows
-        if not rows:
+        self.prompts = prompts
+        if not prompts:
             return None
         on, said = (torch.from_numpy(np.concatenate(parts)).to(logits.device) for parts in (kept, read))
         return on, said
 
     def answers(self) -> list[list[Continuation]]:
-        return [beam.answers() for beam in self.beams]
+        return [[_continuation(each) for each in beam.best()] for beam in self.beams]
 
 
 class _Beam:
-    """The likeliest lines of one prompt."""
+    """The likeliest hypotheses of one prompt."""
 
     def __init__(self, width: int, end: int) -> None:
         self.width = width
         self.end = end
-        self.lines: list[tuple[list[int], float]] = [([], 0.0)]  # that go on: characters, log-probability
-        self.ended: list[tuple[list[int], float]] = []  # the best so far
+        self.hypotheses: list[Hypothesis] = [([], 0.0)]  # that go on
+        self.ended: list[Hypothesis] = []  # the best so far
 
     def go_on(self, log_probabilities: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The lines that go on, as indices of the ones before, and the character each reads; none once it has ended.
+        """The hypotheses that go on, as indices of the ones before, and the character each reads; none at the end.
 
-        log_probabilities (lines, V) of the next character; full: whether there is no room for it in the context.
+        log_probabilities (hypotheses, V) of the next character; full: whether the context has no room for it.
         """
-        totals = np.array([total for _, total in self.lines])
-        # of every line one way at most ends: among twice the width, enough go on
-        lines, characters, totals = likeliest(totals, log_probabilities, 2 * self.width)
+        totals = np.array([total for _, total in self.hypotheses])
+        # at most one character ends each hypothesis: among twice the width, enough go on
+        before, characters, totals = likeliest(totals, log_probabilities, 2 * self.width)
         ends = characters == self.end
-        ended = [(self.lines[lines[way]][0], float(totals[way])) for way in np.flatnonzero(ends[: self.width])]
+        ended = [(self.hypotheses[before[i]][0], float(totals[i])) for i in np.flatnonzero(ends[: self.width])]
         self.ended = _best(self.ended + ended, self.width)
         on = np.flatnonzero(~ends)[: self.width]
-        self.lines = [([*self.lines[lines[way]][0], int(characters[way])], float(totals[way])) for way in on]
-        lost = len(self.ended) == self.width and self.ended[-1][1] >= self.lines[0][1]  # whatever comes
+        self.hypotheses = [([*self.hypotheses[before[i]][0], int(characters[i])], float(totals[i])) for i in on]
+        lost = len(self.ended) == self.width and self.ended[-1][1] >= self.hypotheses[0][1]  # whatever comes
         if full or lost:
-            return lines[:0], characters[:0]
-        return lines[on], characters[on]
+            on = on[:0]
+        return before[on], characters[on]
 
-    def answers(self) -> list[Continuation]:
-        best = _best(self.ended + self.lines, self.width)
-        return [Continuation(np.array(line, dtype=np.int64), float(np.exp(total))) for line, total in best]
+    def best(self) -> list[Hypothesis]:
+        """The likeliest of those that have ended and those that have not."""
+        return _best(self.ended + self.hypotheses, self.width)
 
 
-def _best(lines: list[tuple[list[int], float]], count: int) -> list[tuple[list[int], float]]:
-    """The likeliest of some lines, the likeliest first, of equals the earlier."""
-    return sorted(lines, key=lambda line: -line[1])[:count]
+def _best(hypotheses: list[Hypothesis], count: int) -> list[Hypothesis]:
+    """The likeliest, the likeliest first, of equals the earlier."""
+    return sorted(hypotheses, key=lambda each: -each[1])[:count]
+
+
+def _continuation(hypothesis: Hypothesis) -> Continuation:
+    tokens, log_probability = hypothesis
+    return Continuation(np.array(tokens, dtype=np.int64), float(np.exp(log_probability)))
 
 
 def likeliest(
     totals: np.ndarray, log_probabilities: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The `count` best ways to go on from several lines, or all where there are fewer, the best first.
+    """The `count` best ways to go on from several hypotheses, or all where there are fewer, the best first.
 
-    totals (R,): log-probability of each line; log_probabilities (R, V): of each character after it. Out: line,
-    character and new total of each way; equals in the order of lines, then characters.
+    totals (B,): log-probability of each hypothesis; log_probabilities (B, V): of each character after it. Returns
+    hypothesis, character and new total of each; equals in the order of hypotheses, then of characters.
     """
     sums = (totals[:, None] + log_probabilities).ravel()
     best = np.argsort(-sums, kind="stable")[:count]
-    lines, characters = np.divmod(best, log_probabilities.shape[1])
-    return lines, characters, sums[best]
+    before, characters = np.divmod(best, log_probabilities.shape[1])
+    return before, characters, sums[best]

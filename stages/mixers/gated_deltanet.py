@@ -88,8 +88,8 @@ class Mixer(SequenceMixer):
     def _convolve(self, inputs: Tensor) -> Tensor:
         """SiLU of each channel's convolution. inputs: (B, WIDTH - 1 + T, 3C) → (B, T, 3C) float32.
 
-        As an image of one row, whose channels may stand last in memory: conv1d would move them first and
-        back, which takes three times as long on a CPU.
+        The input is an image of height one, whose channels may stand last in memory: conv1d would move them first
+        and back, which takes three times as long on a CPU.
         """
         image = inputs.float()[:, None].permute(0, 3, 1, 2)  # (B, 3C, 1, WIDTH - 1 + T)
         weight = self.convolution.weight.float()[:, :, None]  # (3C, 1, 1, WIDTH)

@@ -28,7 +28,7 @@ class Sums(State):
 
 
 class Mixer(SequenceMixer):
-    """Attention whose weights are φ(q)·φ(k) over their sum, φ(x) = elu(x) + 1, in place of a softmax.
+    """Attention whose weights are φ(q)·φ(k) over their sum, φ(x) = elu(x) + 1, instead of a softmax.
 
     The sums over the past can then be carried along: S += φ(k)vᵀ, z += φ(k), o = φ(q)S / φ(q)z. They are carried from
     chunk to chunk, in float32; within a chunk all weights at once, (c, c), are faster than one position after another.
@@ -49,8 +49,8 @@ class Mixer(SequenceMixer):
 
     def mix(self, x: Tensor, state: Sums | None = None) -> Tensor:
         B, T, _ = x.shape
-        rows = Packing.full((B, T))
-        ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), rows, self.heads)  # (B, nh, T, hs) each
+        packing = Packing.full((B, T))
+        ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), packing, self.heads)  # (B, nh, T, hs) each
         past = None if state is None else torch.cat([state.products, state.keys[..., None]], dim=-1)
         if past is not None or T > CHUNK:  # sums are carried on
             q, k, v = wide(q), wide(k), wide(v)
@@ -71,7 +71,7 @@ class Mixer(SequenceMixer):
 
         sums = torch.cat(parts, dim=2)  # (B, nh, T, hs + 1)
         mixed = sums[..., :-1] / sums[..., -1:]  # (B, nh, T, hs)
-        return self.projection(merge_heads([mixed.to(x.dtype)], rows)).view_as(x)
+        return self.projection(merge_heads([mixed.to(x.dtype)], packing)).view_as(x)
 
     def empty_state(self, batch: int, positions: int) -> Sums:
         like = self.projection.weight

@@ -33,14 +33,16 @@ class Mixer(BaseMixer):
         self.key_value = nn.Linear(model.width, 2 * self.head_size)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, rows: Packing, state: KeyValueCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, packing: Packing, state: KeyValueCache | None = None) -> Tensor:
         query, key_value = self.query(x), self.key_value(x)  # (N, C), (N, 2·hs)
         if state is None and serves(query, self.head_size):
-            return self.projection(attend_varlen(query, key_value, rows, rows, (self.heads, 1), self.share_dropped))
-        queries = split_heads(query, rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        keys_values = split_heads(key_value, rows, heads=2, kinds=1)  # (B, 2, T, hs)
+            return self.projection(
+                attend_varlen(query, key_value, packing, packing, (self.heads, 1), self.dropout_rate)
+            )
+        queries = split_heads(query, packing, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        keys_values = split_heads(key_value, packing, heads=2, kinds=1)  # (B, 2, T, hs)
         parts = zip(queries, keys_values, strict=True)
-        return self.projection(merge_heads([self._attend(q, kv, state) for (q,), (kv,) in parts], rows))
+        return self.projection(merge_heads([self._attend(q, kv, state) for (q,), (kv,) in parts], packing))
 
     def _attend(self, q: Tensor, kv: Tensor, state: KeyValueCache | None) -> Tensor:
         k, v = kv.split(1, dim=1)  # (B, 1, T, hs)
@@ -49,7 +51,7 @@ class Mixer(BaseMixer):
             k, v, visible = state.extend(k, v)
         B, nh, T, hs = q.shape
         scores = q.reshape(B, nh * T, hs) @ k[:, 0].transpose(-2, -1)  # (B, nh·T, S): one product for all heads
-        weights = weigh(scores.view(B, nh, T, -1), hs**-0.5, self.share_dropped, visible=visible)  # (B, nh, T, S)
+        weights = weigh(scores.view(B, nh, T, -1), hs**-0.5, self.dropout_rate, visible=visible)  # (B, nh, T, S)
         return (weights.view(B, nh * T, -1) @ v[:, 0]).view(B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:

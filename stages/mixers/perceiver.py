@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend
-from stages.model.backbone import Backbone as BaseTrunk
+from stages.model.backbone import Backbone as BaseBackbone
 from stages.model.cache import KeyValueCache
 from stages.model.cpu.fused import embed_positions, layer_norm, merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_varlen, serves
@@ -32,69 +32,69 @@ class Settings(Section):
 
 @dataclass
 class FirstPositions(KeyValueCache):
-    """Keys and values of the first positions, as many as it has places; `lengths` counts all positions seen."""
+    """Keys and values of the first positions, as many as there is room for; `lengths` counts all positions seen."""
 
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """As its parent's; what no longer fits is left out."""
         positions = self.lengths[:, None] + torch.arange(keys.shape[2], device=keys.device)  # (B, T)
-        row, new = (positions < self.places).nonzero(as_tuple=True)
-        self.keys[row, :, positions[row, new]] = keys[row, :, new]
-        self.values[row, :, positions[row, new]] = values[row, :, new]
+        sequence, new = (positions < self.room).nonzero(as_tuple=True)
+        self.keys[sequence, :, positions[sequence, new]] = keys[sequence, :, new]
+        self.values[sequence, :, positions[sequence, new]] = values[sequence, :, new]
         self.lengths = self.lengths + keys.shape[2]
         return self.seen_from(positions)
 
     def seen_from(self, positions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """All keys and all values (B, nh, S', hs), and which of them positions (B, T) may look at (B, 1, T, S')."""
-        filled = min(int(self.lengths.max()), self.places)
+        filled = min(int(self.lengths.max()), self.room)
         visible = torch.arange(filled, device=positions.device) <= positions[:, None, :, None]
         return self.keys[:, :, :filled], self.values[:, :, :filled], visible
 
     @property
-    def places(self) -> int:
+    def room(self) -> int:
         """Most positions it remembers."""
         return self.keys.shape[2]
 
 
 class Mixer(CausalSelfAttention):
-    """An ordinary block's attention, in halves: the first and the last block ask one sequence about another."""
+    """An ordinary block's attention, in halves: in the first and the last block one sequence reads another."""
 
     needs_positions: ClassVar[bool] = True
 
     def keys_values(self, x: Tensor) -> Tensor:
-        """Keys and values of a sequence x (N, C), for `ask`: (N, 2C)."""
+        """Keys and values of a sequence x (N, C), for `read`: (N, 2C)."""
         joined = self.query_key_value
         return F.linear(x, joined.weight[len(self.projection.weight) :], joined.bias[len(self.projection.weight) :])
 
-    def divide(self, keys_values: Tensor, rows: Packing) -> list[KeysValues]:
+    def divide(self, keys_values: Tensor, packing: Packing) -> list[KeysValues]:
         """Keys and values of each part, from (N, 2C)."""
-        parts = split_heads(keys_values, rows, 2 * self.heads, kinds=1)  # (B, 2·nh, T, hs)
+        parts = split_heads(keys_values, packing, 2 * self.heads, kinds=1)  # (B, 2·nh, T, hs)
         return [(kv[:, : self.heads], kv[:, self.heads :]) for (kv,) in parts]
 
-    def ask(self, x: Tensor, rows: Packing, keys_values: Tensor, keys: Packing) -> Tensor:
+    def read(self, x: Tensor, packing: Packing, keys_values: Tensor, key_packing: Packing) -> Tensor:
         """What x (N, C) reads in another sequence's keys and values (M, 2C): query t from keys s ≤ t."""
         queries = self._queries(x)
         if serves(queries, self.head_size):
             heads = self.heads, self.heads
-            return self.projection(attend_varlen(queries, keys_values, rows, keys, heads, self.share_dropped))
-        return self._ask(queries, rows, self.divide(keys_values, keys))
+            return self.projection(attend_varlen(queries, keys_values, packing, key_packing, heads, self.dropout_rate))
+        return self._read(queries, packing, self.divide(keys_values, key_packing))
 
-    def ask_cached(self, x: Tensor, rows: Packing, asked: KeysValues, visible: Tensor) -> Tensor:
+    def read_cached(self, x: Tensor, packing: Packing, keys_values: KeysValues, visible: Tensor) -> Tensor:
         """What x (N, C) reads in the `visible` ones of the keys and values of a state."""
-        return self._ask(self._queries(x), rows, [asked], visible)
+        return self._read(self._queries(x), packing, [keys_values], visible)
 
-    def _ask(
-        self, queries: Tensor, rows: Packing, asked: Sequence[KeysValues], visible: Tensor | None = None
+    def _read(
+        self, queries: Tensor, packing: Packing, keys_values: Sequence[KeysValues], visible: Tensor | None = None
     ) -> Tensor:
-        parts = zip(split_heads(queries, rows, self.heads, kinds=1), asked, strict=True)
-        mixed = [attend(q, k, v, self.share_dropped, None, visible) for (q,), (k, v) in parts]
-        return self.projection(merge_heads(mixed, rows))
+        parts = zip(split_heads(queries, packing, self.heads, kinds=1), keys_values, strict=True)
+        mixed = [attend(q, k, v, self.dropout_rate, None, visible) for (q,), (k, v) in parts]
+        return self.projection(merge_heads(mixed, packing))
 
     def _queries(self, x: Tensor) -> Tensor:
         joined, width = self.query_key_value, len(self.projection.weight)
         return F.linear(x, joined.weight[:width], joined.bias[:width])  # (N, C)
 
 
-class Backbone(BaseTrunk):
+class Backbone(BaseBackbone):
     """Blocks over m latents instead of T characters.
 
     ::
@@ -108,10 +108,10 @@ class Backbone(BaseTrunk):
         first block: z = C + softmax(Q(C)K(x)ᵀ/√hs)V(x)
         last block:  y = x + softmax(Q(x)K(z)ᵀ/√hs)V(z), with z as the blocks between leave it
 
-    Both masks are the lower triangle, so information is lost: output t < m knows the inputs up to its own, output
-    t ≥ m the first m and its own only, whatever stands between. Without the residual (+ x) the latter reaches its
-    output through the attention weights alone. Latents that no output may see are not computed, but for a few that make
-    their number a round one.
+    Both masks are the lower triangle, so information is lost: output t < m knows the inputs up to its own; output
+    t ≥ m knows the first m and its own, and none between. Without the residual (+ x) its own reaches it through the
+    attention weights alone. Latents that no output may see are not computed, but for a few that make their number a
+    round one.
 
     As in the course's code, LayerNorm stands before C in the first block and before the latents in the last, and x
     enters both as it is.
@@ -133,44 +133,44 @@ class Backbone(BaseTrunk):
     def forward(
         self,
         x: Tensor,
-        rows: Packing,
+        packing: Packing,
         states: Sequence[Any] | None = None,
         loss_indices: Tensor | None = None,
     ) -> Tensor:
         if states is not None:
-            return self._continue(x, rows, states, loss_indices)
+            return self._continue(x, packing, states, loss_indices)
         backbone: list[Any] = list(self)
         down, *between, up = backbone
-        few = rows.first(len(self.latents)).rounded()  # of each row min(m, T) characters, and some that none looks at
-        latents = embed_positions(self.latents, few)  # (M, C), and so on: M as a sum over rows
-        y = down.mixer.ask(_normal(down, latents), few, down.mixer.keys_values(first_characters(x, rows, few)), few)
+        few = packing.first(len(self.latents)).rounded()  # min(m, T) characters of each sequence, and a few unseen
+        latents = embed_positions(self.latents, few)  # (M, C): M is summed over sequences
+        y = down.mixer.read(_normal(down, latents), few, down.mixer.keys_values(first_characters(x, packing, few)), few)
         y = down.add(latents, y)
         for block in between:
             y = block(y, few)
-        return self._up(x, up.mixer.ask(x, rows, up.mixer.keys_values(_normal(up, y)), few), loss_indices)
+        return self._up(x, up.mixer.read(x, packing, up.mixer.keys_values(_normal(up, y)), few), loss_indices)
 
     def _up(self, x: Tensor, read: Tensor, loss_indices: Tensor | None) -> Tensor:
         """The end of the last block: x (N, C), and what it has read in the latents."""
         up: Any = self[-1]
         return up.add(x if self.residual else torch.zeros_like(x), read, loss_indices)
 
-    def _continue(self, x: Tensor, rows: Packing, states: Sequence[Any], loss_indices: Tensor | None) -> Tensor:
+    def _continue(self, x: Tensor, packing: Packing, states: Sequence[Any], loss_indices: Tensor | None) -> Tensor:
         """x (B·T, C) after the positions seen: the latents they make, if there is room, then their outputs."""
-        (part,) = rows.parts
+        (part,) = packing.parts
         B, T = part.shape
         backbone: list[Any] = list(self)
         down, *blocks, up = backbone
         first, *between, last = states
         seen = first.lengths  # (B,)
         positions = seen[:, None] + torch.arange(T, device=x.device)  # (B, T)
-        M = int((first.places - seen).clamp(0, T).max())  # as many as the row has that needs most; no more are kept
+        M = int((first.room - seen).clamp(0, T).max())  # what the neediest sequence makes; no more are kept
         if M:
             few = Packing.full((B, M))
             latents = self.latents[positions[:, :M].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·M, C)
             inputs = x.view(B, T, -1)[:, :M].flatten(0, 1)  # (B·M, C)
             ((k, v),) = down.mixer.divide(down.mixer.keys_values(inputs), few)
             k, v, visible = first.extend(k, v)
-            y = down.add(latents, down.mixer.ask_cached(_normal(down, latents), few, (k, v), visible))
+            y = down.add(latents, down.mixer.read_cached(_normal(down, latents), few, (k, v), visible))
             for block, state in zip(blocks, between, strict=True):
                 y = block(y, few, state)
             ((k, v),) = up.mixer.divide(up.mixer.keys_values(_normal(up, y)), few)
@@ -178,18 +178,18 @@ class Backbone(BaseTrunk):
         for state in states:
             state.lengths = seen + T
         k, v, visible = last.seen_from(positions)
-        return self._up(x, up.mixer.ask_cached(x, rows, (k, v), visible), loss_indices)
+        return self._up(x, up.mixer.read_cached(x, packing, (k, v), visible), loss_indices)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         states: list[Any] = super().empty_states(batch, min(positions, len(self.latents)))
         return [FirstPositions(state.lengths, state.keys, state.values) for state in states]
 
 
-def first_characters(x: Tensor, rows: Packing, few: Packing) -> Tensor:
-    """Of x (N, C) the first characters of each row, as many as `few` has: (M, C); zeros past the end of a row."""
-    if few == rows:
+def first_characters(x: Tensor, packing: Packing, few: Packing) -> Tensor:
+    """The first characters of each sequence of x (N, C), as many as `few` has: (M, C); zeros past a sequence's end."""
+    if few == packing:
         return x
-    parts = zip(split_heads(x, rows, heads=1, kinds=1), few.parts, strict=True)
+    parts = zip(split_heads(x, packing, heads=1, kinds=1), few.parts, strict=True)
     return merge_heads([whole[:, :, : part.width] for (whole,), part in parts], few)
 
 

@@ -34,17 +34,17 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, rows: Packing, state: ValueCache | None = None) -> Tensor:
-        values = split_heads(self.value(x), rows, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        return self.projection(merge_heads([self._mix(v, state) for (v,) in values], rows))
+    def forward(self, x: Tensor, packing: Packing, state: ValueCache | None = None) -> Tensor:
+        values = split_heads(self.value(x), packing, self.heads, kinds=1)  # (B, nh, T, hs) of each part
+        return self.projection(merge_heads([self._mix(v, state) for (v,) in values], packing))
 
     def _mix(self, v: Tensor, state: ValueCache | None) -> Tensor:
         B, _, T, _ = v.shape
         if state is None:
-            return weigh(self.scores[:, :T, :T].expand(B, -1, -1, -1), 1.0, self.share_dropped) @ v  # (B, nh, T, hs)
+            return weigh(self.scores[:, :T, :T].expand(B, -1, -1, -1), 1.0, self.dropout_rate) @ v  # (B, nh, T, hs)
         v, positions, visible = state.extend(v)
         scores = self.scores[:, positions, : v.shape[2]].transpose(0, 1)  # (B, nh, T, S)
-        return weigh(scores, 1.0, self.share_dropped, visible=visible) @ v
+        return weigh(scores, 1.0, self.dropout_rate, visible=visible) @ v
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
         like = self.value.weight

@@ -47,13 +47,15 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, rows: Packing, state: ValueCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, packing: Packing, state: ValueCache | None = None) -> Tensor:
         hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
         if state is None and serves(values, self.table.shape[1]):
-            given = hidden, values, rows, self.table, self.offsets
-            return self.projection(attend_by_position(*given, self.heads, self.share_dropped))
-        parts = (split_heads(each, rows, self.heads, kinds=1) for each in (hidden, values))  # (B, nh, T, hs) of each
-        return self.projection(merge_heads([self._mix(h, v, state) for (h,), (v,) in zip(*parts, strict=True)], rows))
+            given = hidden, values, packing, self.table, self.offsets
+            return self.projection(attend_by_position(*given, self.heads, self.dropout_rate))
+        parts = (split_heads(each, packing, self.heads, kinds=1) for each in (hidden, values))  # (B, nh, T, hs) of each
+        return self.projection(
+            merge_heads([self._mix(h, v, state) for (h,), (v,) in zip(*parts, strict=True)], packing)
+        )
 
     def _mix(self, h: Tensor, v: Tensor, state: ValueCache | None) -> Tensor:
         visible = None
@@ -62,7 +64,7 @@ class Mixer(BaseMixer):
         v = v[:, :, : len(self.table)]  # (B, nh, S, hs): the values that have a score
         S = v.shape[2]
         scores = F.linear(h, self.table[:S], self.offsets[:S])  # (B, nh, T, S)
-        return weigh(scores, 1.0, self.share_dropped, visible=None if visible is None else visible[..., :S]) @ v
+        return weigh(scores, 1.0, self.dropout_rate, visible=None if visible is None else visible[..., :S]) @ v
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
         like = self.value.weight

@@ -1,7 +1,8 @@
 """`wrnn`: a recurrent network of two coupled layers, the second fed by the first at two times.
 
-From a report of CS224N's students, beyond which no published source is known to us. Its softmax output, of Q and s₃,
-is the model's own head here: that is Q, and s₃ is left out, for the head has no bias.
+It has no published source but a student's report of an advanced AI course, with code in a public repository
+(npukujui11/AI_2023, RNN_assignment). There f₁ = f₂ = sigmoid, here tanh. The report's softmax output, of Q and
+s₃, is the model's own head here: the head is Q, and s₃ is left out, for the head has no bias.
 """
 
 from dataclasses import dataclass

@@ -27,33 +27,33 @@ class CausalSelfAttention(Mixer):
         self.projection = nn.Linear(model.width, model.width)
 
     def angles(self) -> Angles | None:
-        """Hook: what queries and keys are turned by at each position, cosine and sine (context, hs/2) each."""
+        """Hook: the angles by which each position turns queries and keys, cosine and sine (context, hs/2) each."""
         return None
 
-    def place(self, x: Tensor, positions: Tensor | None) -> Tensor:
-        """Queries or keys x (B, nh, T, hs) turned by their angles; positions (B, T), or None for 0…T-1."""
+    def turned(self, x: Tensor, positions: Tensor | None) -> Tensor:
+        """Queries or keys x (B, nh, T, hs), turned by their angles; positions (B, T), or None for 0…T-1."""
         angles = self.angles()
         if angles is None:
             return x
         cosine, sine = (each[: x.shape[-2]] if positions is None else each[positions][:, None] for each in angles)
         return rotate(x, cosine, sine)  # tables (T, hs/2) or (B, 1, T, hs/2)
 
-    def forward(self, x: Tensor, rows: Packing, state: KeyValueCache | WindowCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, packing: Packing, state: KeyValueCache | WindowCache | None = None) -> Tensor:
         joined = self.query_key_value(x)  # (N, 3C)
         if state is None and serves(joined, self.head_size):
             heads = self.heads, self.heads
-            mixed = attend_varlen(joined, None, rows, rows, heads, self.share_dropped, self.window, self.angles())
+            mixed = attend_varlen(joined, None, packing, packing, heads, self.dropout_rate, self.window, self.angles())
             return self.projection(mixed)
-        parts = split_heads(joined, rows, self.heads)  # q, k, v (B, nh, T, hs) of each part
-        return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts], rows))
+        parts = split_heads(joined, packing, self.heads)  # q, k, v (B, nh, T, hs) of each part
+        return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts], packing))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, state: KeyValueCache | WindowCache | None) -> Tensor:
         positions = None if state is None else state.lengths[:, None] + torch.arange(q.shape[2], device=q.device)
-        q, k = self.place(q, positions), self.place(k, positions)
+        q, k = self.turned(q, positions), self.turned(k, positions)
         visible = None
         if state is not None:
             k, v, visible = state.extend(k, v)
-        return attend(q, k, v, self.share_dropped, self.window, visible)  # (B, nh, T, hs)
+        return attend(q, k, v, self.dropout_rate, self.window, visible)  # (B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache | WindowCache:
         like = self.projection.weight
@@ -93,24 +93,24 @@ def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 
 
 def attend(
-    q: Tensor, k: Tensor, v: Tensor, share_dropped: float, window: int | None = None, visible: Tensor | None = None
+    q: Tensor, k: Tensor, v: Tensor, dropout_rate: float, window: int | None = None, visible: Tensor | None = None
 ) -> Tensor:
     """Softmax attention of queries (B, nh, T, hs) to keys and values (B, nh, S, hs) → (B, nh, T, hs).
 
-    share_dropped: share of the attention weights dropped; who sees whom: as in `weigh`.
+    dropout_rate: of the attention weights; who sees whom: as in `weigh`.
 
     On a CPU this is written out: batched products and a softmax take less than half the time of torch's fused
-    bfloat16 backward at these lengths (measured with torch 2.13); where a compiler is found, whole rows are
-    attended by `attend_varlen` in half of that again.
+    bfloat16 backward at these lengths (measured with torch 2.13). Where the machine has a compiler, `attend_varlen`
+    does whole sequences in half of that again.
     """
     if q.is_cuda and (window is None or visible is not None):
-        return F.scaled_dot_product_attention(q, k, v, visible, share_dropped, is_causal=visible is None)
+        return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate, is_causal=visible is None)
     scores = q @ k.transpose(-2, -1)  # (B, nh, T, S)
-    return weigh(scores, q.shape[-1] ** -0.5, share_dropped, window, visible) @ v
+    return weigh(scores, q.shape[-1] ** -0.5, dropout_rate, window, visible) @ v
 
 
 def weigh(
-    scores: Tensor, scale: float, share_dropped: float, window: int | None = None, visible: Tensor | None = None
+    scores: Tensor, scale: float, dropout_rate: float, window: int | None = None, visible: Tensor | None = None
 ) -> Tensor:
     """Weights dropout(softmax(scale · scores)) of the keys each query sees; scores (B, nh, T, S).
 
@@ -119,8 +119,8 @@ def weigh(
     """
     if visible is None:
         first, last = causal(scores.shape[-2], scores.shape[-1], window, scores.device)
-        return attention_weights(scores, first, last, scale, share_dropped)
-    return dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), share_dropped)
+        return attention_weights(scores, first, last, scale, dropout_rate)
+    return dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
 
 
 def causal(queries: int, keys: int, window: int | None, device: torch.device) -> tuple[Tensor, Tensor]:

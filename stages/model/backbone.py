@@ -25,20 +25,20 @@ class Backbone(nn.ModuleList):
     def forward(
         self,
         x: Tensor,
-        rows: Packing,
+        packing: Packing,
         states: Sequence[State] | None = None,
         loss_indices: Tensor | None = None,
     ) -> Tensor:
-        """x (N, C) → (N, C); rows as in `Mixer.forward`, and so are the states, one a block.
+        """x (N, C) → (N, C); packing and states, one a block, are as in `Mixer.forward`.
 
-        With `loss_indices`, numbers of characters, only those come out: (loss_indices, C).
+        With `loss_indices`, indices of characters, only those come out: (loss_indices, C).
         """
         for i, block in enumerate(self):
             is_last = i == len(self) - 1
-            x = block(x, rows, None if states is None else states[i], loss_indices if is_last else None)
+            x = block(x, packing, None if states is None else states[i], loss_indices if is_last else None)
         return x
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
-        """States of `batch` rows that have seen nothing yet, with room for `positions` positions."""
+        """States of `batch` sequences that have seen nothing yet, with room for `positions` positions."""
         mixers = [module for module in self.modules() if isinstance(module, Mixer)]
         return [mixer.empty_state(batch, positions) for mixer in mixers]

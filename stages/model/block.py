@@ -14,8 +14,7 @@ from stages.settings import Model
 class Block(nn.Module):
     """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of four times the width.
 
-    All but the mixer works on characters one by one, so it takes those of a whole batch at once, whatever the rows
-    they belong to.
+    All but the mixer works on characters one by one, so it takes a whole batch's at once, whatever their sequences.
     """
 
     def __init__(self, model: Model, mixer: Mixer) -> None:
@@ -25,22 +24,22 @@ class Block(nn.Module):
         self.norm_mlp = nn.LayerNorm(model.width)
         self.expand = nn.Linear(model.width, 4 * model.width)
         self.contract = nn.Linear(4 * model.width, model.width)
-        self.share_dropped = model.dropout
+        self.dropout_rate = model.dropout
 
-    def forward(self, x: Tensor, rows: Packing, state: Any = None, loss_indices: Tensor | None = None) -> Tensor:
-        """x (N, C) → (N, C); rows and state as in `Mixer.forward`.
+    def forward(self, x: Tensor, packing: Packing, state: Any = None, loss_indices: Tensor | None = None) -> Tensor:
+        """x (N, C) → (N, C); packing and state are as in `Mixer.forward`.
 
-        With `loss_indices`, numbers of characters, only those come out: (loss_indices, C).
+        With `loss_indices`, indices of characters, only those come out: (loss_indices, C).
         """
-        mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), rows, state)  # (N, C)
+        mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), packing, state)  # (N, C)
         return self.add(x, mixed, loss_indices)
 
     def add(self, x: Tensor, mixed: Tensor, loss_indices: Tensor | None = None) -> Tensor:
-        """What follows the mixer: x + mixed, and the MLP's part. x, mixed: (N, C); `loss_indices` go on, or all."""
-        if loss_indices is not None:  # no character looks at another any more, so the rest would be computed in vain
+        """x + mixed, then the MLP: what follows the mixer. x, mixed: (N, C); only `loss_indices` go on, or all."""
+        if loss_indices is not None:  # from here on no character sees another: the rest is not needed
             x, mixed = x[loss_indices], mixed[loss_indices]
-        share_dropped = self.share_dropped if self.training else 0.0
-        x = add_dropout(x, mixed, None, share_dropped)
+        dropout_rate = self.dropout_rate if self.training else 0.0
+        x = add_dropout(x, mixed, None, dropout_rate)
         h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)
         h = linear_gelu(h, self.expand.weight, self.expand.bias)  # (N, 4C)
-        return add_dropout(x, F.linear(h, self.contract.weight), self.contract.bias, share_dropped)
+        return add_dropout(x, F.linear(h, self.contract.weight), self.contract.bias, dropout_rate)

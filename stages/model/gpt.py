@@ -39,31 +39,37 @@ class GPT(nn.Module):
         self.blocks = build(variant, model, mixer_settings)
         needs_positions = self.blocks.needs_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if needs_positions else None
-        self.share_dropped = model.dropout
+        self.dropout_rate = model.dropout
         self.norm = nn.LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
         self.apply(_initialise)
 
     def hidden(
-        self, tokens: Tensor, rows: Packing, states: Sequence[State] | None = None, loss_indices: Tensor | None = None
+        self,
+        tokens: Tensor,
+        packing: Packing,
+        states: Sequence[State] | None = None,
+        loss_indices: Tensor | None = None,
     ) -> Tensor:
-        """Tokens (N,) int64 of rows one after the other → what the head reads (N, C).
+        """Tokens (N,) int64 of sequences one after the other → what the head reads (N, C).
 
-        With states (one a block) all rows are full, of one part, and the tokens continue each row after the positions
-        its states have seen. With `loss_indices`, some characters' indices in 0…N−1, only those are computed
-        to the end: (loss_indices, C).
+        With states (one a block) the packing is full, of one part, and the tokens continue each sequence after the
+        positions its states have seen. With `loss_indices`, some characters' indices in 0…N−1, only those are
+        computed to the end: (loss_indices, C).
         """
         x = self.embedding(tokens)  # (N, C)
         if self.positions is not None:
-            x = x + (embed_positions(self.positions, rows) if states is None else self._next(tokens, rows, states[0]))
-        x = dropout(x, self.share_dropped if self.training else 0.0)
-        x = self.blocks(x, rows, states, loss_indices)
+            x = x + (
+                embed_positions(self.positions, packing) if states is None else self._next(tokens, packing, states[0])
+            )
+        x = dropout(x, self.dropout_rate if self.training else 0.0)
+        x = self.blocks(x, packing, states, loss_indices)
         return layer_norm(x, self.norm.weight, self.norm.bias)
 
-    def _next(self, tokens: Tensor, rows: Packing, state: State) -> Tensor:
+    def _next(self, tokens: Tensor, packing: Packing, state: State) -> Tensor:
         """The learned positions of characters that continue what a state has seen: (B·T, C)."""
         assert self.positions is not None
-        T = rows.parts[0].width
+        T = packing.parts[0].width
         return self.positions[(state.lengths[:, None] + torch.arange(T, device=tokens.device)).flatten()]
 
     def forward(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
@@ -71,7 +77,7 @@ class GPT(nn.Module):
         return self.head(self.hidden(tokens.flatten(), Packing.full(tokens.shape), states)).view(*tokens.shape, -1)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
-        """States for generation, one a block, of rows that have seen nothing yet."""
+        """States for generation, one a block, of sequences that have seen nothing yet."""
         return self.blocks.empty_states(batch, positions)
 
     @property

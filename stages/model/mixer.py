@@ -19,30 +19,30 @@ from stages.settings import Model, Section
 class State(ABC):
     """What a mixer remembers of the positions it has seen; each tensor's first axis is the batch.
 
-    Rows may have seen different numbers of positions, so states of groups of questions of
-    different lengths join into one batch (`concatenate`) and generate together.
+    Sequences may have seen different numbers of positions, so that states of prompts of different lengths join into
+    one batch (`concatenate`) and generate together.
     """
 
-    lengths: Tensor  # (B,) positions seen, by row
+    lengths: Tensor  # (B,) positions that each sequence has seen
 
     @classmethod
     def concatenate(cls, states: "list[Self]") -> Self:
-        """Stack the rows of several states."""
+        """Stack the sequences of several states."""
         return cls(**{field.name: torch.cat([getattr(s, field.name) for s in states]) for field in fields(cls)})
 
-    def index_select(self, rows: Tensor) -> Self:
-        """The state of some rows. rows: (R,) indices."""
-        return type(self)(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+    def index_select(self, indices: Tensor) -> Self:
+        """The state of some sequences. indices: (B',)."""
+        return type(self)(**{field.name: getattr(self, field.name)[indices] for field in fields(self)})
 
     @property
-    def bytes_per_row(self) -> int:
-        """Memory of one row's state in bytes."""
+    def bytes_per_sequence(self) -> int:
+        """Memory of one sequence's state in bytes."""
         tensors = [getattr(self, field.name) for field in fields(self)]
         return sum(tensor[0].numel() * tensor.element_size() for tensor in tensors)
 
 
 class Mixer(nn.Module, ABC):
-    """Mixes information over time, causally: output t depends on inputs 0…t of its row only.
+    """Mixes information over time, causally: output t depends on inputs 0…t of its sequence only.
 
     A variant is a file stages/mixers/<name>.py that defines a subclass `Mixer` of this class, of
     `SequenceMixer` or of another variant's, and its section of params.yaml, `Settings`.
@@ -61,21 +61,21 @@ class Mixer(nn.Module, ABC):
         self.dropout = model.dropout
 
     @property
-    def share_dropped(self) -> float:
-        """The share of attention weights that is dropped now: none but in training."""
+    def dropout_rate(self) -> float:
+        """The rate of dropout of attention weights: 0 but in training."""
         return self.dropout if self.training else 0.0
 
     @abstractmethod
-    def forward(self, x: Tensor, rows: Packing, state: Any = None) -> Tensor:
-        """x (N, C) → (N, C): the characters of a batch, row after row.
+    def forward(self, x: Tensor, packing: Packing, state: Any = None) -> Tensor:
+        """x (N, C) → (N, C): the characters of a batch, sequence after sequence.
 
-        With a state all rows are full, of one part, and x continues each row after the positions the state has seen;
-        the state then includes x. The outputs are those that the full form gives at the same positions.
+        With a state the packing is full, of one part, and x continues each sequence after the positions the state has
+        seen; the state then includes x. The outputs are those that the full form gives at the same positions.
         """
 
     @abstractmethod
     def empty_state(self, batch: int, positions: int) -> State:
-        """A state of `batch` rows that have seen nothing yet, with room for `positions` positions."""
+        """A state of `batch` sequences that have seen nothing yet, with room for `positions` positions."""
 
 
 class SequenceMixer(Mixer):
@@ -83,17 +83,17 @@ class SequenceMixer(Mixer):
 
     @abstractmethod
     def mix(self, x: Tensor, state: Any = None) -> Tensor:
-        """x (B, T, C), zeros past the end of a row → (B, T, C), of which nothing there counts.
+        """x (B, T, C), zeros past the end of a sequence → (B, T, C), of which nothing there counts.
 
         The state is as in `Mixer.forward`.
         """
 
-    def forward(self, x: Tensor, rows: Packing, state: Any = None) -> Tensor:
-        if rows.are_full:  # rectangles already
-            parts = zip(x.split(rows.sizes), rows.parts, strict=True)
+    def forward(self, x: Tensor, packing: Packing, state: Any = None) -> Tensor:
+        if packing.are_full:  # rectangles already
+            parts = zip(x.split(packing.sizes), packing.parts, strict=True)
             return torch.cat([self.mix(each.view(*part.shape, -1), state).flatten(0, 1) for each, part in parts])
-        mixed = [self.mix(part[:, 0], state)[:, None] for (part,) in split_heads(x, rows, heads=1, kinds=1)]
-        return merge_heads(mixed, rows)
+        mixed = [self.mix(part[:, 0], state)[:, None] for (part,) in split_heads(x, packing, heads=1, kinds=1)]
+        return merge_heads(mixed, packing)
 
 
 class NoSettings(Section):

@@ -1,4 +1,4 @@
-"""How the characters of a batch belong to its rows."""
+"""How the sequences of a batch lie one after the other in one tensor, without PAD."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ CHARACTER_STEP = 128  # how many characters are computed is a multiple of this: 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that stand together in one rectangle (B, T) where a mixer needs one."""
+    """Sequences that stand together in one rectangle (B, T) where a mixer needs one."""
 
-    lengths: tuple[int, ...]  # (B,) characters of each row, at most T
+    lengths: tuple[int, ...]  # (B,) characters of each sequence, at most T
     width: int  # T
 
     @property
@@ -26,49 +26,49 @@ class Part:
 
     @property
     def characters(self) -> int:
-        """Of all rows."""
+        """Of all sequences."""
         return sum(self.lengths)
 
     @property
     def is_full(self) -> bool:
-        """Whether the rectangle has no empty places."""
+        """Whether every sequence is as long as the rectangle is wide."""
         return self.characters == self.shape.numel()
 
     def first(self, characters: int) -> "Part":
-        """The rows' first characters."""
+        """The sequences' first characters."""
         return Part(tuple(min(length, characters) for length in self.lengths), min(self.width, characters))
 
     def filled(self) -> Tensor:
-        """Which places of the rectangle hold a character: (B, T) bool, on the CPU."""
+        """Which elements of the rectangle hold a character: (B, T) bool, on the CPU."""
         return torch.arange(self.width) < torch.tensor(self.lengths)[:, None]
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Rows whose characters lie one after the other in (N, C), row after row, without PAD.
+    """Which of the N characters of a tensor (N, C) belong to which sequence: sequence after sequence, without PAD.
 
-    All that works on characters one by one goes over (N, C). What mixes them over time finds the rows by their
-    `places`, or takes the rectangles of the `parts` (`split_heads`).
+    All that works on characters one by one goes over (N, C). What mixes them over time finds the sequences by their
+    `extents`, or takes the rectangles of the `parts` (`split_heads`).
     """
 
     parts: tuple[Part, ...]
 
     @classmethod
     def full(cls, *shapes: Sequence[int]) -> Self:
-        """The rows of rectangles (B, T) without empty places, one rectangle after the other."""
+        """The sequences of full rectangles (B, T), one rectangle after the other."""
         return cls(tuple(Part((T,) * B, T) for B, T in shapes))
 
     @classmethod
     def of(cls, lengths: Iterable[Sequence[int]]) -> Self:
-        """Parts, each given by the lengths of its rows, as wide as its longest."""
+        """Parts, each given by the lengths of its sequences, as wide as its longest."""
         return cls(tuple(Part(tuple(part), max(part)) for part in lengths))
 
     def first(self, characters: int) -> Self:
-        """The rows' first characters."""
+        """The sequences' first characters."""
         return type(self)(tuple(part.first(characters) for part in self.parts))
 
     def rounded(self) -> Self:
-        """With characters in empty places of the rectangles, as `round_up` adds them."""
+        """With longer sequences where the rectangles have room, as `round_up` adds characters."""
         lengths = [length for part in self.parts for length in part.lengths]
         widths = [part.width for part in self.parts for _ in part.lengths]
         longer = iter(round_up(lengths, widths))
@@ -81,31 +81,31 @@ class Packing:
 
     @property
     def are_full(self) -> bool:
-        """Whether no part has empty places."""
+        """Whether every part is full."""
         return all(part.is_full for part in self.parts)
 
     @cached_property
-    def places(self) -> Tensor:
-        """Where each row starts in (N, C), and its length: (2, rows) int64, on the CPU."""
+    def extents(self) -> Tensor:
+        """Where each sequence starts in (N, C), and its length: (2, sequences) int64, on the CPU."""
         lengths = torch.tensor([length for part in self.parts for length in part.lengths])
         return torch.stack([lengths.cumsum(0) - lengths, lengths])
 
     @cached_property
     def positions(self) -> Tensor:
-        """Each character's position in its row: (N,) int64, on the CPU."""
-        starts, lengths = self.places
+        """Each character's position in its sequence: (N,) int64, on the CPU."""
+        starts, lengths = self.extents
         return torch.arange(int(lengths.sum())) - starts.repeat_interleave(lengths)
 
 
 def round_up(lengths: Iterable[int], widths: Iterable[int], step: int = CHARACTER_STEP) -> list[int]:
-    """Lengths of rows that add up to a multiple of `step`, if the rows' rectangles have room for what is missing.
+    """Lengths of sequences that add up to a multiple of `step`, if their rectangles have room for what is missing.
 
-    The first rows with room take it. widths: of each row's rectangle.
+    The first sequences with room take it. widths: of each sequence's rectangle.
     """
     longer = list(lengths)
     missing = -sum(longer) % step
-    for row, width in enumerate(widths):
-        added = min(missing, width - longer[row])
-        longer[row] += added
+    for i, width in enumerate(widths):
+        added = min(missing, width - longer[i])
+        longer[i] += added
         missing -= added
     return longer

@@ -1,6 +1,5 @@
 """Seconds of alternating runs."""
 
-import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,9 +34,3 @@ def alternate(sides: Mapping[str, Side], rounds: int, bar: "tqdm[NoReturn]") -> 
                 seconds[name].append(time.perf_counter() - started)
         bar.update()
     return seconds
-
-
-def summary(seconds: list[float], scale: float = 1.0) -> dict[str, float]:
-    """Median, minimum and maximum of `scale` times the seconds."""
-    figures = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
-    return {name: round(scale * value, 6) for name, value in figures.items()}

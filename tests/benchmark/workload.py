@@ -122,19 +122,14 @@ def untrained(experiment: Experiment, prepared: Prepared) -> GPT:
     return model
 
 
-def finetuned(experiment: Experiment, prepared: Prepared, folder: Path) -> GPT | None:
-    """The first finetuned weights in folder/<variant>/finetuned, where there are any."""
-    weights = sorted((folder / experiment.variant / "finetuned").glob("*.safetensors"))
-    return experiment.trained_model(prepared, weights[0]) if weights else None
-
-
 class Evaluation:
-    """Greedy answers to the dev questions."""
+    """Greedy answers to the dev questions, of untrained weights."""
 
-    def __init__(self, experiment: Experiment, prepared: Prepared, model: GPT, questions: int) -> None:
+    def __init__(self, experiment: Experiment, prepared: Prepared, questions: int) -> None:
         asked = prepared.questions["dev"]
         self.prompts = [prompt(asked[row]) for row in range(min(questions, len(asked)))]
-        self.model, self.plain = model.eval(), plain_model(experiment, model).eval()
+        self.model = untrained(experiment, prepared).eval()
+        self.plain = plain_model(experiment, self.model).eval()
         self.max_characters = experiment.recipe.generation.max_characters
         self.answered = 0
 

@@ -13,7 +13,7 @@ from tests.project import write_params
 from tests.tiny import BIRTHPLACES, VARIANTS
 
 
-@pytest.mark.parametrize("name", BIRTHPLACES)
+@pytest.mark.parametrize("name", ["Zoé Ark", "Oda Quill"])
 def test_a_question_is_answered_with_the_likeliest_places_first(run: Run, name: str) -> None:
     outcome = run(ask, f" Where was {name} born? ")
     assert (outcome.code, outcome.err) == (0, "")
@@ -25,7 +25,9 @@ def test_a_question_is_answered_with_the_likeliest_places_first(run: Run, name: 
 
 
 @pytest.mark.parametrize("narrow", [("--beams", "1"), ("--temperature", "0"), ("--temperature", "3", "--top-k", "1")])
-def test_one_line_and_the_likeliest_character_each_time_give_the_greedy_answer(run: Run, narrow: list[str]) -> None:
+def test_a_beam_of_one_and_the_likeliest_character_each_time_give_the_greedy_answer(
+    run: Run, narrow: list[str]
+) -> None:
     ((place, _),) = places(run(ask, ZOE, *narrow).out)
     assert place == "Brod"
 

@@ -35,13 +35,13 @@ def test_a_temperature_divides_the_logits() -> None:
     assert distribution(HALVES, Sampling(temperature=0.5))[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1e-9, 1e-4])
+@pytest.mark.parametrize("temperature", [0.0, 1e-4])
 def test_a_temperature_near_zero_is_greedy(temperature: float) -> None:
     chosen = distribution(logits(), Sampling(temperature=temperature))
     assert chosen == pytest.approx(np.eye(7)[logits().argmax(axis=1)])
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 7, 100])
+@pytest.mark.parametrize("k", [1, 5, 100])
 def test_top_k_keeps_the_k_likeliest_in_proportion(k: int) -> None:
     chosen, whole = distribution(logits(), Sampling(top_k=k)), softmax(logits())
     for row, probabilities in zip(chosen, whole, strict=True):
@@ -50,7 +50,7 @@ def test_top_k_keeps_the_k_likeliest_in_proportion(k: int) -> None:
         assert row[kept] == pytest.approx(probabilities[kept] / probabilities[kept].sum())
 
 
-@pytest.mark.parametrize("p", [1e-9, 0.1, 0.5, 0.75, 0.9, 0.999, 1.0])
+@pytest.mark.parametrize("p", [1e-9, 0.5, 0.9, 1.0])
 def test_the_nucleus_is_the_smallest_set_with_that_mass(p: float) -> None:
     chosen, whole = distribution(logits(), Sampling(top_p=p)), softmax(logits())
     for row, probabilities in zip(chosen, whole, strict=True):
@@ -97,9 +97,8 @@ def test_a_model_says_characters_as_often_as_it_holds_them_likely() -> None:
 
 
 @pytest.mark.parametrize("sampling", [Sampling(top_k=1), Sampling(temperature=0.0), Sampling(top_p=1e-6)])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_sampling_of_the_likeliest_alone_says_what_greedy_says(variant: str, sampling: Sampling) -> None:
-    model = loud(tiny_model(variant, VOCABULARY))
+def test_sampling_of_the_likeliest_alone_says_what_greedy_says(sampling: Sampling) -> None:
+    model = loud(tiny_model(VARIANTS[0], VOCABULARY))
     prompts = [np.random.default_rng(length).integers(2, VOCABULARY, size=length) for length in (3, 9, 9, 30, 60)]
     expected = [each.tokens.tolist() for each in generate(model, prompts, 12)]
     said = generate(model, prompts, 12, Sampler(sampling, seed=5))

@@ -1,4 +1,4 @@
-"""Which model is asked where several are selected: the best by the reports among those that have weights."""
+"""Which model is asked where several are selected: the best by their report, else the only one with weights."""
 
 import json
 from pathlib import Path
@@ -26,9 +26,9 @@ def report(selection: str, **accuracies: float) -> None:
 
 def weights(*variants: str, folder: str = "finetuned", name: str = "pretrained-seed-1.safetensors") -> None:
     for variant in variants:
-        place = Path("data/weights") / RECIPE / variant / folder
-        place.mkdir(parents=True)
-        (place / name).touch()
+        path = Path("data/weights") / RECIPE / variant / folder
+        path.mkdir(parents=True)
+        (path / name).touch()
 
 
 def chosen(selection: str = "compared", stage: str = "finetune") -> str:
@@ -50,7 +50,6 @@ def test_the_best_of_the_selections_report_is_asked(selection: str) -> None:
 
 
 def test_without_that_report_the_only_one_with_weights_is_asked() -> None:
-    report("vanilla", vanilla=60.0)
     weights("rope")
     weights("nope", folder="pretrained")
     weights("mqa", name="provenance.json")
@@ -58,24 +57,15 @@ def test_without_that_report_the_only_one_with_weights_is_asked() -> None:
     assert chosen(stage="pretrain") == "nope"
 
 
-def test_of_several_with_weights_the_best_by_their_own_reports_is_asked() -> None:
-    weights("rope", "window", "mqa", "nope")
-    report("rope", rope=40.0)
-    report("window", window=50.0)
-    report("vanilla", vanilla=90.0)  # has no weights
-    assert chosen() == "window"
-
-
-def test_of_several_with_weights_and_no_report_one_has_to_be_named() -> None:
+def test_of_several_with_weights_and_no_report_of_them_one_has_to_be_named() -> None:
     weights("rope", "vanilla")
-    with pytest.raises(StudyError, match=r"no report says which is best; name one with --variant: vanilla, rope\Z"):
+    report("rope", rope=40.0)
+    with pytest.raises(StudyError, match=r"which variant is best; name one with --variant: vanilla, rope\Z"):
         chosen()
 
 
-def test_without_any_weights_the_best_known_is_to_be_trained() -> None:
+def test_without_any_weights_the_first_of_the_compared_is_to_be_trained() -> None:
     assert chosen() == SETTINGS.study.compared[0]
-    report("rope", rope=40.0)
-    assert chosen() == "rope"
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"variants": {}}', '{"variants": {"rope": {}}}'])

@@ -15,17 +15,17 @@ from stages.settings import Model, Section
 class Unmasked(Vanilla):
     """Attention to every position, later ones too."""
 
-    def forward(self, x: Tensor, rows: Packing, state: object = None) -> Tensor:
-        ((q, k, v),) = split_heads(self.query_key_value(x), rows, self.heads)
-        return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)], rows))
+    def forward(self, x: Tensor, packing: Packing, state: object = None) -> Tensor:
+        ((q, k, v),) = split_heads(self.query_key_value(x), packing, self.heads)
+        return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)], packing))
 
 
 class OneAhead(Vanilla):
     """Causal attention, moved by one: each output sees the input after its own."""
 
-    def forward(self, x: Tensor, rows: Packing, state: object = None) -> Tensor:
-        (part,) = rows.parts
-        return super().forward(x, rows).view(*part.shape, -1).roll(-1, dims=1).flatten(0, 1)
+    def forward(self, x: Tensor, packing: Packing, state: object = None) -> Tensor:
+        (part,) = packing.parts
+        return super().forward(x, packing).view(*part.shape, -1).roll(-1, dims=1).flatten(0, 1)
 
 
 class Linformer(Vanilla):
@@ -40,10 +40,10 @@ class Linformer(Vanilla):
         super().__init__(model, settings, layer)
         self.over_time = nn.Linear(model.context, self.columns, bias=False)  # its weight is E
 
-    def forward(self, x: Tensor, rows: Packing, state: object = None) -> Tensor:
-        ((q, k, v),) = split_heads(self.query_key_value(x), rows, self.heads)  # (B, nh, T, hs)
+    def forward(self, x: Tensor, packing: Packing, state: object = None) -> Tensor:
+        ((q, k, v),) = split_heads(self.query_key_value(x), packing, self.heads)  # (B, nh, T, hs)
         T = q.shape[2]
         k, v = (self.over_time.weight[:, :T] @ each for each in (k, v))  # (B, nh, k, hs)
         unseen = torch.ones(T, self.columns, dtype=torch.bool).triu(1)
         scores = (q @ k.transpose(2, 3) / self.head_size**0.5).masked_fill(unseen, -math.inf)  # (B, nh, T, k)
-        return self.projection(merge_heads([scores.softmax(dim=-1) @ v], rows))
+        return self.projection(merge_heads([scores.softmax(dim=-1) @ v], packing))

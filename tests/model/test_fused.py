@@ -25,9 +25,9 @@ def window(rows: int, columns: int, width: int) -> tuple[Tensor, Tensor]:
     return (last - width).clamp(min=0), last
 
 
-def causal(share_dropped: float) -> Callable[[Tensor], Tensor]:
+def causal(dropout_rate: float) -> Callable[[Tensor], Tensor]:
     return lambda scores: fused.attention_weights(
-        scores, *window(scores.shape[-2], scores.shape[-1], 99), 0.2, share_dropped
+        scores, *window(scores.shape[-2], scores.shape[-1], 99), 0.2, dropout_rate
     )
 
 
@@ -112,19 +112,18 @@ def test_gelu_of_large_numbers_is_zero_or_the_number_and_never_denormal(either: 
 
 
 @compiled
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_results_do_not_depend_on_the_number_of_threads(threads: int) -> None:
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
     before = torch.get_num_threads()
     x, weight, bias = draws(0, 333, 40).requires_grad_(), draws(1, 40).requires_grad_(), draws(2, 40).requires_grad_()
     matrix = torch.eye(40)  # torch's products do depend on it, but for this one
     results = []
-    for count in (threads, 1):
+    for count in (1, 2, 3):
         torch.set_num_threads(count)
         torch.manual_seed(0)
         y = fused.add_dropout(x, fused.linear_gelu(fused.layer_norm(x, weight, bias), matrix, bias), bias, 0.1)
         results.append([y, *torch.autograd.grad(y.sum(), [x, weight, bias])])
     torch.set_num_threads(before)
-    assert all(torch.equal(one, other) for one, other in zip(*results, strict=True))
+    assert all(torch.equal(each, one) for one, *others in zip(*results, strict=True) for each in others)
 
 
 @compiled
@@ -149,7 +148,7 @@ def dropped_ones(p: float, seed: int = 0, dtype: torch.dtype = torch.float32) ->
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("p", [0.01, 0.5])
 def test_a_share_p_is_dropped_and_the_rest_scaled(either: str, p: float, dtype: torch.dtype) -> None:
     y = dropped_ones(p, dtype=dtype)
     gone = int((y == 0).sum())
@@ -158,17 +157,15 @@ def test_a_share_p_is_dropped_and_the_rest_scaled(either: str, p: float, dtype: 
     assert kept.tolist() == [pytest.approx(1 / (1 - p), rel=1e-6 if dtype == torch.float32 else 1e-2)]
 
 
-@pytest.mark.parametrize("lag", [1, 2, 3, 4, 16, 400, 1000, 2**16])
-def test_neighbours_are_dropped_independently(either: str, lag: int) -> None:
+@compiled
+def test_neighbours_and_other_seeds_are_dropped_independently() -> None:
     mask = (dropped_ones(0.1) == 0).float() - 0.1
-    correlation = (mask[lag:] * mask[:-lag]).mean() / 0.09
-    assert abs(correlation.item()) < 4.5 / (SIZE - lag) ** 0.5
-
-
-@pytest.mark.parametrize("other", [1, 2, 2**31])
-def test_other_seeds_drop_independently(either: str, other: int) -> None:
-    one, two = ((dropped_ones(0.1, seed) == 0).float() - 0.1 for seed in (0, other))
-    assert abs((one * two).mean().item() / 0.09) < 4.5 / SIZE**0.5
+    for lag in (1, 2, 3, 4, 16, 400, 1000, 2**16):
+        correlation = (mask[lag:] * mask[:-lag]).mean() / 0.09
+        assert abs(correlation.item()) < 4.5 / (SIZE - lag) ** 0.5
+    for seed in (1, 2, 2**31):
+        other = (dropped_ones(0.1, seed) == 0).float() - 0.1
+        assert abs((mask * other).mean().item() / 0.09) < 4.5 / SIZE**0.5
 
 
 @pytest.mark.parametrize("operation", [lambda x: dropout(x, 0.3), lambda x: fused.add_dropout(0 * x, x, None, 0.3)])
@@ -194,9 +191,3 @@ def test_p_0_changes_nothing(either: str) -> None:
     x = draws(0, 4, 5)
     assert torch.equal(dropout(x, 0.0), x)
     assert torch.equal(fused.add_dropout(x, x, None, 0.0), x + x)
-
-
-def test_switched_off_kernels_do_not_serve() -> None:
-    use_kernels(False)
-    assert identity() == "torch"
-    use_kernels(True)

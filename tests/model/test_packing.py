@@ -1,4 +1,4 @@
-"""Where rows lie among a batch's characters, and the rectangles made of them."""
+"""Where sequences lie among a batch's characters, and the rectangles made of them."""
 
 import pytest
 import torch
@@ -6,19 +6,19 @@ import torch
 from stages.model.cpu import fused
 from stages.model.packing import CHARACTER_STEP, Packing, Part, round_up
 
-ROWS = Packing((Part((1, 3), 4), Part((5, 2, 5), 5)))
+PACKING = Packing((Part((1, 3), 4), Part((5, 2, 5), 5)))
 
 
-def test_rows_lie_one_after_the_other() -> None:
-    starts, lengths = ROWS.places.tolist()
+def test_sequences_lie_one_after_the_other() -> None:
+    starts, lengths = PACKING.extents.tolist()
     assert (starts, lengths) == ([0, 1, 4, 9, 11], [1, 3, 5, 2, 5])
-    assert ROWS.positions.tolist() == [0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 0, 1, 2, 3, 4]
-    assert (ROWS.sizes, ROWS.are_full) == ([4, 12], False)
+    assert PACKING.positions.tolist() == [0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 0, 1, 2, 3, 4]
+    assert (PACKING.sizes, PACKING.are_full) == ([4, 12], False)
 
 
 def test_first_characters() -> None:
-    assert ROWS.first(2) == Packing((Part((1, 2), 2), Part((2, 2, 2), 2)))
-    assert ROWS.first(9) == ROWS
+    assert PACKING.first(2) == Packing((Part((1, 2), 2), Part((2, 2, 2), 2)))
+    assert PACKING.first(9) == PACKING
 
 
 def test_lengths_are_rounded_up_where_there_is_room() -> None:
@@ -29,36 +29,36 @@ def test_lengths_are_rounded_up_where_there_is_room() -> None:
     assert round_up(lengths, widths, 128) == widths  # as far as it goes
 
 
-def test_rounded_rows_keep_their_rectangles() -> None:
+def test_rounded_sequences_keep_their_rectangles() -> None:
     many = Packing.of([[3, 40, 90], [90, 100]])
     assert many.rounded() == Packing((Part((64, 40, 90), 90), Part((90, 100), 100)))
     assert sum(many.rounded().sizes) == 3 * CHARACTER_STEP
-    assert ROWS.rounded() == Packing.full((2, 4), (3, 5))
+    assert PACKING.rounded() == Packing.full((2, 4), (3, 5))
 
 
-def test_full_rows_are_those_of_rectangles() -> None:
-    rows = Packing.full((2, 3), (1, 4))
-    assert rows == Packing.of([[3, 3], [4]])
-    assert rows.are_full and rows.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
+def test_full_packings_are_those_of_rectangles() -> None:
+    packing = Packing.full((2, 3), (1, 4))
+    assert packing == Packing.of([[3, 3], [4]])
+    assert packing.are_full and packing.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
 
 
 @pytest.mark.usefixtures("either")
-def test_rectangles_have_zeros_past_the_end_of_a_row_and_give_the_rows_back() -> None:
+def test_rectangles_have_zeros_past_the_end_of_a_sequence_and_give_the_sequences_back() -> None:
     x = torch.arange(1.0, 16 * 6 + 1).view(16, 6).requires_grad_()
-    parts = fused.split_heads(x, ROWS, heads=2)
-    for part, rectangles, first in zip(ROWS.parts, parts, (0, 4), strict=True):
+    parts = fused.split_heads(x, PACKING, heads=2)
+    for part, rectangles, first in zip(PACKING.parts, parts, (0, 4), strict=True):
         for kind, rectangle in enumerate(rectangles):
             assert rectangle.shape == (len(part.lengths), 2, part.width, 1)
             assert not rectangle.transpose(1, 2)[~part.filled()].any()
             inside = rectangle.transpose(1, 2)[part.filled()][:, :, 0]  # (characters, heads)
             torch.testing.assert_close(inside, x[first : first + part.characters, 2 * kind : 2 * kind + 2])
-    merged = fused.merge_heads([2 * q for q, _, _ in parts], ROWS)
+    merged = fused.merge_heads([2 * q for q, _, _ in parts], PACKING)
     torch.testing.assert_close(merged, 2 * x[:, :2])
     merged.sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(x.grad, torch.tensor([2.0, 2, 0, 0, 0, 0]).expand(16, 6))
 
 
-def test_positions_are_embedded_alike_in_full_rows_and_others() -> None:
+def test_positions_are_embedded_alike_in_full_packings_and_others() -> None:
     table = torch.randn(7, 4)
     together = fused.embed_positions(table, Packing.of([[3, 3], [2, 7]]))
     torch.testing.assert_close(together, torch.cat([table[:T] for T in (3, 3, 2, 7)]))

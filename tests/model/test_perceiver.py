@@ -26,21 +26,10 @@ def perceiver(bottleneck: int, residual: bool = True, layers: int = 4) -> GPT:
     return loud(tiny_model("perceiver", model=shape, sections=sections(bottleneck, residual)))
 
 
-@pytest.mark.parametrize("layers", [2, 3, 4])
-@pytest.mark.parametrize(
-    ("bottleneck", "residual"), [(1, True), (2, False), (5, True), (5, False), (12, True), (12, False), (LENGTH, True)]
-)
-def test_past_the_bottleneck_an_output_knows_the_first_inputs_and_its_own(
-    bottleneck: int, layers: int, residual: bool
-) -> None:
-    assert torch.equal(influence(perceiver(bottleneck, residual, layers), LENGTH), what_passes(bottleneck, LENGTH))
-
-
-def test_without_the_residual_an_output_past_a_bottleneck_of_one_does_not_know_its_own_input() -> None:
-    """It has no effect but on the attention weights, and those of one latent are one."""
-    expected = torch.zeros(LENGTH, LENGTH, dtype=torch.bool)
-    expected[0] = True
-    assert torch.equal(influence(perceiver(1, residual=False), LENGTH), expected)
+@pytest.mark.parametrize(("bottleneck", "residual"), [(1, True), (5, True), (5, False), (LENGTH, True)])
+def test_past_the_bottleneck_an_output_knows_the_first_inputs_and_its_own(bottleneck: int, residual: bool) -> None:
+    for layers in (2, 3):
+        assert torch.equal(influence(perceiver(bottleneck, residual, layers), LENGTH), what_passes(bottleneck, LENGTH))
 
 
 @pytest.mark.parametrize("residual", [True, False])
@@ -50,16 +39,6 @@ def test_without_the_residual_an_input_reaches_its_output_past_the_bottleneck_as
     with torch.no_grad():  # the last block's queries are all the same
         joined.weight[: MODEL.width] = 0
     assert influence(model, LENGTH).diagonal()[5:].tolist() == [residual] * (LENGTH - 5)
-
-
-@pytest.mark.parametrize(("bottleneck", "parameters"), [(32, 3_331_584), (64, 3_339_776)])
-def test_it_is_as_large_as_vanilla_and_its_latents(bottleneck: int, parameters: int) -> None:
-    shape = HANDOUT.model
-    model = tiny_model("perceiver", 256, model=shape, sections=sections(bottleneck))
-    vanilla = tiny_model("vanilla", 256, model=shape)
-    assert model.parameter_count == parameters == vanilla.parameter_count + bottleneck * shape.width
-    sizes = {tuple((name, p.shape) for name, p in block.named_parameters()) for block in model.blocks}
-    assert sizes == {tuple((name, p.shape) for name, p in vanilla.blocks[0].named_parameters())}
 
 
 def test_latents_are_drawn_as_the_courses_are() -> None:
@@ -99,40 +78,40 @@ def test_logits_and_gradients_of_four_blocks_are_the_plain_ones(residual: bool) 
 
 @torch.inference_mode()
 @pytest.mark.parametrize("residual", [True, False])
-@pytest.mark.parametrize("cut", [[1] * LENGTH, [LENGTH], [5, 1, 1, 17, 2, 4], [11, 1, 1, 17], [12, 18], [13, 17]])
-def test_cached_generation_with_inner_blocks_equals_full_forward(cut: list[int], residual: bool) -> None:
+def test_cached_generation_with_inner_blocks_equals_full_forward(residual: bool) -> None:
     model = perceiver(12, residual)
     tokens = random_tokens(3, LENGTH)
-    states = model.empty_states(3, LENGTH)
-    read = [model(chunk, states) for chunk in tokens.split(cut, dim=1)]
-    torch.testing.assert_close(torch.cat(read, dim=1), model(tokens), rtol=0, atol=ROUNDING)
+    for cut in ([1] * LENGTH, [LENGTH], [5, 1, 1, 17, 2, 4], [11, 1, 1, 17], [12, 18], [13, 17]):
+        states = model.empty_states(3, LENGTH)
+        read = [model(chunk, states) for chunk in tokens.split(cut, dim=1)]
+        torch.testing.assert_close(torch.cat(read, dim=1), model(tokens), rtol=0, atol=ROUNDING)
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("chunk", [1, 3, 14])
-def test_rows_before_at_and_past_the_bottleneck_go_on_together(chunk: int) -> None:
+@pytest.mark.parametrize("chunk", [1, 14])
+def test_sequences_before_at_and_past_the_bottleneck_go_on_together(chunk: int) -> None:
     model, starts = perceiver(12), [1, 10, 11, 12, 13, 20]
     tokens = random_tokens(len(starts), 20 + 2 * chunk)
     alone = [model.empty_states(1, 20 + 2 * chunk) for _ in starts]
-    for row, start in enumerate(starts):
-        model(tokens[row : row + 1, :start], alone[row])
+    for i, start in enumerate(starts):
+        model(tokens[i : i + 1, :start], alone[i])
     states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*alone, strict=True)]
-    full, rows = model(tokens), torch.arange(len(starts))[:, None]
+    full, sequences = model(tokens), torch.arange(len(starts))[:, None]
     for step in range(2):
         at = torch.tensor(starts)[:, None] + step * chunk + torch.arange(chunk)
-        torch.testing.assert_close(model(tokens[rows, at], states), full[rows, at], rtol=0, atol=ROUNDING)
+        torch.testing.assert_close(model(tokens[sequences, at], states), full[sequences, at], rtol=0, atol=ROUNDING)
         assert states[0].lengths.tolist() == [start + (step + 1) * chunk for start in starts]
 
 
 class Counted(nn.Module):
-    """Counts the rows that pass through a block."""
+    """Counts the vectors that pass through a block."""
 
     def __init__(self, block: nn.Module) -> None:
         super().__init__()
-        self.block, self.rows = block, 0
+        self.block, self.count = block, 0
 
     def forward(self, x: Tensor, *others: object) -> Tensor:
-        self.rows += len(x)
+        self.count += len(x)
         return self.block(x, *others)
 
 
@@ -145,8 +124,8 @@ def test_only_latents_that_an_output_sees_are_computed_and_each_once() -> None:
     for chunk in (5, 4, 6, 1, 1):  # 5, 9, 15, 16, 17 positions, of which 12 have a latent
         model(random_tokens(2, chunk), states)
         expected = min(12, expected + chunk)
-        assert counted.rows == 2 * expected
+        assert counted.count == 2 * expected
     for length in (4, 20):
-        counted.rows = 0
+        counted.count = 0
         model(random_tokens(2, length))
-        assert counted.rows == 2 * min(12, length)
+        assert counted.count == 2 * min(12, length)

@@ -7,7 +7,6 @@ from torch.nn import functional as F
 
 from stages.mixers import gated_deltanet, linear, min_gru, rnn, wrnn
 from stages.mixers.gated_deltanet import CHUNK, WIDTH, gated_delta_rule
-from stages.model.recurrence import recurrence
 from tests.model.influence import reach
 from tests.reference.recurrent import delta_step
 from tests.tiny import MODEL
@@ -48,30 +47,18 @@ GATES = {
 }
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 7, 64, 127, 128])
 @pytest.mark.parametrize("gates", GATES)
-def test_the_scan_equals_the_recurrence_for_extreme_gates(gates: str, length: int) -> None:
-    gate = GATES[gates](3, length, 16)
-    keep, write = (-gate).sigmoid(), gate.sigmoid() * min_gru.positive(draws(3, length, 16))
-    torch.testing.assert_close(min_gru.scan(keep, write).double(), one_by_one(keep, write), rtol=2e-6, atol=1e-30)
-
-
-@pytest.mark.parametrize("length", [1, 2, 5, 64])
-@pytest.mark.parametrize("gates", GATES)
-def test_gradients_of_the_scan_equal_those_of_the_recurrence(gates: str, length: int) -> None:
-    keep, write = GATES[gates](2, length, 8).sigmoid().requires_grad_(), draws(2, length, 8).requires_grad_()
-    worth = draws(2, length, 8).flip(0)
-    ours = torch.autograd.grad((min_gru.scan(keep, write) * worth).sum(), [keep, write])
-    plain = torch.autograd.grad((one_by_one(keep, write) * worth).sum(), [keep, write])
-    for each, expected in zip(ours, plain, strict=True):
-        torch.testing.assert_close(each, expected, rtol=1e-5, atol=1e-5)
-
-
-def test_an_open_gate_forgets_all_and_a_closed_one_keeps_all() -> None:
-    write = uniform(1, 5, 3)
-    assert torch.equal(min_gru.scan(torch.zeros(1, 5, 3), write), write)
-    kept = min_gru.scan(torch.ones(1, 5, 3), torch.cat([write[:, :1], torch.zeros(1, 4, 3)], dim=1))
-    assert torch.equal(kept, write[:, :1].expand(1, 5, 3))
+def test_the_scan_and_its_gradients_equal_those_of_the_recurrence_for_extreme_gates(gates: str) -> None:
+    for length in (1, 2, 3, 7, 64, 127):
+        gate = GATES[gates](3, length, 16)
+        keep, write = (-gate).sigmoid(), gate.sigmoid() * min_gru.positive(draws(3, length, 16))
+        torch.testing.assert_close(min_gru.scan(keep, write).double(), one_by_one(keep, write), rtol=2e-6, atol=1e-30)
+        inputs, worth = [keep.requires_grad_(), draws(3, length, 16).requires_grad_()], draws(3, length, 16).flip(0)
+        ours, plain = (
+            torch.autograd.grad((form(*inputs) * worth).sum(), inputs) for form in (min_gru.scan, one_by_one)
+        )
+        for each, expected in zip(ours, plain, strict=True):
+            assert (each - expected).norm() <= 2e-6 * expected.norm()
 
 
 def test_g_is_positive_and_continuous() -> None:
@@ -114,14 +101,13 @@ FADING = {
 }
 
 
-@pytest.mark.parametrize("repeated", [False, True], ids=["keys differ", "keys repeat"])
-@pytest.mark.parametrize("length", [1, 2, CHUNK, 128])
 @pytest.mark.parametrize("fading", FADING)
-def test_the_chunk_form_equals_the_recurrence(fading: str, length: int, repeated: bool) -> None:
-    inputs = delta_inputs(length, FADING[fading](3, HEADS, length), repeated)
+def test_the_chunk_form_equals_the_recurrence(fading: str) -> None:
     memory = draws(3, HEADS, SIZE, SIZE)
-    for ours, plain in zip(gated_delta_rule(*inputs, memory), delta_one_by_one(*inputs, memory), strict=True):
-        torch.testing.assert_close(ours.double(), plain, rtol=1e-5, atol=1e-5)
+    for length, repeated in ((1, False), (2, True), (CHUNK, False), (CHUNK, True), (128, False)):
+        inputs = delta_inputs(length, FADING[fading](3, HEADS, length), repeated)
+        for ours, plain in zip(gated_delta_rule(*inputs, memory), delta_one_by_one(*inputs, memory), strict=True):
+            torch.testing.assert_close(ours.double(), plain, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("fading", FADING)
@@ -137,26 +123,6 @@ def test_gradients_of_the_chunk_form_equal_those_of_the_recurrence(fading: str) 
     )
     for each, expected in zip(ours, plain, strict=True):
         torch.testing.assert_close(each, expected, rtol=1e-4, atol=1e-5)
-
-
-def test_a_key_written_twice_holds_the_second_value_alone() -> None:
-    """β = 1 and α = 1: the rule sets what the key reads; other directions keep what they hold."""
-    keys = torch.eye(SIZE)[[0, 1, 0]][None, None]  # (1, 1, 3, hs)
-    values, nothing = draws(1, 1, 3, SIZE), torch.zeros(1, 1, SIZE, SIZE)
-    read, memory = gated_delta_rule(keys, keys, values, torch.zeros(1, 1, 3), torch.ones(1, 1, 3), nothing)
-    torch.testing.assert_close(read, values)
-    torch.testing.assert_close(memory[0, 0, 0], values[0, 0, 2])
-    torch.testing.assert_close(memory[0, 0, 1], values[0, 0, 1])
-    assert not memory[0, 0, 2:].any()
-
-
-def test_alpha_of_zero_forgets_all_but_what_is_written_then() -> None:
-    q, k, v, _, beta = delta_inputs(5, torch.zeros(3, HEADS, 5))
-    fading = torch.tensor([0.0, 0.0, 0.0, -1000.0, 0.0]).expand(3, HEADS, 5)
-    whole, _ = gated_delta_rule(q, k, v, fading, beta, draws(3, HEADS, SIZE, SIZE))
-    late = [each[:, :, 3:] for each in (q, k, v, fading, beta)]
-    alone, _ = gated_delta_rule(*late, torch.zeros(3, HEADS, SIZE, SIZE))
-    torch.testing.assert_close(whole[:, :, 3:], alone)
 
 
 def test_the_convolution_is_torchs_and_sees_four_inputs() -> None:
@@ -190,14 +156,6 @@ def test_the_feature_stays_exact_far_below_zero(dtype: torch.dtype) -> None:
 
 
 # The recurrent networks
-
-
-def test_the_recurrence_continues_where_it_was_cut() -> None:
-    drive, weight = draws(2, 12, 6), draws(6, 6)
-    whole = recurrence(drive, weight, None)
-    first = recurrence(drive[:, :5], weight, None)
-    torch.testing.assert_close(recurrence(drive[:, 5:], weight, first[:, -1]), whole[:, 5:])
-    torch.testing.assert_close(whole[:, 0], drive[:, 0].tanh())
 
 
 def test_without_its_recurrent_weights_rnn_sees_its_own_input_and_wrnn_the_one_before_too() -> None:

@@ -66,22 +66,6 @@ def test_the_dense_synthesizers_weights_depend_on_the_querys_position_alone(dens
     assert (last(x, between(x[-1:], y[-1:])) - of_another).abs().max() > 1e-3
 
 
-@torch.inference_mode()
-def test_equal_scores_mix_the_mean_of_the_values_so_far(random: random_synthesizer.Mixer) -> None:
-    nn.init.zeros_(random.scores)
-    x = draws(0)
-    means = random.value(x).cumsum(dim=0) / torch.arange(1, T + 1)[:, None]
-    torch.testing.assert_close(mixed(random, x), random.projection(means), rtol=1e-4, atol=1e-5)
-
-
-@torch.inference_mode()
-def test_a_row_of_r_holds_the_shares_in_which_that_position_mixes(random: random_synthesizer.Mixer) -> None:
-    nn.init.zeros_(random.scores)
-    random.scores[:, 7, 2] = 50.0
-    x = draws(0)
-    torch.testing.assert_close(mixed(random, x)[7], random.projection(random.value(x[2])), rtol=1e-4, atol=1e-5)
-
-
 def test_r_is_drawn_as_the_weights_are() -> None:
     scores = random_synthesizer.Mixer(HANDOUT.model, random_synthesizer.Settings(), layer=0).scores.detach()
     assert scores.shape == (8, 128, 128)

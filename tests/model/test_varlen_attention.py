@@ -1,4 +1,4 @@
-"""Attention from row to row: the plain softmax of each row alone, forward and backward, and what it drops."""
+"""Attention of packed sequences: the plain softmax of each alone, forward and backward, and what it drops."""
 
 import math
 from dataclasses import dataclass
@@ -24,17 +24,18 @@ class Case:
     size: int  # of a head
     window: int | None = None
     rotated: bool = False
-    few: int | None = None  # keys are those of each row's first characters alone
+    few: int | None = None  # keys are those of each sequence's first characters alone
+    apart: bool = False  # keys and values are a tensor of their own, not beside the queries
 
 
 CASES = {
     "full": Case((4, 4), 32),
     "rotated": Case((4, 4), 32, rotated=True),
-    "one set of keys": Case((4, 1), 32),
+    "one set of keys": Case((4, 1), 32, apart=True),
     "keys of two queries": Case((4, 2), 16),
     "window": Case((2, 2), 40, window=7, rotated=True),
-    "window of one": Case((1, 1), 16, window=1),
-    "few keys": Case((3, 3), 16, few=32),
+    "window of one": Case((1, 1), 16, window=1, apart=True),
+    "few keys": Case((3, 3), 16, few=32, apart=True),
     "small heads": Case((2, 2), 5),
     "large heads": Case((2, 2), LARGEST_HEAD, rotated=True),
 }
@@ -57,13 +58,15 @@ def turned(x: Tensor, angles: Angles | None) -> Tensor:
     return torch.cat([left * cosine - right * sine, left * sine + right * cosine], dim=-1)
 
 
-def plain(asking: Tensor, asked: Tensor, rows: Packing, keys: Packing, case: Case, angles: Angles | None) -> Tensor:
-    """Each row alone, by torch. asking (N, C); asked (M, 2·nk·hs)."""
+def plain(
+    queries: Tensor, keys_values: Tensor, packing: Packing, keys: Packing, case: Case, angles: Angles | None
+) -> Tensor:
+    """Each sequence alone, by torch. queries (N, C); keys_values (M, 2·nk·hs)."""
     (heads, key_heads), size = case.heads, case.size
     said = []
-    for start, length, key_start, key_length in torch.cat([rows.places, keys.places]).T.tolist():
-        q = asking[start : start + length].view(length, heads, size).transpose(0, 1)
-        k, v = asked[key_start : key_start + key_length].view(key_length, 2, key_heads, size).permute(1, 2, 0, 3)
+    for start, length, key_start, key_length in torch.cat([packing.extents, keys.extents]).T.tolist():
+        q = queries[start : start + length].view(length, heads, size).transpose(0, 1)
+        k, v = keys_values[key_start : key_start + key_length].view(key_length, 2, key_heads, size).permute(1, 2, 0, 3)
         k, v = (each.repeat_interleave(heads // key_heads, dim=0) for each in (turned(k, angles), v))
         behind = torch.arange(length)[:, None] - torch.arange(key_length)
         hidden = (behind < 0) | (behind >= (case.window or math.inf))
@@ -72,58 +75,58 @@ def plain(asking: Tensor, asked: Tensor, rows: Packing, keys: Packing, case: Cas
     return torch.cat(said)
 
 
-@pytest.mark.parametrize("apart", [True, False], ids=["keys apart", "keys beside the queries"])
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 1e-2)])
-def test_it_is_the_plain_softmax_of_each_row_forward_and_backward(
-    name: str, dtype: torch.dtype, bound: float, apart: bool
+def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
+    name: str, dtype: torch.dtype, bound: float
 ) -> None:
     case = CASES[name]
-    rows = Packing.of(LENGTHS)
-    keys = rows.first(case.few) if case.few else rows
-    if case.few and not apart:
-        pytest.skip("keys of other characters are never beside the queries")
+    apart = case.apart
+    packing = Packing.of(LENGTHS)
+    keys = packing.first(case.few) if case.few else packing
     width, key_width = (heads * case.size for heads in case.heads)
-    asking, asked = draws(1, sum(rows.sizes), width).to(dtype), draws(2, sum(keys.sizes), 2 * key_width).to(dtype)
-    gradient = draws(3, sum(rows.sizes), width).to(dtype)
+    queries, keys_values = (
+        draws(1, sum(packing.sizes), width).to(dtype),
+        draws(2, sum(keys.sizes), 2 * key_width).to(dtype),
+    )
+    gradient = draws(3, sum(packing.sizes), width).to(dtype)
     angles = None
     if case.rotated:
         cosine, sine = angles_of(case.size)
         angles = cosine.to(dtype), sine.to(dtype)
 
-    inputs = [asking, asked] if apart else [torch.cat([asking, asked], dim=1)]
+    inputs = [queries, keys_values] if apart else [torch.cat([queries, keys_values], dim=1)]
     ours = [each.clone().requires_grad_() for each in inputs]
-    y = attend_varlen(ours[0], ours[1] if apart else None, rows, keys, case.heads, 0.0, case.window, angles)
+    y = attend_varlen(ours[0], ours[1] if apart else None, packing, keys, case.heads, 0.0, case.window, angles)
     y.backward(gradient)
-    doubles = [each.double().requires_grad_() for each in (asking, asked)]
+    doubles = [each.double().requires_grad_() for each in (queries, keys_values)]
     exact = angles and (angles[0].double(), angles[1].double())
-    expected = plain(doubles[0], doubles[1], rows, keys, case, exact)
+    expected = plain(doubles[0], doubles[1], packing, keys, case, exact)
     expected.backward(gradient.double())
 
-    wanted = [each.grad for each in doubles] if apart else [torch.cat([each.grad for each in doubles], dim=1)]  # type: ignore[misc]
-    for one, other in zip([y, *(each.grad for each in ours)], [expected, *wanted], strict=True):
+    gradients = [each.grad for each in doubles] if apart else [torch.cat([each.grad for each in doubles], dim=1)]  # type: ignore[misc]
+    for one, other in zip([y, *(each.grad for each in ours)], [expected, *gradients], strict=True):
         assert one is not None and other is not None and one.dtype == dtype
         assert (one.double() - other).norm() <= bound * (other.norm() + 1)  # a window of one: no slope of queries
 
 
-@pytest.mark.parametrize("size", [32, 5])
-@pytest.mark.parametrize("positions", [127, 40])
+@pytest.mark.parametrize(("positions", "size"), [(127, 32), (40, 5)])
 @pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 1e-2)])
-def test_keys_of_positions_are_the_same_in_each_row_and_head(
+def test_keys_of_positions_are_the_same_in_each_sequence_and_head(
     dtype: torch.dtype, bound: float, positions: int, size: int
 ) -> None:
-    rows, heads = Packing.of(LENGTHS), 4
-    shapes = [(sum(rows.sizes), heads * size)] * 2 + [(positions, size), (positions,)]
+    packing, heads = Packing.of(LENGTHS), 4
+    shapes = [(sum(packing.sizes), heads * size)] * 2 + [(positions, size), (positions,)]
     ours = [draws(seed, *shape).to(dtype).requires_grad_() for seed, shape in enumerate(shapes)]
     gradient = draws(9, *shapes[0]).to(dtype)
     queries, values, table, bias = ours
-    y = attend_by_position(queries, values, rows, table, bias, heads, 0.0)
+    y = attend_by_position(queries, values, packing, table, bias, heads, 0.0)
     y.backward(gradient)
 
     doubles = [each.detach().double().requires_grad_() for each in ours]
     queries, values, table, bias = doubles
     said = []
-    for start, length in rows.places.T.tolist():
+    for start, length in packing.extents.T.tolist():
         q, v = (each[start : start + length].view(length, heads, size).transpose(0, 1) for each in (queries, values))
         scores = q @ table[:length].T + bias[:length]
         hidden = torch.ones(length, scores.shape[-1], dtype=torch.bool).triu(1)
@@ -136,18 +139,18 @@ def test_keys_of_positions_are_the_same_in_each_row_and_head(
         assert (one.double() - other).norm() <= bound * other.norm()
 
 
-def weights(rows: Packing, heads: int, share_dropped: float, size: int = 64) -> Tensor:
+def weights(packing: Packing, heads: int, dropout_rate: float, size: int = 64) -> Tensor:
     """The weights of queries that see all keys up to their own alike: (N, heads, keys), keys at most `size`."""
-    values = torch.eye(size)[rows.positions].repeat(1, heads)  # value s has a 1 in channel s
-    asking = torch.zeros(len(values), heads * size)
-    joined = torch.cat([asking, asking, values], dim=1)
-    return attend_varlen(joined, None, rows, rows, (heads, heads), share_dropped).view(-1, heads, size)
+    values = torch.eye(size)[packing.positions].repeat(1, heads)  # value s has a 1 in channel s
+    queries = torch.zeros(len(values), heads * size)
+    joined = torch.cat([queries, queries, values], dim=1)
+    return attend_varlen(joined, None, packing, packing, (heads, heads), dropout_rate).view(-1, heads, size)
 
 
 def test_a_share_is_dropped_and_the_rest_scaled() -> None:
-    rows = Packing.of([[64] * 200])
-    kept = weights(rows, 2, 0.3).view(200, 64, 2, 64)
-    plain_weights = weights(rows, 2, 0.0).view(200, 64, 2, 64)
+    packing = Packing.of([[64] * 200])
+    kept = weights(packing, 2, 0.3).view(200, 64, 2, 64)
+    plain_weights = weights(packing, 2, 0.0).view(200, 64, 2, 64)
     seen = plain_weights > 0
     assert not kept[~seen].any()
     survived = kept[seen] > 0
@@ -155,7 +158,7 @@ def test_a_share_is_dropped_and_the_rest_scaled() -> None:
     assert stats.binomtest(int(survived.sum()), survived.numel(), 0.7).pvalue > 1e-4
 
 
-def test_rows_heads_and_queries_are_dropped_independently() -> None:
+def test_sequences_heads_and_queries_are_dropped_independently() -> None:
     survived = weights(Packing.of([[64] * 50]), 4, 0.5).view(50, 64, 4, 64)[:, 32:, :, :32] > 0  # all see these keys
     for axis in (0, 1, 2, 3):
         for one, other in pairwise(survived.unbind(axis)[:8]):
@@ -163,24 +166,24 @@ def test_rows_heads_and_queries_are_dropped_independently() -> None:
             assert stats.binomtest(same, one.numel(), 0.5).pvalue > 1e-5
 
 
-def attend(x: Tensor, rows: Packing, by_position: bool) -> Tensor:
+def attend(x: Tensor, packing: Packing, by_position: bool) -> Tensor:
     """Two heads of 16 channels, of x (N, 96), which drop 0.3 of their weights."""
     if not by_position:
-        return attend_varlen(x, None, rows, rows, (2, 2), 0.3)
+        return attend_varlen(x, None, packing, packing, (2, 2), 0.3)
     queries, values, rest = x.split(32, dim=1)
-    table = rest[: max(rows.places[1])]
-    return attend_by_position(queries, values, rows, table[:, :16] / 4, table[:, 16], 2, 0.3)
+    table = rest[: max(packing.extents[1])]
+    return attend_by_position(queries, values, packing, table[:, :16] / 4, table[:, 16], 2, 0.3)
 
 
 @pytest.mark.parametrize("by_position", [False, True])
 def test_gradients_pass_where_weights_do(by_position: bool) -> None:
-    rows = Packing.of([[20, 33]])
+    packing = Packing.of([[20, 33]])
     x, direction = draws(1, 53, 3 * 32).float().requires_grad_(), draws(2, 53, 3 * 32).float()
     gradient = draws(3, 53, 32).float()
 
     def loss(x: Tensor) -> Tensor:
         torch.manual_seed(5)
-        return (attend(x, rows, by_position) * gradient).sum()
+        return (attend(x, packing, by_position) * gradient).sum()
 
     loss(x).backward()  # type: ignore[no-untyped-call]
     step = 1e-2 * direction
@@ -191,13 +194,13 @@ def test_gradients_pass_where_weights_do(by_position: bool) -> None:
 
 @pytest.mark.parametrize("by_position", [False, True])
 def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> None:
-    rows, threads = Packing.of(LENGTHS), torch.get_num_threads()
-    x = draws(1, sum(rows.sizes), 3 * 32).float()
+    packing, threads = Packing.of(LENGTHS), torch.get_num_threads()
+    x = draws(1, sum(packing.sizes), 3 * 32).float()
 
     def both() -> tuple[Tensor, Tensor | None]:
         torch.manual_seed(5)
         inputs = x.clone().requires_grad_()
-        y = attend(inputs, rows, by_position)
+        y = attend(inputs, packing, by_position)
         y.square().sum().backward()  # type: ignore[no-untyped-call]
         return y.detach(), inputs.grad
 
@@ -213,9 +216,9 @@ def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> N
 
 
 def test_large_scores_stay_finite() -> None:
-    rows = Packing.of([[6, 30]])
+    packing = Packing.of([[6, 30]])
     x = (1e4 * draws(1, 36, 3 * 8)).float().requires_grad_()
-    y = attend_varlen(x, None, rows, rows, (1, 1), 0.0)
+    y = attend_varlen(x, None, packing, packing, (1, 1), 0.0)
     y.sum().backward()  # type: ignore[no-untyped-call]
     assert y.isfinite().all()
     assert x.grad is not None and x.grad.isfinite().all()

@@ -35,7 +35,7 @@ class PlainBlock(nn.Module):
         return x + self.dropout(self.contract(F.gelu(self.expand(self.norm_mlp(x)))))
 
 
-class PlainTrunk(nn.ModuleList):
+class PlainBackbone(nn.ModuleList):
     """One block after another."""
 
     def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ class PlainTrunk(nn.ModuleList):
         return x
 
 
-class PlainPerceiver(PlainTrunk):
+class PlainPerceiver(PlainBackbone):
     """m latents read the characters, think, and are read by them (Jaegle et al. 2021, arXiv 2103.03206).
 
     All m latents are computed, whatever the length; the masks alone keep the order.
@@ -94,7 +94,7 @@ class PlainGPT(nn.Module):
         learned = ATTENTION[variant].learned_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if learned else None
         self.dropout = nn.Dropout(model.dropout)
-        backbone = PlainPerceiver if variant == "perceiver" else PlainTrunk
+        backbone = PlainPerceiver if variant == "perceiver" else PlainBackbone
         self.blocks = backbone(variant, model, settings)
         self.norm = nn.LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)

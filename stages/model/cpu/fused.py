@@ -1,9 +1,9 @@
-"""What stands between a step's matrix products: softmax, dropout, GELU and LayerNorm with what surrounds them.
+"""The operations between a step's matrix products: softmax, dropout, GELU, LayerNorm, heads.
 
 Each operation has one meaning and two ways to compute it: torch's own operations, and on a CPU kernels that go over
-the memory once, forward and backward (kernels.cpp). tests/model/test_fused.py holds them equal. Dropout
-draws 32 bits a value from a hash of its position, seeded by torch's generator, so that `torch.manual_seed` governs
-it as ever and nothing has to be kept for the way back.
+the memory once, forward and backward (kernels.cpp). tests/model/test_fused.py holds them equal. Dropout draws 32 bits
+a value from a hash of its offset, seeded by torch's generator: `torch.manual_seed` governs it as ever, and nothing is
+kept for the backward pass.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,33 +19,33 @@ from stages.model.packing import Packing, Part
 EPSILON = 1e-5  # of LayerNorm, torch's default
 
 
-def attention_weights(scores: Tensor, first: Tensor, last: Tensor, scale: float, share_dropped: float) -> Tensor:
+def attention_weights(scores: Tensor, first: Tensor, last: Tensor, scale: float, dropout_rate: float) -> Tensor:
     """dropout(softmax(scale · scores)) over the keys each query may see.
 
-    scores: (…, T, S); query t sees the keys first[t] ≤ s < last[t]: both (T,) int32, at least one key each.
+    scores: (…, T, S); query t sees the keys first[t] ≤ s < last[t]; both (T,) int32, at least one key each.
     """
     if serve(scores):
-        weights: Tensor = _AttentionWeights.apply(scores, first, last, scale, share_dropped)
+        weights: Tensor = _AttentionWeights.apply(scores, first, last, scale, dropout_rate)
         return weights
     keys = torch.arange(scores.shape[-1], device=scores.device)
     visible = (keys >= first[:, None]) & (keys < last[:, None])  # (T, S)
-    return F.dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), share_dropped)
+    return F.dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
 
 
-def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, share_dropped: float) -> Tensor:
+def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
     """residual + dropout(x + bias). residual, x: (N, C); bias: (C,), or None for none."""
     if serve(x):
-        y: Tensor = _AddDropout.apply(residual, x, bias, share_dropped)
+        y: Tensor = _AddDropout.apply(residual, x, bias, dropout_rate)
         return y
-    return residual + F.dropout(x if bias is None else x + bias, share_dropped)
+    return residual + F.dropout(x if bias is None else x + bias, dropout_rate)
 
 
-def dropout(x: Tensor, share_dropped: float) -> Tensor:
-    """Zero a share of x (any shape) and scale the others so that the expectation stays."""
-    if share_dropped and serve(x):
-        y: Tensor = _AddDropout.apply(None, x, None, share_dropped)
+def dropout(x: Tensor, dropout_rate: float) -> Tensor:
+    """Zero x (any shape) at a rate, and scale what is left so that the expectation stays."""
+    if dropout_rate and serve(x):
+        y: Tensor = _AddDropout.apply(None, x, None, dropout_rate)
         return y
-    return F.dropout(x, share_dropped)
+    return F.dropout(x, dropout_rate)
 
 
 def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -65,41 +65,43 @@ def embed(table: Tensor, numbers: Tensor) -> Tensor:
     return F.embedding(numbers, wide(table)).to(table.dtype)
 
 
-def embed_positions(table: Tensor, rows: Packing) -> Tensor:
-    """Each character's vector by its position in its row. table: (≥ T, C); returns (N, C)."""
-    if rows.are_full:  # nothing to look up
-        return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in rows.parts)])
-    return embed(table, rows.positions.to(table.device))
+def embed_positions(table: Tensor, packing: Packing) -> Tensor:
+    """Each character's vector by its position in its sequence. table: (≥ T, C); returns (N, C)."""
+    if packing.are_full:  # nothing to look up
+        return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in packing.parts)])
+    return embed(table, packing.positions.to(table.device))
 
 
-def split_heads(x: Tensor, rows: Packing, heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
-    """The heads of a batch's parts, as rectangles: zeros past the end of a row.
+def split_heads(x: Tensor, packing: Packing, heads: int, kinds: int = 3) -> list[tuple[Tensor, ...]]:
+    """The heads of a batch's parts, as rectangles: zeros past the end of a sequence.
 
     x: (N, kinds·C); kinds is 1 or, for queries, keys and values, 3. Returns as many (B, nh, T, hs) for each part.
     """
     if serve(x):
-        flat = _SplitHeads.apply(x, rows, heads, kinds)
+        flat = _SplitHeads.apply(x, packing, heads, kinds)
         return [tuple(flat[i : i + kinds]) for i in range(0, len(flat), kinds)]
-    rectangles = [_rectangle(part, each) for part, each in zip(x.split(rows.sizes), rows.parts, strict=True)]
+    rectangles = [_rectangle(part, each) for part, each in zip(x.split(packing.sizes), packing.parts, strict=True)]
     split = [part.view(*part.shape[:2], kinds, heads, -1) for part in rectangles]
     return [part.permute(2, 0, 3, 1, 4).unbind() for part in split]
 
 
-def merge_heads(parts: Sequence[Tensor], rows: Packing) -> Tensor:
-    """(B, nh, T, hs) of each part → (N, C), without what is past the end of a row."""
+def merge_heads(parts: Sequence[Tensor], packing: Packing) -> Tensor:
+    """(B, nh, T, hs) of each part → (N, C), without what is past the end of a sequence."""
     if serve(parts[0]):
-        merged: Tensor = _MergeHeads.apply(rows, *parts)
+        merged: Tensor = _MergeHeads.apply(packing, *parts)
         return merged
     flat = [part.transpose(1, 2).flatten(2) for part in parts]  # (B, T, C)
-    joined = [x.flatten(0, 1) if part.is_full else x[part.filled()] for x, part in zip(flat, rows.parts, strict=True)]
+    joined = [
+        x.flatten(0, 1) if part.is_full else x[part.filled()] for x, part in zip(flat, packing.parts, strict=True)
+    ]
     return torch.cat(joined)
 
 
 def _rectangle(x: Tensor, part: Part) -> Tensor:
-    """(characters, C) of a part → (B, T, C), zeros past the end of a row."""
+    """(characters, C) of a part → (B, T, C), zeros past the end of a sequence."""
     if part.is_full:
         return x.view(*part.shape, -1)
-    padded = nn.utils.rnn.pad_sequence(x.split(list(part.lengths)), batch_first=True)  # as wide as the longest row
+    padded = nn.utils.rnn.pad_sequence(x.split(list(part.lengths)), batch_first=True)  # as wide as the longest sequence
     return F.pad(padded, (0, 0, 0, part.width - padded.shape[1]))
 
 
@@ -120,15 +122,15 @@ def wide(x: Tensor) -> Tensor:
 
 class _AttentionWeights(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, first: Tensor, last: Tensor, scale: float, share_dropped: float) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, first: Tensor, last: Tensor, scale: float, dropout_rate: float) -> Tensor:
         scores = scores.contiguous()
-        ctx.seed, ctx.share_dropped, ctx.scale = random_seed(share_dropped), float(share_dropped), scale
+        ctx.seed, ctx.dropout_rate, ctx.scale = random_seed(dropout_rate), float(dropout_rate), scale
         weights = torch.empty_like(scores)
-        dropped = torch.empty_like(scores) if share_dropped else weights
-        rows, columns = scores.shape[-2:]
-        ctx.shape = (scores.numel() // (rows * columns), rows, columns)
+        dropped = torch.empty_like(scores) if dropout_rate else weights
+        queries, keys = scores.shape[-2:]
+        ctx.shape = (scores.numel() // (queries * keys), queries, keys)
         call("softmax_forward", scores.dtype, scores, weights, dropped, *ctx.shape, first, last,
-             scale, ctx.share_dropped, ctx.seed)  # fmt: skip
+             scale, ctx.dropout_rate, ctx.seed)  # fmt: skip
         ctx.save_for_backward(weights, first, last)
         return dropped
 
@@ -137,18 +139,18 @@ class _AttentionWeights(torch.autograd.Function):
         weights, first, last = ctx.saved_tensors
         result = torch.empty_like(weights)
         call("softmax_backward", weights.dtype, weights, gradient.contiguous(), result, *ctx.shape, first, last,
-             ctx.scale, ctx.share_dropped, ctx.seed)  # fmt: skip
+             ctx.scale, ctx.dropout_rate, ctx.seed)  # fmt: skip
         return result, None, None, None, None
 
 
 class _AddDropout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, residual: Tensor | None, x: Tensor, bias: Tensor | None, share_dropped: float) -> Tensor:
+    def forward(ctx: Any, residual: Tensor | None, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
         ctx.has_residual, ctx.has_bias = residual is not None, bias is not None
-        ctx.seed, ctx.share_dropped = random_seed(share_dropped), float(share_dropped)
+        ctx.seed, ctx.dropout_rate = random_seed(dropout_rate), float(dropout_rate)
         x, residual = x.contiguous(), None if residual is None else residual.contiguous()
         y = torch.empty_like(x)
-        call("dropout_forward", x.dtype, x, bias, residual, y, *_rows(x), ctx.share_dropped, ctx.seed)
+        call("dropout_forward", x.dtype, x, bias, residual, y, *_matrix(x), ctx.dropout_rate, ctx.seed)
         return y
 
     @staticmethod
@@ -156,20 +158,20 @@ class _AddDropout(torch.autograd.Function):
         gradient = gradient.contiguous()
         result = torch.empty_like(gradient)
         bias_gradient = gradient.new_empty(gradient.shape[-1], dtype=torch.float32) if ctx.has_bias else None
-        call("dropout_backward", gradient.dtype, gradient, result, bias_gradient, *_rows(gradient),
-             ctx.share_dropped, ctx.seed)  # fmt: skip
+        call("dropout_backward", gradient.dtype, gradient, result, bias_gradient, *_matrix(gradient),
+             ctx.dropout_rate, ctx.seed)  # fmt: skip
         of_residual = gradient if ctx.has_residual else None
         return of_residual, result, None if bias_gradient is None else bias_gradient.to(gradient.dtype), None
 
 
 class _LinearGelu(torch.autograd.Function):
-    """With the product, whose memory then serves for what is made of it: these are a block's largest tensors."""
+    """Product and GELU in one memory: these are a block's largest tensors."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         y = F.linear(x, weight)  # (N, D)
         slope = torch.empty_like(y) if any(ctx.needs_input_grad) else None
-        call("gelu_forward", y.dtype, y, bias, y, slope, *_rows(y))
+        call("gelu_forward", y.dtype, y, bias, y, slope, *_matrix(y))
         ctx.save_for_backward(x, weight)
         ctx.slope = slope
         return y
@@ -177,66 +179,66 @@ class _LinearGelu(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight = ctx.saved_tensors
-        to_y, ctx.slope = ctx.slope, None  # used up: there is one way back
+        to_y, ctx.slope = ctx.slope, None  # used up: there is one backward pass
         bias_gradient = to_y.new_empty(to_y.shape[-1], dtype=torch.float32)
-        call("gelu_backward", to_y.dtype, to_y, gradient.contiguous(), to_y, bias_gradient, *_rows(to_y))
+        call("gelu_backward", to_y.dtype, to_y, gradient.contiguous(), to_y, bias_gradient, *_matrix(to_y))
         return to_y @ weight, to_y.t() @ x, bias_gradient.to(to_y.dtype)
 
 
 class _SplitHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rows: Packing, heads: int, kinds: int) -> tuple[Tensor, ...]:
-        ctx.rows, ctx.kinds = rows, kinds
-        return tuple(kind for part in _split(x, rows, heads, kinds) for kind in part)
+    def forward(ctx: Any, x: Tensor, packing: Packing, heads: int, kinds: int) -> tuple[Tensor, ...]:
+        ctx.packing, ctx.kinds = packing, kinds
+        return tuple(kind for part in _split(x, packing, heads, kinds) for kind in part)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
         parts = [gradients[i : i + ctx.kinds] for i in range(0, len(gradients), ctx.kinds)]
-        return _merge(parts, ctx.rows), None, None, None
+        return _merge(parts, ctx.packing), None, None, None
 
 
 class _MergeHeads(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Packing, *parts: Tensor) -> Tensor:
-        ctx.heads, ctx.rows = parts[0].shape[1], rows
-        return _merge([(part,) for part in parts], rows)
+    def forward(ctx: Any, packing: Packing, *parts: Tensor) -> Tensor:
+        ctx.heads, ctx.packing = parts[0].shape[1], packing
+        return _merge([(part,) for part in parts], packing)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        return None, *(part[0] for part in _split(gradient, ctx.rows, ctx.heads, kinds=1))
+        return None, *(part[0] for part in _split(gradient, ctx.packing, ctx.heads, kinds=1))
 
 
-def _split(x: Tensor, rows: Packing, heads: int, kinds: int) -> list[Tensor]:
+def _split(x: Tensor, packing: Packing, heads: int, kinds: int) -> list[Tensor]:
     """x (N, kinds·C) → (kinds, B, nh, T, hs) for each part."""
     x, head_size = x.contiguous(), x.shape[1] // (kinds * heads)
-    assert len(x) == sum(rows.sizes)
+    assert len(x) == sum(packing.sizes)
     parts = []
-    for (B, T), places in _places(rows):
+    for (B, T), extents in _extents(packing):
         part = x.new_empty(kinds, B, heads, T, head_size)
-        call("split_heads", x.dtype, x, *_three(part), *places, B, T, heads, head_size, kinds)
+        call("split_heads", x.dtype, x, *_three(part), *extents, B, T, heads, head_size, kinds)
         parts.append(part)
     return parts
 
 
-def _merge(parts: Sequence[Sequence[Tensor]], rows: Packing) -> Tensor:
+def _merge(parts: Sequence[Sequence[Tensor]], packing: Packing) -> Tensor:
     """As many (B, nh, T, hs) as there are kinds, for each part → (N, kinds·C)."""
     kinds, (_, heads, _, head_size) = len(parts[0]), parts[0][0].shape
-    merged = parts[0][0].new_empty(sum(rows.sizes), kinds * heads * head_size)
-    for part, ((B, T), places) in zip(parts, _places(rows), strict=True):
+    merged = parts[0][0].new_empty(sum(packing.sizes), kinds * heads * head_size)
+    for part, ((B, T), extents) in zip(parts, _extents(packing), strict=True):
         rectangles = [kind.contiguous() for kind in part]
         assert all(each.shape == (B, heads, T, head_size) for each in rectangles)
-        call("merge_heads", merged.dtype, *_three(rectangles), merged, *places, B, T, heads, head_size, kinds)
+        call("merge_heads", merged.dtype, *_three(rectangles), merged, *extents, B, T, heads, head_size, kinds)
     return merged
 
 
-def _places(rows: Packing) -> list[tuple[torch.Size, Tensor]]:
-    """Of each part its (B, T), and where its rows start in (N, C) and how long they are: (2, B)."""
-    places = rows.places.split([part.shape[0] for part in rows.parts], dim=1)
-    return [(part.shape, each) for part, each in zip(rows.parts, places, strict=True)]
+def _extents(packing: Packing) -> list[tuple[torch.Size, Tensor]]:
+    """Of each part its (B, T), and where its sequences start in (N, C) and their lengths: (2, B)."""
+    extents = packing.extents.split([part.shape[0] for part in packing.parts], dim=1)
+    return [(part.shape, each) for part, each in zip(packing.parts, extents, strict=True)]
 
 
 def _three(kinds: Iterable[Tensor]) -> list[Tensor | None]:
-    """The kernels' three places of queries, keys and values; those not there are None."""
+    """Queries, keys and values as the kernels take them: None for those that are not there."""
     return [*kinds, None, None][:3]
 
 
@@ -245,7 +247,7 @@ class _LayerNorm(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         x = x.contiguous()
         y = torch.empty_like(x)
-        rows, width = _rows(x)
+        rows, width = _matrix(x)
         statistics = x.new_empty(rows, 2, dtype=torch.float32)  # mean and 1/σ
         call("norm_forward", x.dtype, x, weight, bias, y, statistics, rows, width, EPSILON)
         ctx.save_for_backward(x, weight, statistics)
@@ -257,9 +259,10 @@ class _LayerNorm(torch.autograd.Function):
         result = torch.empty_like(x)
         sums = x.new_empty(2, x.shape[-1], dtype=torch.float32)
         call("norm_backward", x.dtype, x, weight, statistics, gradient.contiguous(), result, sums[0], sums[1],
-             *_rows(x))  # fmt: skip
+             *_matrix(x))  # fmt: skip
         return result, sums[0].to(x.dtype), sums[1].to(x.dtype)
 
 
-def _rows(x: Tensor) -> tuple[int, int]:
+def _matrix(x: Tensor) -> tuple[int, int]:
+    """Rows and columns of x (…, C) as a matrix."""
     return x.numel() // x.shape[-1], x.shape[-1]

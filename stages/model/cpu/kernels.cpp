@@ -269,8 +269,8 @@ void norm_backward(const number *x, const number *weight, const float *statistic
     add_chunks(biases, width, bias_gradient);
 }
 
-// Rows of x (N, kinds · nh · hs), each `length` characters from `start` → kinds times (B, nh, T, hs), 0 past a row's
-// length; kinds is 1 or 3, b and c may be null.
+// Sequences of x (N, kinds · nh · hs), each `length` characters from `start` → kinds times (B, nh, T, hs), 0 past a
+// sequence's length; kinds is 1 or 3, b and c may be null.
 void split_heads(const number *x, number *a, number *b, number *c, const int64_t *starts, const int64_t *lengths,
                  int64_t batch, int64_t time, int64_t heads, int64_t size, int64_t kinds) {
     number *const to[3] = {a, b, c};
@@ -292,12 +292,12 @@ void merge_heads(const number *a, const number *b, const number *c, number *x, c
     const number *const from[3] = {a, b, c};
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < batch * time; ++i) {
-        const int64_t row = i / time, t = i % time;
-        if (t >= lengths[row]) continue;
+        const int64_t sequence = i / time, t = i % time;
+        if (t >= lengths[sequence]) continue;
         for (int64_t kind = 0; kind < kinds; ++kind)
             for (int64_t head = 0; head < heads; ++head)
-                copy(x + (((starts[row] + t) * kinds + kind) * heads + head) * size,
-                     from[kind] + ((row * heads + head) * time + t) * size, size);
+                copy(x + (((starts[sequence] + t) * kinds + kind) * heads + head) * size,
+                     from[kind] + ((sequence * heads + head) * time + t) * size, size);
     }
 }
 

@@ -58,9 +58,9 @@ def call(name: str, dtype: torch.dtype, *arguments: Tensor | int | float | ctype
     getattr(_library(dtype), name)(*(_argument(value) for value in arguments))
 
 
-def random_seed(share_dropped: float) -> int:
+def random_seed(dropout_rate: float) -> int:
     """What governs a kernel's dropout, drawn from torch's generator; 0 where nothing is dropped."""
-    return int(torch.randint(2**63 - 1, ())) if share_dropped else 0
+    return int(torch.randint(2**63 - 1, ())) if dropout_rate else 0
 
 
 def address(x: Tensor, column: int = 0) -> ctypes.c_void_p:

@@ -1,8 +1,8 @@
-// Causal softmax attention over rows of different lengths that lie one after the other, without PAD.
+// Causal softmax attention over sequences of different lengths that lie one after the other, without PAD.
 //
-// One row and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from the
-// first product to the last, as float32 whatever the numbers' type; scores are never written to memory. On the way back
-// they are computed anew (Dao et al. 2022, arXiv 2205.14135). stages/model/varlen_attention.py has the meaning and the shapes.
+// One sequence and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from
+// the first product to the last, as float32 whatever the numbers' type; scores are never written to memory. The backward
+// pass computes them anew (Dao et al. 2022, arXiv 2205.14135). varlen_attention.py has the meaning and the shapes.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -58,7 +58,7 @@ struct Turn {  // the angles of position t for each pair of channels (c, c + hal
     }
 };
 
-// A head's channels of a row's characters, each in `width` places of which those past `size` are 0.
+// A head's channels of a sequence's characters, each in `width` floats of which those past `size` are 0.
 void gather(const number *from, int64_t stride, int64_t characters, int64_t size, int64_t width, const Turn *turn,
             float *to) {
     for (int64_t t = 0; t < characters; ++t) {
@@ -162,27 +162,28 @@ void spread(const float *weights, int64_t length, const float *rows, int64_t fir
 
 // Everything about a call but its numbers.
 struct Attention {
-    const int64_t *starts, *lengths, *key_starts, *key_lengths;  // of each row's queries, and of its keys
-    int64_t rows, heads, key_heads, value_heads, size, query_stride, key_stride, value_stride, window;
+    const int64_t *starts, *lengths, *key_starts, *key_lengths;  // of each sequence's queries, and of its keys
+    int64_t sequences, heads, key_heads, value_heads, size, query_stride, key_stride, value_stride, window;
     Turn angles;
     double scale, p;
     uint64_t seed;
 
-    int64_t longest() const { return *std::max_element(lengths, lengths + rows); }
-    int64_t longest_key() const { return *std::max_element(key_lengths, key_lengths + rows); }
+    int64_t longest() const { return *std::max_element(lengths, lengths + sequences); }
+    int64_t longest_key() const { return *std::max_element(key_lengths, key_lengths + sequences); }
     const Turn *turn() const { return angles.half ? &angles : nullptr; }
     // Whether a query head is the first, or the last, of those that share values.
     bool starts_value(int64_t head) const { return head % (heads / value_heads) == 0; }
     bool ends_value(int64_t head) const { return starts_value(head + 1); }
 };
 
-// One row and one head of keys.
+// One sequence and one head of keys.
 struct Item {
     int64_t start, asking, key_start, asked, key_head, room;  // room: for the keys, whole vectors
 
     Item(const Attention &a, int64_t i) {
-        const int64_t row = i / a.key_heads;
-        start = a.starts[row], asking = a.lengths[row], key_start = a.key_starts[row], asked = a.key_lengths[row];
+        const int64_t sequence = i / a.key_heads;
+        start = a.starts[sequence], asking = a.lengths[sequence];
+        key_start = a.key_starts[sequence], asked = a.key_lengths[sequence];
         key_head = i % a.key_heads, room = whole(asked, LANES);
     }
     int64_t keys(const Attention &a) const { return key_start * a.key_stride + key_head * a.size; }
@@ -277,7 +278,7 @@ void forward(const Attention &a, const number *q, const number *k, const number 
         Scratch query(whole(a.longest(), BLOCK) * width), key(room * width), turned(room * width),
             value(room * width), bias(room), weights(BLOCK * room), out(BLOCK * width);
 #pragma omp for schedule(dynamic, 1)
-        for (int64_t i = 0; i < a.rows * a.key_heads; ++i) {
+        for (int64_t i = 0; i < a.sequences * a.key_heads; ++i) {
             const Item item(a, i);
             gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
             transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
@@ -324,7 +325,7 @@ void backward(const Attention &a, const number *q, const number *k, const number
             of_key(room * width), of_value(room * width), bias(room), of_bias(room), zeros(room),
             weights(BLOCK * room), slopes(BLOCK * room), shares(room);
 #pragma omp for schedule(dynamic, 1)
-        for (int64_t i = 0; i < a.rows * a.key_heads; ++i) {
+        for (int64_t i = 0; i < a.sequences * a.key_heads; ++i) {
             const Item item(a, i);
             gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
             transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
@@ -380,11 +381,11 @@ void backward(const Attention &a, const number *q, const number *k, const number
 extern "C" void attention(const number *q, const number *k, const number *v, const number *b, number *y, float *sums,
                           const number *gradient, number *to_q, number *to_k, number *to_v, number *to_b,
                           const int64_t *starts, const int64_t *lengths, const int64_t *key_starts,
-                          const int64_t *key_lengths, int64_t rows, int64_t heads, int64_t key_heads,
+                          const int64_t *key_lengths, int64_t sequences, int64_t heads, int64_t key_heads,
                           int64_t value_heads, int64_t size, int64_t query_stride, int64_t key_stride,
                           int64_t value_stride, int64_t window, const number *cosine, const number *sine, double scale,
                           double p, uint64_t seed) {
-    const Attention a{starts, lengths,      key_starts, key_lengths,  rows,   heads, key_heads, value_heads,
+    const Attention a{starts, lengths,      key_starts, key_lengths,  sequences, heads, key_heads, value_heads,
                       size,   query_stride, key_stride, value_stride, window, {cosine, sine, cosine ? size / 2 : 0},
                       scale,  p,            seed};
     const auto run = [&](auto vectors) {
