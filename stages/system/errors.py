@@ -32,8 +32,9 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
     @functools.wraps(main)
     def run() -> None:
         previous = signal.signal(signal.SIGTERM, _interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked since the package was imported
             main()
         except StudyError as error:
             sys.exit(f"error: {error}")

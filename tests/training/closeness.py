@@ -11,7 +11,7 @@ from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.settings import Model
 from stages.training.batches import split_by_length
-from stages.training.graph import fixed_shapes, trainer_for
+from stages.training.cuda_graph import fixed_shapes, trainer_for
 from tests.reference.model import PlainGPT, cross_entropy
 from tests.tiny import HANDOUT, plain_twin
 

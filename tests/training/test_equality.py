@@ -15,7 +15,7 @@ from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
 from stages.training.batches import split_by_length
-from stages.training.graph import trainer_for
+from stages.training.cuda_graph import trainer_for
 from stages.training.trainer import Trainer
 from tests.invented import prepared_like_the_handout
 from tests.reference.model import PlainGPT, cross_entropy

@@ -24,7 +24,7 @@ from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.system.lifetime import ParentProcess
 from stages.training.batches import split_by_length
-from stages.training.graph import trainer_for
+from stages.training.cuda_graph import trainer_for
 from stages.training.loop import History, Job, train
 from stages.training.trainer import Trainer
 from tests.tiny import BACKENDS, BIRTHPLACES, FLOAT32, HANDOUT, MODEL, VARIANTS, spans, tiny_model, tiny_prepared

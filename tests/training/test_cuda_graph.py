@@ -11,7 +11,7 @@ from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.graph import SHAPE_STEP, GraphTrainer, fixed_shapes, padded_loss, trainer_for
+from stages.training.cuda_graph import SHAPE_STEP, GraphTrainer, fixed_shapes, padded_loss, trainer_for
 from stages.training.trainer import Trainer, batch_loss
 from tests.tiny import (
     BFLOAT16,
