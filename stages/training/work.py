@@ -105,6 +105,6 @@ def _digest(settings: Any, data: tuple[Path, ...]) -> str:
 def _loaded_sources() -> list[Path]:
     """The files of the project's modules that this process has loaded."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] in ("stages", "__main__")]
-    files = {Path(module.__file__).resolve() for module in modules if module.__file__}
+    files = {Path(file).resolve() for module in modules if (file := getattr(module, "__file__", None))}
     own = (file for file in files if file.is_relative_to(PACKAGE))
     return sorted(file for file in own if file.relative_to(PACKAGE).parts[0] not in HARMLESS)
