@@ -134,14 +134,6 @@ def test_a_step_gives_the_same_bits_with_one_thread_and_with_two(backend: Backen
     assert [name for name, tensor in states[0].items() if not torch.equal(tensor, states[1][name])] == []
 
 
-def test_dropout_is_on_in_training() -> None:
-    model = MODEL.model_copy(update={"dropout": 0.5})
-    trained = Trainer(tiny_model("vanilla", VOCABULARY, model=model), OPTIMIZER, FLOAT32)
-    parts = [question_batch()]
-    losses = {float(trained.gradients(parts)) for _ in range(3)}
-    assert len(losses) == 3
-
-
 @pytest.mark.parametrize("context", [16, 24, 64])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_batch_that_fills_the_context_can_be_trained_on(variant: str, context: int) -> None:
