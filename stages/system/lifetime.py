@@ -18,7 +18,7 @@ class Stop:
     def __init__(self) -> None:
         self.signals: list[int] = []  # Ctrl-C and SIGTERM
 
-    def wanted(self) -> bool:
+    def requested(self) -> bool:
         """Whether to stop after the step in hand."""
         return bool(self.signals) or parent_is_gone()
 

@@ -132,7 +132,7 @@ def train(
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
     bar = tqdm(total=job.steps, initial=done, desc=title, unit="step", mininterval=often, position=line)
     with bar, stop_requests() as stop:
-        while done < job.steps and not stop.wanted():
+        while done < job.steps and not stop.requested():
             fresh.append(step(trainer, job, seed, done))
             done += 1
             bar.update()
@@ -144,7 +144,7 @@ def train(
             elif len(fresh) == LOOK_EVERY:
                 look()
         save()
-        if stop.wanted():
+        if stop.requested():
             raise KeyboardInterrupt(
                 f"stopped after step {done} of {job.steps}{stop.reason}; the same command goes on from there"
             )

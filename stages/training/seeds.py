@@ -1,6 +1,6 @@
 """The seeds of an experiment side by side, each in a process of its own.
 
-A small model keeps no more than one core busy, so on a CPU several trainings with a share of the threads each end
+A small model keeps no more than one core busy, so on a CPU several trainings with a part of the threads each end
 sooner than one after another with all of them. A GPU trains them one after another.
 """
 
@@ -44,7 +44,7 @@ def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int]) -> Non
         while waiting or running:
             failed = failed or next((process.returncode for process in running if process.poll()), 0)
             running = [process for process in running if process.returncode is None]
-            if stop.wanted() or failed:
+            if stop.requested() or failed:
                 waiting.clear()
                 for process in running:
                     process.terminate()
@@ -54,7 +54,7 @@ def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int]) -> Non
                 running.append(subprocess.Popen([*command, str(waiting.pop(0))], env=environment))
             else:
                 time.sleep(LOOK_EVERY)
-        if stop.wanted():
+        if stop.requested():
             raise KeyboardInterrupt(f"stopped{stop.reason}")
     if failed < 0:
         name = signal.Signals(-failed).name

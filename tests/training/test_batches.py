@@ -97,7 +97,7 @@ def test_packed_rows_are_the_batch_without_pad(rows: int, step: int) -> None:
 
 
 @pytest.mark.parametrize("step", [1, 16, 128])
-def test_all_targets_are_wanted_and_few_others(step: int) -> None:
+def test_the_loss_has_all_targets_and_few_others(step: int) -> None:
     prepared = tiny_prepared()
     examples = question_examples(prepared.questions["train"], prepared.answers["train"], np.arange(8))
     packed = PackedBatch.of([examples], step)

@@ -25,7 +25,7 @@ while not parent_is_gone() and time.monotonic() < began + float(sys.argv[2]):
 print("gone" if parent_is_gone() else "there", flush=True)
 """
 # Starts a command and waits for it, as DVC does; SIGHUP ignored or not, whatever this test's own is.
-STARTER = """
+PARENT = """
 import signal, subprocess, sys
 signal.signal(signal.SIGHUP, getattr(signal, sys.argv[1]))
 subprocess.run(sys.argv[2:])
@@ -35,19 +35,19 @@ subprocess.run(sys.argv[2:])
 def seen(tmp_path: Path, command: list[str], killed: bool, hangup: str = "SIG_DFL", **settings: str) -> str:
     """What the stage says of its parent."""
     look = tmp_path / "look"
-    starter = subprocess.Popen(
-        [sys.executable, "-c", STARTER, hangup, *command, str(look), "5" if killed and hangup == "SIG_DFL" else "0.2"],
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, hangup, *command, str(look), "5" if killed and hangup == "SIG_DFL" else "0.2"],
         cwd=ROOT,
         env=environment(**settings),
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert starter.stdout and starter.stdout.readline() == "began\n"
+    assert parent.stdout and parent.stdout.readline() == "began\n"
     if killed:
-        starter.kill()
-        starter.wait()
+        parent.kill()
+        parent.wait()
     look.touch()
-    return starter.communicate()[0].strip()
+    return parent.communicate()[0].strip()
 
 
 DIRECT = [sys.executable, "-c", STAGE]
@@ -72,6 +72,6 @@ def test_a_signal_is_noted_within_the_block_and_answered_as_before_after_it() ->
     with stop_requests() as stop:
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGINT)
-        assert stop.wanted() and stop.reason == ""
+        assert stop.requested() and stop.reason == ""
         assert stop.signals == [signal.SIGTERM, signal.SIGINT]
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before

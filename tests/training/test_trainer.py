@@ -99,7 +99,7 @@ def test_bfloat16_keeps_float32_masters_and_the_model_follows_them(variant: str)
 @EITHER
 @pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_restored_learner_goes_on_bit_for_bit(variant: str, backend: Backend, optimizer: Optimizer) -> None:
+def test_a_restored_trainer_goes_on_bit_for_bit(variant: str, backend: Backend, optimizer: Optimizer) -> None:
     parts = split_by_length(span_batch())
     straight = trainer(variant, backend, optimizer)
     for _ in range(3):
