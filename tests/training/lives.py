@@ -33,7 +33,7 @@ TRAININGS = {
 }
 WEIGHTS = Path("data") / "weights" / RECIPE / VARIANT
 OUTPUTS = {"pretrain": WEIGHTS / "pretrained", "finetune": WEIGHTS / "finetuned"}
-PATIENCE = 60  # seconds
+PATIENCE = 180  # seconds
 
 SERVER = multiprocessing.get_context("forkserver")
 # torch's optimizers import the last when they are first made
