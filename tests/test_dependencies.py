@@ -50,7 +50,7 @@ def imports_fixture() -> dict[str, set[str]]:
     for name, stage in STAGES.items():
         for variant in cells(name):
             mixers = [f"stages.mixers.{each}" for each in (VARIANTS if name == "check" else [variant]) if each]
-            module = stage["cmd"].split()[2]
+            module = stage["cmd"].removeprefix("exec ").split()[2]
             started = f"{module}.__main__" if (ROOT / module.replace(".", "/")).is_dir() else module
             wanted[f"{name} {variant}"] = [started, *mixers]
     command = [sys.executable, "-c", SHOW_IMPORTS, json.dumps(wanted)]
