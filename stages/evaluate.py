@@ -46,8 +46,8 @@ def main() -> None:
         model = experiment.trained_model(prepared, finetuned / f"{name}.safetensors")
         for split in ("dev", "test"):
             table = predictions(model, prepared, split, decoding)
-            place = {"variant": experiment.variant, "split": split, "seed": facts["seed"]}
-            tables.append(table.assign(**place, init=facts["phase"].removeprefix("finetune_")))
+            of = {"variant": experiment.variant, "split": split, "seed": facts["seed"]}
+            tables.append(table.assign(**of, init=facts["phase"].removeprefix("finetune_")))
     columns = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
     trainings = results(pretrained)
     curves = [path for folder in (pretrained, finetuned) for path in sorted(folder.glob("*.csv"))]

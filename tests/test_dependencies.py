@@ -42,7 +42,7 @@ def imports_of(file: Path) -> frozenset[Path]:
 
 def imported(name: str, variants: list[str]) -> set[str]:
     """All files that the stage runs, with those of some variants, as paths from the root."""
-    module = STAGES[name]["cmd"].split()[2]
+    module = STAGES[name]["cmd"].removeprefix("exec ").split()[2]
     todo = set().union(files_of(module), *(files_of(f"stages.mixers.{variant}") for variant in variants))
     found: set[Path] = set()
     while todo:

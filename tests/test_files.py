@@ -1,12 +1,10 @@
-"""A write that is killed leaves nothing for long, and takes nothing from a process that still writes."""
+"""A write that fails or is killed leaves the old content, and nothing for long."""
 
 import errno
 import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,89 +12,70 @@ import pytest
 from stages.system.files import new_folder, write_text
 from tests.tiny import ROOT
 
+# Writes the target named first, and kills itself at the moment named second
 WRITER = """
-import os, sys, time
+import os, signal, sys
 from pathlib import Path
 from stages.system.files import new_folder, write_text
-def stop():
-    print("at it", flush=True)
-    time.sleep(600)
-target = Path(sys.argv[1])
-if sys.argv[2] == "file":
-    os.fsync = lambda handle: stop()
+target, moment = Path(sys.argv[1]), sys.argv[2]
+def end(*_): os.kill(os.getpid(), signal.SIGKILL)
+if moment == "file":
+    os.fsync = end
     write_text(target, "new")
-else:
-    with new_folder(target) as folder:
-        write_text(folder / "a", "new")
-        if sys.argv[2] == "swap":
-            replace = os.replace
-            os.replace = lambda one, other: (replace(one, other), stop())
-        else:
-            stop()
+with new_folder(target) as folder:
+    (folder / "a").write_text("new")
+    if moment == "folder":
+        end()
+    replace = os.replace
+    os.replace = lambda one, other: (replace(one, other), end())
 """
 
 
-@contextmanager
-def writing(target: Path, what: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that stands still in the middle of writing `target`."""
-    command = [sys.executable, "-c", WRITER, str(target), what]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout and process.stdout.readline() == "at it\n"
-            yield process
-        finally:
-            process.kill()
-
-
-def left(target: Path) -> list[Path]:
-    """What stands beside the target."""
-    return [path for path in target.parent.iterdir() if path != target]
-
-
-def write(target: Path, what: str) -> None:
-    """Write it as the process would have."""
-    if what == "file":
-        write_text(target, "last")
+def write(target: Path, kind: str, content: str) -> None:
+    """Write a file, or a folder with one."""
+    if kind == "file":
+        write_text(target, content)
     else:
         with new_folder(target) as folder:
-            write_text(folder / "a", "last")
+            (folder / "a").write_text(content, encoding="utf-8")
 
 
 def read(target: Path) -> str:
-    """What it holds."""
     return (target if target.is_file() else target / "a").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("what", ["file", "folder", "swap"])
-def test_the_next_write_sweeps_what_kills_left(tmp_path: Path, what: str) -> None:
-    target = tmp_path / "t[1]"
-    for _ in range(2):
-        write(target, what)
-        with writing(target, what) as process:
-            process.kill()
-            process.wait()
-        assert left(target)
-    write(target, what)
-    assert left(target) == [] and read(target) == "last"
-
-
-@pytest.mark.parametrize("what", ["file", "folder"])
-def test_what_another_process_is_writing_stays(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("moment", ["file", "folder", "between the renames"])
+def test_what_kills_left_is_gone_with_the_next_write(tmp_path: Path, moment: str) -> None:
     target = tmp_path / "t"
-    with writing(target, what):
-        (unfinished,) = left(target)
-        write(target, what)
-        assert left(target) == [unfinished] and read(target) == "last"
+    write(target, moment, "first")
+    for _ in range(2):
+        ended = subprocess.run([sys.executable, "-c", WRITER, str(target), moment], cwd=ROOT)
+        assert ended.returncode < 0
+        hidden = [path.name for path in tmp_path.iterdir() if path != target]
+        assert {*hidden} <= {".t.partial", ".t.replaced"} and hidden  # which git and DVC ignore
+        if moment != "between the renames":
+            assert read(target) == "first"
+    write(target, moment, "last")
+    assert list(tmp_path.iterdir()) == [target] and read(target) == "last"
+
+
+def test_what_a_kill_moved_away_comes_back_when_the_next_write_fails(tmp_path: Path) -> None:
+    target = tmp_path / "t"
+    write(target, "folder", "first")
+    subprocess.run([sys.executable, "-c", WRITER, str(target), "between the renames"], cwd=ROOT)
+    assert not target.exists()
+    with pytest.raises(ZeroDivisionError), new_folder(target):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == [target] and read(target) == "first"
 
 
 @pytest.mark.parametrize("failing", [1, 2])
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.EIO, os.strerror(errno.EIO))])
-def test_what_stood_there_stays_where_the_exchange_fails(
+def test_what_stood_there_stays_where_a_rename_fails(
     tmp_path: Path, failing: int, error: BaseException, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, rename, calls = tmp_path / "t", os.replace, itertools.count(1)
-    write(target, "folder")
-    (target / "a").write_text("before", encoding="utf-8")
+    write(target, "folder", "first")
 
     def fail(one: str, other: str) -> None:
         if next(calls) == failing:
@@ -104,20 +83,29 @@ def test_what_stood_there_stays_where_the_exchange_fails(
         rename(one, other)
 
     with monkeypatch.context() as disk:
-        disk.setattr("stages.system.files.os.replace", fail)
-        disk.setattr(
-            "stages.system.files.write_bytes", lambda path, content: path.write_bytes(content)
-        )  # renames nothing
+        disk.setattr("os.replace", fail)
         with pytest.raises(type(error)):
-            write(target, "folder")
-    assert left(target) == [] and read(target) == "before"
+            write(target, "folder", "new")
+    assert list(tmp_path.iterdir()) == [target] and read(target) == "first"
 
 
-def test_what_only_looks_alike_stays(tmp_path: Path) -> None:
-    others = [".t.short", ".u.12345678", ".t.x.12345678", "t.12345678"]
-    for name in others:
-        (tmp_path / name).write_text("", encoding="utf-8")
-    write_text(tmp_path / "t", "last")
-    with new_folder(tmp_path / "v"):
-        pass
-    assert sorted(os.listdir(tmp_path)) == sorted([*others, "t", "v"])
+@pytest.mark.parametrize("stands", ["file", "link to a folder"])
+def test_a_folder_takes_the_name_of_whatever_stood_there(tmp_path: Path, stands: str) -> None:
+    target, other = tmp_path / "t", tmp_path / "other"
+    write(other, "folder", "of somebody else")
+    if stands == "file":
+        write(target, "file", "first")
+    else:
+        target.symlink_to(other)
+    write(target, "folder", "new")
+    assert read(target) == "new" and not target.is_symlink()
+    assert read(other) == "of somebody else" and sorted(tmp_path.iterdir()) == [other, target]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_an_error_names_the_target(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "t").write_text("a file where the folder should be")
+    target = tmp_path / "t" / "made"
+    with pytest.raises((NotADirectoryError, FileExistsError)) as fault:
+        write(target, kind, "new")
+    assert fault.value.filename == str(target)

@@ -76,7 +76,7 @@ def choose_backend(compute: Compute) -> Backend:
 def _choose_cuda_kernels() -> None:
     """The same arithmetic whatever torch would choose here.
 
-    cuDNN's attention, torch's first choice on some devices, rounds the share of dropout (PyTorch pull request 174245)
+    cuDNN's attention, torch's first choice on some devices, rounds dropout (PyTorch pull request 174245)
     and prepares itself anew for each length, hence each character generated; its float32 convolutions would round to
     TF32.
     """

@@ -1,7 +1,6 @@
 """How a user's mistake is told: one line, a non-zero exit code, never a traceback."""
 
 import functools
-import re
 import signal
 import sys
 from collections.abc import Callable
@@ -32,8 +31,9 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
     @functools.wraps(main)
     def run() -> None:
         previous = signal.signal(signal.SIGTERM, _interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked since the package was imported
             main()
         except StudyError as error:
             sys.exit(f"error: {error}")
@@ -43,10 +43,8 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            asked = re.search(r"allocate (\d+) bytes|allocate ([\d.]+ \w+)\.", str(error))
-            much = f" ({asked[1] + ' bytes' if asked[1] else asked[2]} more were asked for)" if asked else ""
             sys.exit(
-                f"error: there is too little memory{much}; ask for a smaller model, context, batch or number of lines"
+                "error: there is too little memory; ask for a smaller model, context, batch or number of hypotheses"
             )
         except KeyboardInterrupt as stop:
             print(str(stop) or "stopped", file=sys.stderr)

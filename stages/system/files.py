@@ -1,12 +1,13 @@
-"""Atomic writes: a reader finds the old content, the new or, for a folder, for a moment none; never a part of it."""
+"""Atomic writes: a reader finds the old content, the new or, for a folder, for a moment none; never a part of it.
 
-import fcntl
-import glob
+One process at a time writes a path: a training holds a lock, other stages DVC's. What a kill leaves is
+hidden beside the path, as .<name>.partial or .<name>.replaced, until the next write.
+"""
+
 import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,51 +22,19 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         OSError: it cannot be written; the error's filename is `path`, whose old content stays.
     """
-    with _named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                _hold(handle)
-                _sweep(path)
-                file.write(content)
-                file.flush()
-                os.fsync(handle)
-                os.fchmod(handle, 0o644)  # mkstemp makes private files
-                os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-
-
-def _hold(handle: int) -> None:
-    """Say that something is being written, until it is closed or the process ends."""
-    with suppress(OSError):  # a file system without locks: nothing is swept there
-        fcntl.flock(handle, fcntl.LOCK_EX)
-
-
-def _sweep(path: Path) -> None:
-    """Delete what kills in the middle of a write to `path` left beside it, but nothing that a process holds."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.????????"):
-        with suppress(OSError):  # gone by now, or held: BlockingIOError
-            handle = os.open(left, os.O_RDONLY)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if left.is_dir():
-                    shutil.rmtree(left)
-                else:
-                    left.unlink()
-            finally:
-                os.close(handle)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Let errors of the system name `path`, not the temporary file that stands for it."""
+    temporary = path.with_name(f".{path.name}.partial")
     try:
-        yield
-    except OSError as error:
-        error.filename = str(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError):
+            error.filename = str(path)
         raise
 
 
@@ -108,32 +77,36 @@ def new_folder(path: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written; the error's filename is `path`, or what would be a file in it.
     """
-    with _named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    os.chmod(temporary, 0o755)  # mkdtemp makes private folders
-    handle = os.open(temporary, os.O_RDONLY)
-    old = None  # where what stands there goes in the moment of the exchange
+    new, old = path.with_name(f".{path.name}.partial"), path.with_name(f".{path.name}.replaced")
     try:
-        _hold(handle)
-        _sweep(path)
-        yield temporary
-        if path.is_symlink() or path.is_file():
-            path.unlink()
-        if path.is_dir():
-            old = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.")
+        _restore(path, old)  # after a kill
+        _delete(new)
+        new.mkdir(parents=True)
+        yield new
+        if os.path.lexists(path):
             os.replace(path, old)
-        os.replace(temporary, path)
-        _sweep(path)  # of what stood there
+        os.replace(new, path)
     except BaseException as error:
         with suppress(OSError):
-            if old and path.exists():
-                os.rmdir(old)  # nothing was moved there; what was is left to the next write
-            elif old:
-                os.replace(old, path)
-        shutil.rmtree(temporary, ignore_errors=True)
-        if isinstance(error, OSError) and Path(str(error.filename)).is_relative_to(temporary):
-            error.filename = str(path / Path(error.filename).relative_to(temporary))
+            _restore(path, old)
+        with suppress(OSError):
+            _delete(new)
+        if isinstance(error, OSError) and error.filename and Path(error.filename).is_relative_to(new):
+            error.filename = str(path / Path(error.filename).relative_to(new))
         raise
-    finally:
-        os.close(handle)
+    _delete(old)
+
+
+def _restore(path: Path, old: Path) -> None:
+    """Put back what was moved away, where nothing came in its stead."""
+    if os.path.lexists(path):
+        _delete(old)
+    elif os.path.lexists(old):
+        os.replace(old, path)
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

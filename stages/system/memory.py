@@ -1,9 +1,8 @@
 """What becomes of freed memory, where the C library lets itself be told (GNU's)."""
 
 import ctypes
-from functools import cache
-from typing import Any
 
+LIBRARY = ctypes.CDLL(None)
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters
 LARGEST_KEPT = 2**25  # bytes: the largest blocks that can be kept
 ALL = -1  # no limit
@@ -24,23 +23,12 @@ def release_free_memory() -> None:
     A step frees gigabytes in blocks of sizes that follow the batch; kept for ever they fragment, and within an hour a
     training that needs one gigabyte holds eight.
     """
-    library = _library()
-    if library is not None:
-        library.malloc_trim(0)
+    if hasattr(LIBRARY, "malloc_trim"):
+        LIBRARY.malloc_trim(0)
 
 
 def set_thresholds(mapped: int, trimmed: int) -> None:
     """Blocks of more than `mapped` bytes are the system's own; so much free memory at the end goes back at once."""
-    library = _library()
-    if library is not None:
-        library.mallopt(MMAP_THRESHOLD, mapped)
-        library.mallopt(TRIM_THRESHOLD, trimmed)
-
-
-@cache
-def _library() -> Any:
-    try:
-        library = ctypes.CDLL(None)
-        return library if hasattr(library, "malloc_trim") else None
-    except (OSError, TypeError):  # TypeError: Windows
-        return None
+    if hasattr(LIBRARY, "mallopt"):
+        LIBRARY.mallopt(MMAP_THRESHOLD, mapped)
+        LIBRARY.mallopt(TRIM_THRESHOLD, trimmed)

@@ -15,15 +15,15 @@ from stages.experiment.draws import generator
 from stages.experiment.tensors import load_tensors, save_tensors
 from stages.settings import Schedule
 from stages.system.errors import StudyError
-from stages.system.lifetime import ParentProcess, stop_requests
+from stages.system.lifetime import stop_requests
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
-from stages.training.checkpoint import Pace
 from stages.training.schedule import learning_rate
 from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 RELEASE_EVERY = 500  # steps: freed memory that is given back has to be faulted in again
+REST = 50  # times what writing a checkpoint took pass before the next one: writing costs less than 2 % of the time
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ def train(
     checkpoint: Path,
     interval: float,
     title: str,
-    parent_process: ParentProcess,
     line: int = 0,
 ) -> History:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
-    interval: seconds between checkpoints, at least (`Pace`); line: of the terminal, for the progress bar. The weights
-    depend on the seed and the job, not on stops: a step draws everything from its number.
+    interval: seconds between checkpoints, at least; with 0 every step leaves one, whatever that costs; line: of the
+    terminal, for the progress bar. The weights depend on the seed and the job, not on stops: a step draws everything
+    from its number.
 
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; with a checkpoint written and a
@@ -107,7 +107,7 @@ def train(
         done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
     keep_free_memory()
     started = time.monotonic() - seconds
-    pace = Pace(interval)
+    written, cost = time.monotonic(), 0.0  # when the last checkpoint was, and the seconds that it took
     fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
 
     def look() -> None:
@@ -121,27 +121,30 @@ def train(
             )
 
     def save() -> None:
+        nonlocal written, cost
         look()
-        with pace.writing():
-            tensors = trainer.state() | {"losses": torch.from_numpy(losses)}
-            save_tensors(checkpoint, tensors, steps=done, seconds=time.monotonic() - started)
+        began = time.monotonic()
+        tensors = trainer.state() | {"losses": torch.from_numpy(losses)}
+        save_tensors(checkpoint, tensors, steps=done, seconds=began - started)
+        written = time.monotonic()
+        cost = written - began if interval else 0.0
 
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
     bar = tqdm(total=job.steps, initial=done, desc=title, unit="step", mininterval=often, position=line)
-    with bar, stop_requests(parent_process) as stop:
-        while done < job.steps and not stop.wanted():
+    with bar, stop_requests() as stop:
+        while done < job.steps and not stop.requested():
             fresh.append(step(trainer, job, seed, done))
             done += 1
             bar.update()
             if done % RELEASE_EVERY == 0:
                 release_free_memory()
-            if pace.due():
+            if time.monotonic() - written >= max(interval, REST * cost):
                 save()
                 bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
             elif len(fresh) == LOOK_EVERY:
                 look()
         save()
-        if stop.wanted():
+        if stop.requested():
             raise KeyboardInterrupt(
                 f"stopped after step {done} of {job.steps}{stop.reason}; the same command goes on from there"
             )

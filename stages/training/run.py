@@ -20,14 +20,13 @@ from stages.experiment.provenance import commit, provenance
 from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
 from stages.system.files import new_folder, read_json, write_bytes, write_json, write_text
-from stages.system.lifetime import ParentProcess
 from stages.training.batches import steps_per_epoch
-from stages.training.graph import trainer_for
+from stages.training.cuda_graph import trainer_for
 from stages.training.loop import History, Job, train
 from stages.training.seeds import go_apart, train_apart
-from stages.training.work import locked, place, work_folder
+from stages.training.work import folder_of, locked, work_folder
 
-PATIENCE = 10.0  # seconds: a training whose parent_process was killed needs some to stop
+PATIENCE = 10.0  # seconds: a training whose parent was killed needs some to stop
 SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve, weights
 
 
@@ -49,7 +48,6 @@ class Run:
     name: str
     experiment: Experiment
     work: Path
-    parent_process: ParentProcess
     plan: Plan
 
     def left(self, seeds: Sequence[int]) -> list[int]:
@@ -85,7 +83,7 @@ class Run:
         trainer = trainer_for(training.model(), experiment.recipe.optimizer, experiment.backend)
         title = f"{experiment.recipe_name} {experiment.variant} {job.phase.replace('_', ' ')}, seed {seed}"
         line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
-        history = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, self.parent_process, line)
+        history = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line)
         curve = _curve(experiment.variant, job, history, seed)
         save_tensors(result.with_suffix(".safetensors"), trainer.weights())
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
@@ -119,21 +117,21 @@ def run(
 ) -> None:
     """Train every seed of an experiment, then publish the results as the folder `output`.
 
-    settings, data: what the results of a seed depend on (`work.place`); the first folder has the vocabulary. Of an
+    settings, data: what the results of a seed depend on (`work.folder_of`); the first folder has the vocabulary. Of an
     experiment with `only_seed` that seed is trained and nothing published.
     """
-    parent_process, seeds = ParentProcess(), experiment.recipe.seeds
+    seeds = experiment.recipe.seeds
     name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
     if experiment.only_seed is not None:
-        alone = Run(name, experiment, place(name, settings, *data), parent_process, trainings)
+        alone = Run(name, experiment, folder_of(name, settings, *data), trainings)
         for seed in alone.left([experiment.only_seed]):
             alone.complete(seed)
         return
     with work_folder(name, settings, *data) as work:
-        together = Run(name, experiment, work, parent_process, trainings)
+        together = Run(name, experiment, work, trainings)
         left = together.left(seeds)
         if go_apart(experiment, left):
-            train_apart(stage, experiment, left, parent_process)
+            train_apart(stage, experiment, left)
         for seed in seeds:  # after train_apart there is nothing left of it to train
             together.complete(seed)
         together.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)

@@ -6,7 +6,7 @@ from stages.settings import Schedule
 
 
 def learning_rate(tokens: float, peak: float, decay_tokens: float, schedule: Schedule) -> float:
-    """The rate after `tokens` tokens: linear warm-up, then a cosine that never falls below the floor.
+    """The rate after `tokens` tokens: linear warm-up, then a cosine that never falls below the smallest rate.
 
     The cosine is not held after its minimum at `decay_tokens`: it rises again, as in the schedule that
     CS224N's assignment 5 took from minGPT. Tokens are counted over whole contexts, PAD included; decay_tokens

@@ -1,6 +1,6 @@
 """The seeds of an experiment side by side, each in a process of its own.
 
-A small model keeps no more than one core busy, so on a CPU several trainings with a share of the threads each end
+A small model keeps no more than one core busy, so on a CPU several trainings with a part of the threads each end
 sooner than one after another with all of them. A GPU trains them one after another.
 """
 
@@ -15,7 +15,7 @@ import torch
 
 from stages.experiment.experiment import Experiment
 from stages.system.errors import StudyError
-from stages.system.lifetime import ParentProcess, stop_requests
+from stages.system.lifetime import stop_requests
 
 LOOK_EVERY = 0.1  # seconds
 RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory
@@ -26,7 +26,7 @@ def go_apart(experiment: Experiment, seeds: Sequence[int]) -> bool:
     return len(seeds) > 1 and experiment.backend.device.type == "cpu" and torch.get_num_threads() > 1
 
 
-def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int], parent_process: ParentProcess) -> None:
+def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int]) -> None:
     """Run `python -m stages.<stage>` for each of the seeds alone, and wait for all.
 
     Raises:
@@ -38,32 +38,27 @@ def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int], parent
     command = [sys.executable, "-m", f"stages.{stage}"]
     command += ["--recipe", experiment.recipe_name, "--variant", experiment.variant, "--seed"]
     environment = os.environ | {"OMP_NUM_THREADS": str(max(1, threads // len(seeds)))}
-    waiting = list(seeds)
-    started: list[subprocess.Popen[bytes]] = []
-    failed: list[int] = []
-    with stop_requests(parent_process) as stop:
-        while waiting or _running(started):
-            failed = failed or [process.returncode for process in started if process.poll()]
-            if stop.wanted() or failed:
+    waiting, failed = list(seeds), 0
+    running: list[subprocess.Popen[bytes]] = []
+    with stop_requests() as stop:
+        while waiting or running:
+            failed = failed or next((process.returncode for process in running if process.poll()), 0)
+            running = [process for process in running if process.returncode is None]
+            if stop.requested() or failed:
                 waiting.clear()
-                for process in _running(started):
+                for process in running:
                     process.terminate()
-                for process in started:
+                for process in running:
                     process.wait()
-            elif waiting and len(_running(started)) < RUNS_A_THREAD * threads:
-                started.append(subprocess.Popen([*command, str(waiting.pop(0))], env=environment))
+            elif waiting and len(running) < RUNS_A_THREAD * threads:
+                running.append(subprocess.Popen([*command, str(waiting.pop(0))], env=environment))
             else:
                 time.sleep(LOOK_EVERY)
-        if stop.wanted():
+        if stop.requested():
             raise KeyboardInterrupt(f"stopped{stop.reason}")
-    failed = failed or [process.returncode for process in started if process.returncode]
-    if failed and failed[0] < 0:
-        name = signal.Signals(-failed[0]).name
+    if failed < 0:
+        name = signal.Signals(-failed).name
         memory = " (out of memory?)" if name == "SIGKILL" else ""
         raise StudyError(f"a training was ended by {name}{memory}; the same command goes on from where it last wrote")
     if failed:
-        raise SystemExit(failed[0])
-
-
-def _running(processes: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
-    return [process for process in processes if process.poll() is None]
+        raise SystemExit(failed)

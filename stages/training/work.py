@@ -10,7 +10,6 @@ stage, recipe and variant that nothing was written to for STALE_DAYS and that no
 them. All others stay.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -20,10 +19,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy
 import torch
+from filelock import FileLock, Timeout
 
 from stages.system.errors import StudyError
 from stages.system.files import folder_hash
@@ -35,7 +35,7 @@ HARMLESS = ("settings", "system")  # say nothing of a result that its settings d
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def place(name: str, settings: Any, *data: Path) -> Path:
+def folder_of(name: str, settings: Any, *data: Path) -> Path:
     """The work folder of a training, made if it was not there.
 
     settings: JSON values that the result depends on; data: the folders of files it depends on. The code it
@@ -48,12 +48,12 @@ def place(name: str, settings: Any, *data: Path) -> Path:
 
 @contextmanager
 def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
-    """Hold a training's `place` while the block runs; when it ends well, delete old places of the same name.
+    """Hold a training's folder while the block runs; when it ends well, delete old ones of the same name.
 
     Raises:
         StudyError: another process holds the folder.
     """
-    folder = place(name, settings, *data)
+    folder = folder_of(name, settings, *data)
     with locked(folder / "lock"):
         yield folder
         _delete_stale(name)
@@ -66,31 +66,16 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     patience: seconds to wait for a process that holds it.
 
     Raises:
-        StudyError: another process holds it, or deleted it just now.
+        StudyError: another process holds it.
     """
-    deadline = time.monotonic() + patience
-    with path.open("a+", encoding="utf-8") as file:
-        while not (taken := _take(file)) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        if not taken:
-            file.seek(0)
-            holder = file.read().strip()  # empty for the moment between its lock and its name
-            who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
-            raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}")
-        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-            raise StudyError(f"{path.parent}: was deleted just now; run the command again")
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
-
-
-def _take(file: IO[str]) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        with FileLock(path, timeout=patience):
+            path.write_text(str(os.getpid()), encoding="utf-8")
+            yield
+    except Timeout as error:
+        holder = path.read_text(encoding="utf-8")
+        who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
+        raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}") from error
 
 
 def _delete_stale(name: str) -> None:
@@ -120,6 +105,6 @@ def _digest(settings: Any, data: tuple[Path, ...]) -> str:
 def _loaded_sources() -> list[Path]:
     """The files of the project's modules that this process has loaded."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] in ("stages", "__main__")]
-    files = {Path(module.__file__).resolve() for module in modules if module.__file__}
+    files = {Path(file).resolve() for module in modules if (file := getattr(module, "__file__", None))}
     own = (file for file in files if file.is_relative_to(PACKAGE))
     return sorted(file for file in own if file.relative_to(PACKAGE).parts[0] not in HARMLESS)

@@ -16,7 +16,7 @@ from stages.pretrain import pretraining
 from stages.settings import Recipe
 from stages.system.errors import StudyError
 from stages.training import loop
-from stages.training.graph import trainer_for
+from stages.training.cuda_graph import trainer_for
 from tests.invented import prepared_like_the_handout
 from tests.reference.generation import answer
 from tests.reference.model import PlainGPT

@@ -35,14 +35,6 @@ def test_only_the_last_batch_of_an_epoch_is_short() -> None:
     assert sizes == [4, 4, 2, 4, 4, 2]
 
 
-def test_a_step_has_its_rows_whatever_was_drawn_before() -> None:
-    rows_of_step(50, 8, seed=1, step=3)
-    generator(1, "pretrain", 3).random(100)
-    alone = rows_of_step(50, 8, seed=1, step=9)
-    in_order = [rows_of_step(50, 8, seed=1, step=step) for step in range(10)]
-    assert np.array_equal(alone, in_order[9])
-
-
 def test_each_purpose_seed_and_step_has_random_numbers_of_its_own() -> None:
     keys = [(seed, purpose, step) for seed in (0, 1) for purpose in ("order", "pretrain") for step in (0, 1, 2)]
     draws = [generator(*key).integers(2**63) for key in keys]
@@ -105,7 +97,7 @@ def test_packed_rows_are_the_batch_without_pad(rows: int, step: int) -> None:
 
 
 @pytest.mark.parametrize("step", [1, 16, 128])
-def test_all_targets_are_wanted_and_few_others(step: int) -> None:
+def test_the_loss_has_all_targets_and_few_others(step: int) -> None:
     prepared = tiny_prepared()
     examples = question_examples(prepared.questions["train"], prepared.answers["train"], np.arange(8))
     packed = PackedBatch.of([examples], step)

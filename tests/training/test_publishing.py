@@ -4,7 +4,6 @@ was trained once is not trained again for a further seed."""
 import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -30,7 +29,6 @@ PUBLISHED = [f"seed-{seed}.{suffix}" for seed in SEEDS for suffix in ("csv", "js
 def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     """A stage of some seeds in a folder of its own; gives those that were still to be trained."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("__main__.__file__", str(tmp_path / "main.py"), raising=False)  # as in a stage's process
     monkeypatch.setattr("stages.training.run.go_apart", lambda experiment, seeds: False)
     (tmp_path / "prepared").mkdir()
     VOCABULARY.save(tmp_path / "prepared" / "vocabulary.json")
@@ -59,27 +57,9 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     return publish
 
 
-def no_space_for_the_fourth(disk: pytest.MonkeyPatch) -> str:
-    """All of the first training's files were written before."""
-    calls = iter(range(100))
-
-    def full(descriptor: int) -> None:
-        if str(OUTPUT.parent) in os.readlink(f"/proc/self/fd/{descriptor}") and next(calls) == 3:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    disk.setattr("os.fsync", full)
-    return rf"error: {OUTPUT}/seed-\d\.\w+: No space left on device"
-
-
-def read_only(disk: pytest.MonkeyPatch) -> str:
-    def refuse(dir: Path, prefix: str) -> str:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), f"{dir}/{prefix}abcdefgh")
-
-    disk.setattr(tempfile, "mkdtemp", refuse)
-    return rf"error: {OUTPUT}: Read-only file system"
-
-
-def no_rename(disk: pytest.MonkeyPatch) -> str:
+def test_a_disk_that_refuses_the_results_is_told_by_their_name_and_costs_nothing(
+    publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rename = os.replace
 
     def refuse(source: Path, target: Path) -> None:
@@ -87,22 +67,11 @@ def no_rename(disk: pytest.MonkeyPatch) -> str:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source), None, str(target))
         rename(source, target)
 
-    disk.setattr("os.replace", refuse)
-    return rf"error: {OUTPUT}: No space left on device"
-
-
-@pytest.mark.parametrize("refusing", [no_space_for_the_fourth, read_only, no_rename])
-def test_a_disk_that_refuses_the_results_is_told_by_their_name_and_costs_nothing(
-    publish: Publish, refusing: Callable[[pytest.MonkeyPatch], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
     with monkeypatch.context() as disk:
-        told = refusing(disk)
-        with pytest.raises(SystemExit, match=rf"\A{told}\Z"):
+        disk.setattr("os.replace", refuse)
+        with pytest.raises(SystemExit, match=rf"\Aerror: {OUTPUT}: No space left on device\Z"):
             command(lambda: publish() and None)()
     assert list(OUTPUT.parent.iterdir()) == []  # nothing half-written
-    (work,) = Path("work").iterdir()
-    assert {*PUBLISHED} <= {path.name for path in work.iterdir()}
-
     assert publish() == []  # nothing is trained anew
     assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
     assert [len((OUTPUT / f"seed-{seed}.safetensors").read_bytes()) for seed in SEEDS] == [1000, 2000]
@@ -146,16 +115,3 @@ def test_a_checkpoint_that_a_kill_left_beside_an_ended_training_goes(publish: Pu
     (work / "seed-1.checkpoint").write_text("of the last step")
     assert publish([1]) == []
     assert not (work / "seed-1.checkpoint").exists()
-
-
-def test_results_published_before_stay_when_new_ones_cannot_be_written(
-    publish: Publish, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    OUTPUT.mkdir(parents=True)
-    (OUTPUT / "seed-1.safetensors").write_text("before")
-    with monkeypatch.context() as disk:
-        no_space_for_the_fourth(disk)
-        with pytest.raises(OSError, match="No space left"):
-            publish()
-    assert [path.name for path in OUTPUT.parent.iterdir()] == [OUTPUT.name]
-    assert (OUTPUT / "seed-1.safetensors").read_text() == "before"

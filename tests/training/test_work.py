@@ -2,10 +2,8 @@
 
 import json
 import os
-import shutil
 import time
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -20,12 +18,6 @@ from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 DEPENDS = {"recipe": {"epochs": 3}, "compute": ["cpu", "float32"]}
 
 
-@pytest.fixture(autouse=True)
-def _main_module_has_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a stage's process; in a test worker it has none."""
-    monkeypatch.setattr("__main__.__file__", str(tmp_path / "main.py"), raising=False)
-
-
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -35,7 +27,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def place(name: str, settings: object, *data: Path) -> Path:
+def folder_of(name: str, settings: object, *data: Path) -> Path:
     """The folder that such a training would have."""
     with work_folder(name, settings, *data) as folder:
         return folder
@@ -46,40 +38,34 @@ def failing(folder: Path) -> None:
     raise OSError("disk")
 
 
-def test_a_training_finds_its_folder_again_after_an_error(data: Path) -> None:
+def test_a_training_finds_its_folder_again_after_an_error_and_after_a_good_end(data: Path) -> None:
     with pytest.raises(OSError, match="disk"), work_folder("pretrain", DEPENDS, data) as folder:
         failing(folder)
-    with work_folder("pretrain", dict(reversed(DEPENDS.items())), data) as again:
-        assert again == folder
-        assert (again / "checkpoint").read_text() == "half"
-
-
-def test_a_finished_training_finds_its_folder_again(data: Path) -> None:
-    with work_folder("pretrain", DEPENDS, data) as folder:
-        (folder / "seed-1.json").write_text("facts")
     assert folder.parent == Path("work")
-    with work_folder("pretrain", DEPENDS, data) as again:
-        assert (again / "seed-1.json").read_text() == "facts"
+    for _ in range(2):
+        with work_folder("pretrain", dict(reversed(DEPENDS.items())), data) as again:
+            assert again == folder
+            assert (again / "checkpoint").read_text() == "half"
 
 
 def test_whatever_the_result_depends_on_changes_the_folder(data: Path) -> None:
     folders = [
-        place("pretrain", DEPENDS, data),
-        place("finetune", DEPENDS, data),
-        place("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
-        place("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
+        folder_of("pretrain", DEPENDS, data),
+        folder_of("finetune", DEPENDS, data),
+        folder_of("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
+        folder_of("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
     ]
     (data / "inner" / "file").write_text("other")
-    folders.append(place("pretrain", DEPENDS, data))
+    folders.append(folder_of("pretrain", DEPENDS, data))
     (data / "inner" / "file").rename(data / "inner" / "moved")
-    folders.append(place("pretrain", DEPENDS, data))
+    folders.append(folder_of("pretrain", DEPENDS, data))
     assert len(set(folders)) == len(folders)
 
 
 def test_the_code_that_reads_settings_is_no_part_of_what_a_training_depends_on() -> None:
     names = {path.relative_to(work.PACKAGE).as_posix() for path in work._loaded_sources()}
-    assert {"training/experiment.py", "corpus/prepared.py"} <= names
-    assert [name for name in names if name.startswith(("settings", "errors", "files"))] == []
+    assert {"experiment/experiment.py", "corpus/prepared.py"} <= names
+    assert [name for name in names if name.startswith(("settings", "system"))] == []
 
 
 def test_a_folder_that_is_held_is_refused_in_one_line_with_the_holder(data: Path) -> None:
@@ -89,20 +75,8 @@ def test_a_folder_that_is_held_is_refused_in_one_line_with_the_holder(data: Path
         assert str(told.value) == (
             f"{folder}: process {os.getpid()} is training here already; wait for it or `kill {os.getpid()}`"
         )
-        assert place("pretrain", {"other": 1}, data) != folder  # another one is free
-    assert place("pretrain", DEPENDS, data) == folder  # and it is free again
-
-
-def test_a_folder_that_vanishes_while_it_is_locked_is_not_taken_for_held(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def slow_lock(file: IO[str], operation: int) -> None:
-        """Let somebody delete it in the meantime."""
-        shutil.rmtree(Path(file.name).parent)
-
-    monkeypatch.setattr("fcntl.flock", slow_lock)
-    with pytest.raises(StudyError, match=r"was deleted just now; run the command again\Z"):
-        place("pretrain", DEPENDS, data)
+        assert folder_of("pretrain", {"other": 1}, data) != folder  # another one is free
+    assert folder_of("pretrain", DEPENDS, data) == folder  # and it is free again
 
 
 def unfinished(name: str, days: float) -> Path:
@@ -131,7 +105,7 @@ def test_a_training_that_ends_well_deletes_old_ones_of_its_cell_and_says_so(
     with pytest.raises(OSError, match="disk"), work_folder("pretrain-quick-rope", DEPENDS, data) as folder:
         failing(folder)
     assert old.exists()  # a training that failed deletes nothing
-    assert place("pretrain-quick-rope", DEPENDS, data) == folder
+    assert folder_of("pretrain-quick-rope", DEPENDS, data) == folder
     assert sorted(Path("work").iterdir()) == sorted([*kept, resumed, folder])
     assert capsys.readouterr().err == f"{old}: deleted, last written {STALE_DAYS + 1} days ago\n"
 
@@ -140,7 +114,7 @@ def test_an_old_folder_that_a_process_holds_stays(data: Path, capsys: pytest.Cap
     with work_folder("pretrain", {"long": "training"}, data) as held:
         for path in (*held.iterdir(), held):
             os.utime(path, (0, 0))
-        place("pretrain", DEPENDS, data)
+        folder_of("pretrain", DEPENDS, data)
         assert held.exists()
     assert capsys.readouterr().err == ""
 

@@ -24,7 +24,8 @@ def test_a_state_grows_with_the_length_where_the_words_do(variant: str) -> None:
     asked = job(variant, LENGTHS[-1])
     backbone = build(variant, asked.model, asked.settings)
     short, long = (
-        sum(state.bytes_per_sequence for state in backbone.empty_states(1, length)) for length in (LENGTHS[0], LENGTHS[-1])
+        sum(state.bytes_per_sequence for state in backbone.empty_states(1, length))
+        for length in (LENGTHS[0], LENGTHS[-1])
     )
     if "ℓ" in COMPLEXITY[variant].state:
         assert 2 * short < long <= 4 * short

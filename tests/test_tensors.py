@@ -33,21 +33,6 @@ def test_equal_tensors_and_facts_are_equal_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def test_a_failing_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_tensors(tmp_path / "file", TENSORS, steps=1)
-    before = (tmp_path / "file").read_bytes()
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left") as fault:
-        save_tensors(tmp_path / "file", TENSORS, steps=2)
-    assert fault.value.filename == str(tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 @pytest.mark.parametrize("damage", ["empty", "cut", "cut header", "text", "zeros"])
 def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "seed-1.safetensors"

@@ -11,7 +11,7 @@ from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.graph import SHAPE_STEP, GraphTrainer, fixed_shapes, padded_loss, trainer_for
+from stages.training.cuda_graph import SHAPE_STEP, GraphTrainer, fixed_shapes, padded_loss, trainer_for
 from stages.training.trainer import Trainer, batch_loss
 from tests.tiny import (
     BFLOAT16,
@@ -93,12 +93,12 @@ def test_gradients_stay_in_the_memory_that_graphs_write_to(variant: str, precisi
     examples, models = batch(24), [loud(tiny_model(variant, VOCABULARY)) for _ in range(2)]
     plain = Trainer(models[0], HANDOUT.optimizer, precision)
     kept = GraphTrainer(models[1], HANDOUT.optimizer, precision)
-    places = [master.grad for master in kept.masters]
+    buffers = [master.grad for master in kept.masters]
     for each in (plain, kept):
         each.gradients(split_by_length(examples))
-    for ours, place, theirs in zip(kept.masters, places, plain.masters, strict=True):
-        assert ours.grad is place and theirs.grad is not None
-        assert torch.equal(place, theirs.grad)
+    for ours, buffer, theirs in zip(kept.masters, buffers, plain.masters, strict=True):
+        assert ours.grad is buffer and theirs.grad is not None
+        assert torch.equal(buffer, theirs.grad)
 
 
 def test_a_cpu_gets_no_graphs() -> None:
@@ -138,7 +138,7 @@ def test_the_seed_of_a_step_decides_a_graphs_dropout(variant: str) -> None:
 @needs_gpu
 @pytest.mark.usefixtures("fixed_sums")
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_restored_learner_goes_on_bit_for_bit(variant: str) -> None:
+def test_a_restored_trainer_goes_on_bit_for_bit(variant: str) -> None:
     straight, resumed = dropping(variant), dropping(variant)
 
     def go_on(trainer: Trainer, steps: range) -> None:
