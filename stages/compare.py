@@ -1,7 +1,7 @@
 """Enter a variant in the comparison of a recipe: write data/compared/<recipe>/<variant>.json.
 
 The report `compared` depends on that folder, so it waits for the entries of study.compared and for no other variant.
-An entry holds the hashes of what is compared: when that changes, the report is written anew.
+An entry holds the hash of the evaluation: when that changes, the report is written anew.
 """
 
 import argparse
@@ -19,11 +19,8 @@ def main() -> None:
     parser.add_argument("--variant", required=True)
     given = parser.parse_args()
     data = Path("data")
-    entry = {
-        "evaluation": folder_hash(data / "evaluations" / given.recipe / given.variant),
-        "probe": folder_hash(data / "probes" / given.recipe / given.variant),
-    }
-    write_json(data / "compared" / given.recipe / f"{given.variant}.json", entry)
+    evaluation = folder_hash(data / "evaluations" / given.recipe / given.variant)
+    write_json(data / "compared" / given.recipe / f"{given.variant}.json", {"evaluation": evaluation})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Stage `evaluate`: answers to the dev and test questions, and what the report needs of the trainings."""
+"""Stage `evaluate`: answers to the dev and test questions, what is memorised, and how the trainings went."""
 
 import pandas as pd
 from tqdm import tqdm
@@ -10,6 +10,7 @@ from stages.experiment.results import results
 from stages.inference.generation import answer
 from stages.inference.scoring import is_correct
 from stages.model.gpt import GPT
+from stages.probing.probe import probe
 from stages.settings import Generation
 from stages.system.errors import command
 from stages.system.files import new_folder, read_json, write_json, write_text
@@ -49,6 +50,7 @@ def main() -> None:
             of = {"variant": experiment.variant, "split": split, "seed": facts["seed"]}
             tables.append(table.assign(**of, init=facts["phase"].removeprefix("finetune_")))
     columns = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
+    answered = pd.concat(tables)[columns]
     trainings = results(pretrained)
     curves = [path for folder in (pretrained, finetuned) for path in sorted(folder.glob("*.csv"))]
     seconds = sum(facts["seconds"] for facts in trainings.values())
@@ -62,7 +64,8 @@ def main() -> None:
         "provenance": read_json(pretrained / "provenance.json"),
     }
     with new_folder(experiment.evaluation_folder) as folder:
-        write_table(folder / "predictions.tsv", pd.concat(tables)[columns])
+        for name, table in {"predictions.tsv": answered, **probe(experiment, prepared, answered)}.items():
+            write_table(folder / name, table)
         write_text(folder / "curves.csv", pd.concat(map(pd.read_csv, curves)).to_csv(index=False, lineterminator="\n"))
         write_json(folder / "run.json", run)
 

@@ -9,7 +9,7 @@ from stages.reporting.sections.failures import failures_part
 from stages.settings import ALL, COMPARED, load
 from stages.system.errors import command
 
-PARTS = (extraction_part, failures_part)  # each of the recipe's probes and the variants
+PARTS = (extraction_part, failures_part)  # each of the recipe's evaluations and the variants
 
 
 @command
@@ -25,9 +25,10 @@ def main() -> None:
     if given.selection not in several:
         settings.check_variant(given.selection)
     variants = sorted(several.get(given.selection, [given.selection]))
-    parts = [make(Path("data/probes") / given.recipe, variants) for make in PARTS]
+    evaluations = Path("data/evaluations") / given.recipe
+    parts = [make(evaluations, variants) for make in PARTS]
     write_report(
-        Path("data/evaluations") / given.recipe,
+        evaluations,
         Path("reports") / given.recipe / given.selection,
         given.recipe,
         given.selection,

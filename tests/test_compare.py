@@ -8,8 +8,8 @@ import pytest
 from stages import compare
 from stages.system.files import folder_hash
 
-COMPARED = ("evaluations/quick/rope", "probes/quick/rope")
-OTHERS = ("evaluations/quick/vanilla", "evaluations/open/rope", "probes/open/rope", "cost/rope", "weights/quick/rope")
+COMPARED = ("evaluations/quick/rope",)
+OTHERS = ("evaluations/quick/vanilla", "evaluations/open/rope", "cost/rope", "weights/quick/rope")
 
 
 def folder(parent: Path, **files: str) -> Path:

@@ -28,7 +28,6 @@ def small(content: dict[str, Any]) -> None:
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     content["influence"]["settings"] = {}
-    content["probe"]["unseen_entities"] = 2
     content["ablation"] |= {"recipe": "quick", "held_out": 5, "shortened": {}}
     content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
     for recipe in content["recipes"].values():

@@ -149,7 +149,6 @@ CLOZES = {"title_cloze": TITLE_CLOZE.model_dump(), "word_cloze": WORD_CLOZE.mode
         (put("influence.recipe", "nonsense"), ["influence.recipe: was 'nonsense'", "quick"]),
         (put("influence.settings.percever", []), ["influence.settings: 'percever' has no file"]),
         (put("cost.lengths", [128, 64]), ["cost: lengths [128, 64] do not ascend"]),
-        (put("probe.unseen_entities", 0), ["probe.unseen_entities: was 0", "greater than 0"]),
     ],
 )  # fmt: skip
 def test_a_fault_is_one_line_that_names_its_key(

@@ -12,6 +12,7 @@ from stages.settings import Generation
 from stages.sources.world.names import CULTURES
 
 SEED = 2021  # of the names
+COUNT = 200  # at most
 
 
 def question_about(name: str) -> str:
@@ -19,7 +20,7 @@ def question_about(name: str) -> str:
     return f"Where was {name} born?"
 
 
-def unseen_names(vocabulary: Vocabulary, known: str, count: int, context: int) -> list[str]:
+def unseen_names(vocabulary: Vocabulary, known: str, context: int, count: int = COUNT) -> list[str]:
     """At most `count` names, the same each time.
 
     Given and family names are those of the generated world's naming cultures. None of the names stands in the text

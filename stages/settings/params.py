@@ -8,7 +8,6 @@ from pydantic import Field, model_validator
 
 from stages.settings.ablation import FULL, Ablation
 from stages.settings.method import Cost, Influence
-from stages.settings.probe import ProbeSettings
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, Section, check, read_yaml
 from stages.settings.sources import Sources
@@ -50,7 +49,6 @@ class Settings(Section):
     recipes: dict[Name, AnyRecipe]
     cost: Cost
     influence: Influence
-    probe: ProbeSettings
     ablation: Ablation
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 

@@ -1,19 +1,10 @@
-"""Stage `probe`: trained weights asked further things than the dev questions; nothing here is ever trained on.
-
-data/probes/<recipe>/<variant>/ then holds::
-
-    extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
-    prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
-    origins.tsv          asked (dev or unseen), init, seed, row, origin
-"""
-
-from pathlib import Path
+"""All that trained weights are asked beside the dev questions; nothing here is ever trained on."""
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from stages.corpus.prepared import Prepared, read_table, write_table
+from stages.corpus.prepared import Prepared, read_table
 from stages.experiment.experiment import Experiment
 from stages.probing.extraction import extraction
 from stages.probing.facts import Fact, dev_facts, dev_pages, texts
@@ -21,18 +12,19 @@ from stages.probing.forms import WordCue, page_prompts, practised_forms
 from stages.probing.origins import corpus_text, dev_origins, origin
 from stages.probing.prefix_offset import matches_by_offset, with_room
 from stages.probing.unseen import answers_about, unseen_names
-from stages.settings import load
-from stages.system.errors import command
-from stages.system.files import new_folder
 
 
-@command
-def main() -> None:
-    """Ask a variant's weights for what they memorised, and find out where their answers come from."""
-    experiment = Experiment.from_command_line(main.__doc__)
+def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Ask a variant's weights for what they memorised, and find out where their answers come from.
+
+    predictions: as in predictions.tsv. Out, by the name of its file::
+
+        extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
+        prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
+        origins.tsv          asked (dev or unseen), init, seed, row, origin
+    """
     recipe = experiment.question_recipe
-    prepared = Prepared.load(experiment.prepared_folder)
-    predictions = read_table(experiment.evaluation_folder / "predictions.tsv").astype(str)
+    predictions = predictions.astype(str)
     documents = texts(prepared)
     corpus, places = corpus_text(documents), prepared.training_answers
     pages = dev_pages(prepared, documents)
@@ -43,7 +35,7 @@ def main() -> None:
     prompts = page_prompts(facts, forms, objectives, cue, context)
     moved = with_room(facts, context) if "continuation" in forms else []
     read = corpus_text([*documents, *prepared.table.question])
-    names = unseen_names(prepared.vocabulary, read, load().probe.unseen_entities, context)
+    names = unseen_names(prepared.vocabulary, read, context)
     extracted, offsets, origins = [], [], [dev_origins(predictions, pages, places, corpus)]
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
@@ -58,10 +50,11 @@ def main() -> None:
         found = [origin(each, None, (), places, corpus) for each in said]
         unseen = pd.DataFrame({"row": range(1, len(said) + 1), "origin": found})
         origins.append(unseen.assign(asked="unseen", init="pretrained", seed=seed))
-    with new_folder(Path("data/probes") / experiment.recipe_name / experiment.variant) as folder:
-        write_table(folder / "extraction.tsv", _together(extracted, "seed", "row"))
-        write_table(folder / "prefix_offset.tsv", _together(offsets, "seed", "row", "offset"))
-        write_table(folder / "origins.tsv", _together(origins, "asked", "init", "seed", "row"))
+    return {
+        "extraction.tsv": _together(extracted, "seed", "row"),
+        "prefix_offset.tsv": _together(offsets, "seed", "row", "offset"),
+        "origins.tsv": _together(origins, "asked", "init", "seed", "row"),
+    }
 
 
 def _right(predictions: pd.DataFrame, seed: int, facts: list[Fact]) -> np.ndarray:
@@ -75,7 +68,3 @@ def _together(tables: list[pd.DataFrame], *first: str) -> pd.DataFrame:
     """The rows of all tables, with these columns before the others."""
     table = pd.concat(tables, ignore_index=True)
     return table[[*first, *(name for name in table.columns if name not in first)]]
-
-
-if __name__ == "__main__":
-    main()
