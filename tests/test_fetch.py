@@ -1,7 +1,6 @@
 """Fetching four files from folders, zip archives and a local server. Only the last test reads real data."""
 
 import hashlib
-import io
 import os
 import threading
 import zipfile
@@ -35,12 +34,11 @@ def fill(folder: Path, files: dict[str, bytes]) -> str:
     return str(folder)
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+def zipped(path: Path, files: dict[str, bytes]) -> str:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
-    return stream.getvalue()
+    return str(path)
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
@@ -91,7 +89,7 @@ def test_files_are_found_by_name_and_checksum_whatever_their_folder_and_line_end
     files = {f"b/c/{name}": change(content) for name, content in FILES.items()}
     files |= {f"{folder}/{name}": b"another\n" for name in FILES for folder in ("a", "d")}
     fill(tmp_path / "source", files)
-    fill(tmp_path, {"a5.zip": zipped({name.replace("c/", "c\\"): content for name, content in files.items()})})
+    zipped(tmp_path / "a5.zip", {name.replace("c/", "c\\"): content for name, content in files.items()})
     sources = {"folder": f"{tmp_path}/source", "zip": f"{tmp_path}/a5.zip", "address": f"{address}/a5.zip?token=1"}
     fill(target, {"notes.txt": b"mine"})
     assert "now holds" in obtain(sources[form], target, [], SHA256)
@@ -119,7 +117,7 @@ def test_a_different_or_missing_file_is_named_with_its_checksums(tmp_path: Path,
 
 
 def test_a_source_that_is_no_source_is_refused(tmp_path: Path, target: Path, address: str) -> None:
-    archive = zipped(FILES)
+    archive = Path(zipped(tmp_path / "whole.zip", FILES)).read_bytes()
     fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": archive[:40] + b"\xff" * 20 + archive[60:]})
     fill(target, FILES)  # though the right files are there
     for source, told in (
@@ -139,16 +137,16 @@ def test_a_source_that_is_no_source_is_refused(tmp_path: Path, target: Path, add
 def test_what_is_too_large_is_refused(
     tmp_path: Path, target: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(tmp_path, {"a5.zip": zipped(FILES | {"wiki.txt": b"\0" * 2_000_000})})
+    archive = zipped(tmp_path / "a5.zip", FILES | {"wiki.txt": b"\0" * 2_000_000})
     monkeypatch.setattr(download, "FILE_LIMIT", 1000)
-    assert refusal(f"{tmp_path}/a5.zip", target).startswith("wiki.txt: not in")
+    assert refusal(archive, target).startswith("wiki.txt: not in")
     monkeypatch.setattr(download, "ARCHIVE_LIMIT", 100)
-    for source in (f"{tmp_path}/a5.zip", f"{address}/a5.zip"):
-        assert "larger than" in refusal(source, target)
+    assert "larger than" in refusal(f"{address}/a5.zip", target)
 
 
 def test_addresses_are_tried_in_order_until_one_serves(tmp_path: Path, target: Path, address: str) -> None:
-    fill(tmp_path, {"good.zip": zipped(FILES), "other.zip": zipped(FILES | {"wiki.txt": b"another\n"})})
+    zipped(tmp_path / "good.zip", FILES)
+    zipped(tmp_path / "other.zip", FILES | {"wiki.txt": b"another\n"})
     good, *bad = (f"{address}/{name}" for name in ("good.zip", "absent", "", "other.zip"))
     message = refusal(None, target, tuple(bad))
     assert message.startswith("CS224N_DATA is not set and no address") and "/other.zip" in message

@@ -26,10 +26,7 @@ def unseen_names(vocabulary: Vocabulary, known: str, count: int, context: int) -
     `known`, the vocabulary has all of their characters, and the question leaves room for an answer in the context.
     """
     names = [
-        f"{given} {family}"
-        for culture in CULTURES.values()
-        for given in culture.given
-        for family in culture.family
+        f"{given} {family}" for culture in CULTURES.values() for given in culture.given for family in culture.family
     ]
     fitting = (
         name

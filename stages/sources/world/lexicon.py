@@ -36,7 +36,9 @@ _placed = [
     for place in places
 ]
 WEIGHTS: dict[str, float] = {place: frequency for place, _, frequency in _placed}  # of every place but London
-HOMES: dict[str, str] = {LONDON: "english"} | {place: culture for place, culture, _ in _placed}  # cultures at home there
+HOMES: dict[str, str] = {LONDON: "english"} | {
+    place: culture for place, culture, _ in _placed
+}  # cultures at home there
 
 _sentences = _listed("sentences")
 FORMS: list[str] = _sentences["forms"]
