@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +16,21 @@ from stages.system.errors import StudyError
 from tests.project import write_params
 from tests.tiny import ROOT, TITLE_CLOZE
 
-Change = Callable[[dict[str, Any]], None]
 GONE = object()
 
 
-def put(*changes: tuple[str, Any]) -> Change:
-    """A change of params.yaml: each dotted key gets its value, or is gone."""
+def write(folder: Path, changes: dict[str, Any]) -> None:
+    """Write params.yaml with the value of each dotted key in place of its own, or without it."""
 
     def change(content: dict[str, Any]) -> None:
-        for key, value in changes:
+        for key, value in changes.items():
             *path, last = key.split(".")
-            section = content
-            for part in path:
-                section = section[part]
+            section = reduce(getitem, path, content)
             section[last] = value
             if value is GONE:
                 del section[last]
 
-    return change
+    write_params(folder, change)
 
 
 def fault(folder: Path) -> str:
@@ -74,16 +72,12 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         # another type, whatever could be made of it
         (f"{HANDOUT}.model.layers", "four", [f"{HANDOUT}.model.layers: was 'four'", "integer"]),
         (f"{HANDOUT}.model.layers", 4.0, [f"{HANDOUT}.model.layers: was 4.0", "integer"]),
-        (f"{HANDOUT}.model.layers", True, [f"{HANDOUT}.model.layers: was True", "integer"]),
         (HANDOUT, None, [f"{HANDOUT}: was None"]),
         # an impossible value
-        (f"{HANDOUT}.pretrain.batch_size", 0, [f"{HANDOUT}.pretrain.batch_size: was 0", "greater than 0"]),
         (f"{HANDOUT}.finetune.learning_rate", float("nan"), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
-        (f"{HANDOUT}.finetune.replay", float("inf"), [f"{HANDOUT}.finetune.replay: was inf"]),
         (f"{HANDOUT}.model.dropout", 1.5, [f"{HANDOUT}.model.dropout: was 1.5", "less than 1"]),
         (f"{HANDOUT}.seeds", [], [f"{HANDOUT}.seeds: was []"]),
         (f"{HANDOUT}.data.source", "x" * 500, [f"{HANDOUT}.data.source: was 'xxx", "..."]),
-        ("compute.device", "tpu", ["compute.device: was 'tpu'", "'auto', 'cpu' or 'cuda'"]),
         # keys that do not go together
         (f"{HANDOUT}.model.heads", 7, [f"{HANDOUT}.model: width 256", "heads 7"]),
         (f"{HANDOUT}.seeds", [1, 2, 1], [HANDOUT, "seeds [1, 2, 1]", "distinct"]),
@@ -95,7 +89,6 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (f"{ASKED_OF_TEXT}.causal_lm.mixture_weight", 0.5, ["pretrain.objectives", "sum to 0.5"]),
         ("recipe", "text", ["recipe: was 'text'; allowed: quick, handout, open"]),
         ("model.variant", "nonsense", ["model.variant: was 'nonsense'", "compared, all, vanilla"]),
-        ("study.recipes", ["quick"], ["study.recipes: 'handout'", "each key of `recipes` once"]),
         ("study.asked", ["quick", "quick"], ["study.asked: 'quick'", "with questions once", "open"]),
         ("study.compared", ["rope", "rope"], ["study.compared: was ['rope', 'rope']", "each once"]),
         ("variants.unused", {}, ["study.variants: 'unused'"]),
@@ -110,18 +103,18 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
     ],
 )
 def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, told: list[str]) -> None:
-    write_params(tmp_path, put((key, value)))
+    write(tmp_path, {key: value})
     message = fault(tmp_path)
     assert [part for part in told if part not in message] == []
 
 
 def test_several_faults_are_counted(tmp_path: Path) -> None:
-    write_params(tmp_path, put((f"{HANDOUT}.model.layers", 0), (f"{HANDOUT}.model.heads", 0), ("recipe", GONE)))
+    write(tmp_path, {f"{HANDOUT}.model.layers": 0, f"{HANDOUT}.model.heads": 0, "recipe": GONE})
     assert fault(tmp_path).endswith(" (and 2 more)")
 
 
 def test_numbers_in_scientific_notation_need_no_point(tmp_path: Path) -> None:
-    write_params(tmp_path, put((f"{HANDOUT}.pretrain.learning_rate", "RATE")))
+    write(tmp_path, {f"{HANDOUT}.pretrain.learning_rate": "RATE"})
     path = tmp_path / "params.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace("RATE", "3e-3"), encoding="utf-8")
     assert load(path).recipes["handout"].pretrain.learning_rate == 3e-3
@@ -146,25 +139,20 @@ def test_a_file_that_is_no_settings_at_all_is_told_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("key", "value", "told"),
     [
-        (put(("variants.vanilla", {"bias": True})), ["variants.vanilla.bias: unknown key"]),
-        (
-            put(("influence.settings.perceiver", [{"bottleneck": 129, "residual": True}])),
-            ["influence.settings.perceiver", "bottleneck 129 exceeds model.context 128"],
-        ),
-        (put((f"{HANDOUT}.model.width", 24)), ["variants.rope", "even head size", "3"]),
+        ("variants.perceiver.bottleneck", 129, "variants.perceiver: bottleneck 129 exceeds model.context 128"),
+        (f"{HANDOUT}.model.width", 24, "variants.rope"),
     ],
 )
 def test_a_fault_that_only_a_variant_knows_ends_the_check_with_one_line(
-    tmp_path: Path, change: Change, told: list[str]
+    tmp_path: Path, key: str, value: Any, told: str
 ) -> None:
-    write_params(tmp_path, change)
+    write(tmp_path, {key: value})
     command = [sys.executable, "-m", "stages.check", "--stamp", "stamp.txt"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (1, "")
     (line,) = ended.stderr.splitlines()
-    assert line.startswith("error: params.yaml: ")
-    assert [part for part in told if part not in line] == []
+    assert line.startswith(f"error: params.yaml: {told}")
     assert not (tmp_path / "stamp.txt").exists()

@@ -3,14 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
@@ -127,8 +125,3 @@ def spans(shortest: int, longest: int, largest_span: float = 0.5) -> SpanCorrupt
 def params() -> dict[str, Any]:
     """The content of params.yaml, to be changed and written elsewhere."""
     return load(ROOT / "params.yaml").model_dump()
-
-
-def text(vocabulary: Vocabulary, tokens: np.ndarray) -> str:
-    """Tokens as text without the PAD at the end."""
-    return vocabulary.decode(tokens).rstrip("□")

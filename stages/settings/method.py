@@ -1,11 +1,11 @@
-"""The sections `cost` and `influence`: what is measured once for the whole project."""
+"""The sections `cost` and `influence`, measured once for the whole project, and `probe`."""
 
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.section import Name, Rate, Section
+from stages.settings.section import Count, Name, Rate, Section
 
 
 class Cost(Section):
@@ -23,3 +23,7 @@ class Cost(Section):
 class Influence(Section):
     recipe: str
     settings: dict[Name, list[dict[str, Any]]]  # each checked by the mixer of the key's name
+
+
+class ProbeSettings(Section):
+    unseen_entities: Count

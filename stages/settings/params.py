@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.settings.ablation import FULL, Ablation
-from stages.settings.method import Cost, Influence
-from stages.settings.probe import ProbeSettings
+from stages.settings.method import Cost, Influence, ProbeSettings
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, Section, check, read_yaml
 from stages.settings.sources import Sources

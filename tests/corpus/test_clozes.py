@@ -1,4 +1,4 @@
-"""Clozes of capitalised phrases: which phrases a page has, how likely each is asked for, and what its cue is made of."""
+"""Clozes of capitalised phrases: which phrases a page has, how likely each is asked for, what its cue is made of."""
 
 from collections import Counter, defaultdict
 
@@ -89,7 +89,7 @@ def test_only_a_comma_joins_two_phrases() -> None:
 def test_phrases_are_drawn_by_their_weights(
     objective: str, settings: dict[str, float], weights: dict[str, float]
 ) -> None:
-    """Urr is in one page, Ilm in 4 and Vell in 16; Ilm follows a comma, and its being a dev answer counts for nothing."""
+    """Urr is in one page, Ilm in 4 and Vell in 16; Ilm follows a comma, and that it is a dev answer changes nothing."""
     pages = ["Oda Quill. by Vell , Ilm and Urr .", *["Udo Fenn. to Ilm , Vell ."] * 3, *["Ida Rook. of Vell ."] * 12]
     draws = 20_000
     examples, prepared = drawn(objective, pages, np.zeros(draws, np.int64), **settings)
@@ -100,15 +100,14 @@ def test_phrases_are_drawn_by_their_weights(
         assert found[phrase] == pytest.approx(draws * share, abs=5 * (draws * share * (1 - share)) ** 0.5)
 
 
-@pytest.mark.parametrize("context", [16, 40])
 @pytest.mark.parametrize(
     ("objective", "settings"),
     [("title_cloze", {"longest_context": 50}), ("word_cloze", {"most_words": 9, "words_before": 9})],
 )
-def test_examples_fit_the_context(objective: str, settings: dict[str, int], context: int) -> None:
+def test_examples_fit_the_context(objective: str, settings: dict[str, int]) -> None:
     pages = ["Oda Quill. She was born in " + "Vell" * 30 + " and lived in Ilm .", "A very long name indeed. x ."]
-    examples, _ = drawn(objective, pages, np.arange(200) % 2, context, **settings)
-    assert examples.lengths.max() <= context
+    examples, _ = drawn(objective, pages, np.arange(200) % 2, 16, **settings)
+    assert examples.lengths.max() <= 16
 
 
 def test_a_mixture_draws_each_objective_by_its_weight() -> None:
@@ -135,28 +134,20 @@ def test_free_order_puts_the_name_anywhere_in_the_context_and_loses_no_character
     assert len({cue.index("Oda Quill") for cue in cues}) > 5
 
 
-@pytest.mark.parametrize("share", [0.5, 1.0])
-def test_blanked_characters_are_pad_and_only_in_the_context(share: float) -> None:
-    found = read_and_said("title_cloze", ["Oda Quill. born in Vell ."], blanked_rows=1.0, blanked_characters=share)
+def test_blanked_characters_are_pad_and_only_in_the_context() -> None:
+    found = read_and_said("title_cloze", ["Oda Quill. born in Vell ."], blanked_rows=1.0, blanked_characters=0.3)
     assert all(cue.startswith("Oda Quill") and said == "⁇Vell⁇" for cue, said in found)
     contexts = "".join(cue[len("Oda Quill ") :] for cue, _ in found)
-    assert 1 - share == pytest.approx(sum(character != "□" for character in contexts) / len(contexts), abs=0.05)
+    assert contexts.count("□") / len(contexts) == pytest.approx(0.3, abs=0.05)
 
 
 def test_a_word_cloze_is_the_name_among_words_from_around_the_phrase() -> None:
-    cues = [
-        cue.replace("Oda Quill", "<name>").split() for cue, said in read_and_said("word_cloze", [PAGE]) if "V" in said
-    ]
+    found = read_and_said("word_cloze", [PAGE])
+    cues = [cue.replace("Oda Quill", "<name>").split() for cue, said in found if said == "Vell⁇"]
     for pieces in cues:
         assert Counter(pieces) - Counter(["<name>", "in", "1815", "in", "and", "lived"]) == Counter()
     assert {len(pieces) for pieces in cues} == {1, 2, 3}
     assert {pieces.index("<name>") for pieces in cues} == {0, 1, 2}
-    assert words_by_phrase(["Oda Quill. Born in Vell , she left Ilm for Urr ."]) == {
-        "Born": {"in", "Vell"},
-        "Vell": {"Born", "in", "she", "left"},
-        "Ilm": {"Vell", "she", "left", "for", "Urr"},
-        "Urr": {"left", "Ilm", "for"},
-    }
 
 
 @pytest.mark.parametrize("in_order", [0.0, 1.0])
@@ -175,18 +166,13 @@ def test_cues_are_of_words_that_most_pages_have_names_not_counted() -> None:
     assert common_words(["Oda Oda. b b b a .", "Oda. a ."], 1) == {"a"}  # a page counts once
 
 
-@pytest.mark.parametrize(
-    ("past_answers", "expected"),
-    [
-        (False, {"Vell": {"Born", "in", "Ilm", "by"}, "Ilm": {"by", "Urr"}, "Urr": {"Ilm", "by", "and", "there"}}),
-        (True, {"Vell": {"Born", "in", "Ilm", "by"}, "Ilm": {"Born", "in", "Vell", "by", "Urr"}}),
-    ],
-)
-def test_words_beyond_a_training_answer_are_in_no_cue_unless_asked_for(
-    past_answers: bool, expected: dict[str, set[str]]
-) -> None:
-    found = words_by_phrase(["Oda Quill. Born in Vell , Ilm by Urr and there ."], past_answers=past_answers)
-    assert {phrase: found[phrase] for phrase in expected} == expected
+def test_words_beyond_a_training_answer_are_in_no_cue_unless_asked_for() -> None:
+    pages = ["Oda Quill. Born in Vell , Ilm by Urr and there ."]
+    reach = {"Born": {"in", "Vell"}, "Vell": {"Born", "in", "Ilm", "by"}}
+    past = reach | {"Ilm": {"Born", "in", "Vell", "by", "Urr"}, "Urr": {"Vell", "Ilm", "by", "and", "there"}}
+    assert words_by_phrase(pages, past_answers=True) == past
+    fenced = {"Born": {"in"}, "Vell": reach["Vell"], "Ilm": {"by", "Urr"}, "Urr": {"Ilm", "by", "and", "there"}}
+    assert words_by_phrase(pages, past_answers=False) == fenced
 
 
 def test_a_page_without_a_name_has_a_word_in_each_cue_and_one_without_words_gives_its_name_alone() -> None:

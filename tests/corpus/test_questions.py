@@ -14,8 +14,7 @@ from stages.corpus.ragged import Ragged
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
-from tests.reference.text import answered, padded
-from tests.tiny import BIRTHPLACES, DOCUMENTS, QUESTIONS, tiny_prepared
+from tests.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 
 
 def asked(*names: str, place: str | None = "Urr") -> list[Question]:
@@ -24,34 +23,18 @@ def asked(*names: str, place: str | None = "Urr") -> list[Question]:
 
 def test_only_the_answer_and_its_masks_are_targets_and_a_shorter_question_ends_in_pad() -> None:
     vocabulary = Vocabulary.of(["abc?xyz"])
-    questions, answers = (
-        Ragged.of([vocabulary.encode(each) for each in some]) for some in (["abc?", "a?"], ["yz", "x"])
-    )
+    questions, answers = (Ragged.of([*map(vocabulary.encode, some)]) for some in (["abc?", "a?"], ["yz", "x"]))
     examples = question_examples(questions, answers, np.array([1, 0]))
     assert [vocabulary.decode(row) for row in examples.inputs] == ["a?⁇x⁇□□", "abc?⁇yz"]
     assert [vocabulary.decode(row) for row in examples.targets] == ["□⁇x⁇□□□", "□□□⁇yz⁇"]
     assert examples.lengths.tolist() == [4, 7]
 
 
-def test_examples_of_questions_equal_the_plain_ones() -> None:
-    prepared = tiny_prepared()
-    rows = np.array([3, 0, 7, 5])
-    examples = question_examples(prepared.questions["train"], prepared.answers["train"], rows)
-    decode = prepared.vocabulary.decode
-    pairs = [(decode(prepared.questions["train"][row]), QUESTIONS[row].place or "") for row in rows]
-    width = examples.inputs.shape[1]
-    inputs, targets = padded(
-        [answered(*pair) for pair in pairs], prepared.vocabulary, width + 1, [len(question) for question, _ in pairs]
-    )
-    assert np.array_equal(examples.inputs, inputs)
-    assert np.array_equal(examples.targets, targets)
-
-
 TRAIN = asked(*(f"Person {n}" for n in range(18)), "Twice", "Twice")
 SPLITS = {"train": TRAIN, "dev": asked("Dev One", "Dev Two"), "test": asked("Test One")}
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 19])
+@pytest.mark.parametrize("count", [1, 7, 19])
 def test_so_many_questions_of_train_become_dev_the_same_each_time_and_nobody_is_in_both(count: int) -> None:
     held = hold_out(SPLITS, count, "held_out")
     assert held == hold_out(SPLITS, count, "held_out")
@@ -61,8 +44,7 @@ def test_so_many_questions_of_train_become_dev_the_same_each_time_and_nobody_is_
     assert held["test"] == SPLITS["test"]
 
 
-def test_none_are_held_out_if_none_are_wanted_and_all_cannot_be() -> None:
-    assert hold_out(SPLITS, 0, "held_out") == SPLITS
+def test_all_questions_cannot_be_held_out() -> None:
     told = r"params\.yaml: held_out: was 20; allowed: less than the 20 training questions"
     with pytest.raises(StudyError, match=told):
         hold_out(SPLITS, 20, "held_out")
@@ -96,12 +78,11 @@ def test_the_audit_tells_what_can_be_known_of_each_question() -> None:
 
 def test_prepared_data_are_read_back_as_they_were_from_the_same_bytes_each_time(tmp_path: Path) -> None:
     prepared = tiny_prepared()
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-        prepared.save(tmp_path / name)
-    for path in (tmp_path / "first").iterdir():
-        assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes()
-    again = Prepared.load(tmp_path / "first")
+    prepared.save(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    tiny_prepared().save(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    again = Prepared.load(tmp_path)
     assert again.vocabulary == prepared.vocabulary
     decode = again.vocabulary.decode
     assert [decode(again.documents[row]) for row in range(len(again.documents))] == DOCUMENTS
@@ -129,20 +110,13 @@ def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Pat
         ("questions.tsv", lambda content: b""),
         ("questions.tsv", lambda content: content.replace(b"place", b"PLACE")),
         ("questions.tsv", lambda content: content.replace(b"dev", b"train", 1)),
-        ("questions.tsv", None),
     ],
 )
 def test_damaged_prepared_data_are_told_in_one_line(
-    tmp_path: Path, name: str, damage: Callable[[bytes], bytes] | None
+    tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
 ) -> None:
     tiny_prepared().save(tmp_path)
     path = tmp_path / name
-    if damage:
-        path.write_bytes(damage(path.read_bytes()))
-    else:
-        path.unlink()
-    with pytest.raises(
-        StudyError, match=r"\A.* is (damaged \(.*\); delete it and run|missing;) `dvc repro`.*\Z"
-    ) as told:
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(StudyError, match=rf"\A{path} is damaged \(.*\); delete it and run `dvc repro`\Z"):
         Prepared.load(tmp_path)
-    assert str(told.value).startswith(str(path))

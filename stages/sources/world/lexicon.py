@@ -35,10 +35,8 @@ _placed = [
     for culture, places in tier["places"].items()
     for place in places
 ]
-WEIGHTS: dict[str, float] = {place: frequency for place, _, frequency in _placed}  # of every place but London
-HOMES: dict[str, str] = {LONDON: "english"} | {
-    place: culture for place, culture, _ in _placed
-}  # cultures at home there
+WEIGHTS: dict[str, float] = {place: frequency for place, _, frequency in _placed}  # without London
+HOMES: dict[str, str] = {LONDON: "english"} | {place: culture for place, culture, _ in _placed}
 
 _sentences = _listed("sentences")
 FORMS: list[str] = _sentences["forms"]
