@@ -16,17 +16,12 @@ TAM = "Where was Tam Brae born?"
 LABELLED = partial(read_questions, labelled=True, context=128)
 UNLABELLED = partial(read_questions, labelled=False, context=128)
 Reader = Callable[[Path], Any]
-Write = Callable[[str | bytes], Path]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def _write(content: str | bytes) -> Path:
-        path = tmp_path / "file.txt"
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return _write
+def write(folder: Path, content: str | bytes) -> Path:
+    path = folder / "file.txt"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
 
 
 def fault(path: Path, read: Reader = LABELLED) -> str:
@@ -42,19 +37,19 @@ def fault(path: Path, read: Reader = LABELLED) -> str:
 @pytest.mark.parametrize("start", ["", "\ufeff"], ids=["no mark", "byte order mark"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("last", [True, False], ids=["final newline", "no final newline"])
-def test_a_file_reads_the_same_in_every_form(write: Write, start: str, end: str, last: bool) -> None:
+def test_a_file_reads_the_same_in_every_form(tmp_path: Path, start: str, end: str, last: bool) -> None:
     lines = [f"{ODA}\tVell", "", "  ", f" {TAM} \t  North\u2028 Ilm\u00a0"]  # only a newline ends a document
-    path = write(start + end.join(lines) + (end if last else ""))
+    path = write(tmp_path, start + end.join(lines) + (end if last else ""))
     there = Question(4, TAM, "Tam Brae", "North\u2028 Ilm")
     assert LABELLED(path) == [Question(1, ODA, "Oda Quill", "Vell"), there]
     assert read_documents(path) == [lines[0], lines[3]]
     assert read_text(path) == "\n".join(lines) + ("\n" if last else "")
 
 
-def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(write: Write) -> None:
+def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(tmp_path: Path) -> None:
     one_place = partial(LABELLED, one_place=True)
-    assert len(one_place(write(f"{ODA}\tVell\n{ODA}\tVell \n"))) == 2
-    path = write(f"{ODA}\tVell\n{TAM}\tIlm\n\n{ODA}\tUrr\n")
+    assert len(one_place(write(tmp_path, f"{ODA}\tVell\n{ODA}\tVell \n"))) == 2
+    path = write(tmp_path, f"{ODA}\tVell\n{TAM}\tIlm\n\n{ODA}\tUrr\n")
     assert [each.place for each in LABELLED(path)] == ["Vell", "Ilm", "Urr"]
     assert fault(path, one_place).startswith(":4: 'Oda Quill' is born in 'Urr' here and in 'Vell' in line 1")
 
@@ -74,15 +69,15 @@ def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(
         ("Where was Zoé Ark born?\tUrr".encode("latin-1"), LABELLED, "byte 0xe9 is not UTF-8"),
     ],
 )
-def test_a_faulty_line_is_named(write: Write, line: str | bytes, read: Reader, told: str) -> None:
+def test_a_faulty_line_is_named(tmp_path: Path, line: str | bytes, read: Reader, told: str) -> None:
     first = f"\ufeff{TAM}\n" if read is UNLABELLED else f"\ufeff{TAM}\tIlm\n"
-    message = fault(write(first.encode() + (line.encode() if isinstance(line, str) else line)), read)
+    message = fault(write(tmp_path, first.encode() + (line.encode() if isinstance(line, str) else line)), read)
     assert message.startswith(":2: ") and told in message
 
 
 @pytest.mark.parametrize("line", [f"{ODA}\tVell", ODA], ids=["labelled", "unlabelled"])
-def test_the_longest_question_that_fits_is_accepted_and_one_more_refused(write: Write, line: str) -> None:
-    path, labelled = write(line), "\t" in line
+def test_the_longest_question_that_fits_is_accepted_and_one_more_refused(tmp_path: Path, line: str) -> None:
+    path, labelled = write(tmp_path, line), "\t" in line
     length = len(f"{ODA}⁇{'Vell' if labelled else 'x'}⁇")
     (read,) = read_questions(path, labelled=labelled, context=length - 1)
     assert read.place == ("Vell" if labelled else None)
@@ -91,9 +86,9 @@ def test_the_longest_question_that_fits_is_accepted_and_one_more_refused(write: 
 
 
 @pytest.mark.parametrize(("read", "what"), [(LABELLED, "question"), (read_documents, "document"), (read_text, "text")])
-def test_a_file_without_content_is_refused(write: Write, read: Reader, what: str) -> None:
+def test_a_file_without_content_is_refused(tmp_path: Path, read: Reader, what: str) -> None:
     for content in ("", "\n \r\n\t\n", "\ufeff"):
-        assert fault(write(content), read).startswith(f":1: the file holds no {what}")
+        assert fault(write(tmp_path, content), read).startswith(f":1: the file holds no {what}")
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
