@@ -18,12 +18,8 @@ from stages.sources.reading import read_documents, read_questions
 from stages.system.errors import StudyError
 from tests.tiny import ROOT
 
-FILES = {
-    "wiki.txt": "Oda Quill. Born in Vell.\nZoé Ark. Born in Urr.\n".encode(),
-    "birth_places_train.tsv": b"Where was Oda Quill born?\tVell\n",
-    "birth_dev.tsv": "Where was Zoé Ark born?\tUrr\n".encode(),
-    "birth_test_inputs.tsv": b"Where was Tam Brae born?\n",
-}
+NAMES = ("wiki.txt", "birth_places_train.tsv", "birth_dev.tsv", "birth_test_inputs.tsv")
+FILES = {name: f"{name}\nZoé Ark\n".encode() for name in NAMES}
 SHA256 = {name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
 
 
@@ -129,7 +125,7 @@ def test_a_source_that_is_no_source_or_too_large_is_refused(
     ):
         message = refusal(source, target)
         assert told in message and "secret" not in message
-    monkeypatch.setattr(download, "FILE_LIMIT", 20)
+    monkeypatch.setattr(download, "FILE_LIMIT", 10)
     assert refusal(f"{tmp_path}/whole.zip", target).startswith("wiki.txt: not in")
     monkeypatch.setattr(download, "ARCHIVE_LIMIT", 100)
     assert "larger than" in refusal(f"{address}/whole.zip", target)
