@@ -1,4 +1,4 @@
-"""In which order the tests run, and what the last lines tell beside their number."""
+"""In which order the tests run, and on what."""
 
 import os
 from collections.abc import Iterator
@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from stages.experiment.backend import choose_backend
+from stages.model.cpu.kernels import identity, use_kernels
+from tests.tiny import SETTINGS
+
 # Tests work in folders of their own: a path from here would lead nowhere
 if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():
     os.environ["CS224N_DATA"] = str(Path(data).resolve())
 
 # A file's tests run in one process: the long ones first, so that none is left to the end beside an idle process
 LONGEST = ("test_pipeline", "test_readme", "test_interruption", "test_seeds", "test_variants")
-TOLD = ("killed",)  # properties that tests record for whoever reads the log
 
 
 @pytest.fixture
@@ -31,17 +34,12 @@ def fixed_sums() -> Iterator[None]:
 def gpu_kernels() -> None:
     """On a GPU: those whose float32 is float32, which torch left alone would not choose for convolutions."""
     if torch.cuda.is_available():
-        from stages.experiment.backend import choose_backend  # this file is tested where there is no project
-        from tests.tiny import SETTINGS
-
         choose_backend(SETTINGS.compute.model_copy(update={"device": "cuda"}))
 
 
 @pytest.fixture(params=["kernels", "torch"])
 def either(request: pytest.FixtureRequest, gpu_kernels: None) -> Iterator[str]:
     """On a CPU, what computes between the matrix products."""
-    from stages.model.cpu.kernels import identity, use_kernels  # this file is tested where there is no project
-
     if request.param == "kernels" and identity() == "torch":
         pytest.skip("no C++ compiler here")
     use_kernels(request.param == "kernels")
@@ -51,12 +49,3 @@ def either(request: pytest.FixtureRequest, gpu_kernels: None) -> Iterator[str]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests recorded to be told: what they print themselves is swallowed where they pass."""
-    reports = (report for reports in terminalreporter.stats.values() for report in reports)
-    # a test has a report of each of its phases; a warning has no properties
-    called = (report for report in reports if getattr(report, "when", "") == "call")
-    for line in [text for report in called for name, text in report.user_properties if name in TOLD]:
-        terminalreporter.write_line(str(line))

@@ -3,14 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
@@ -49,30 +47,10 @@ BACKENDS = [
     pytest.param(GPU_BFLOAT16, id="cuda bfloat16", marks=needs_gpu),
 ]
 
-TITLE_CLOZE = TitleCloze(
-    mixture_weight=1.0,
-    longest_context=10,
-    free_order=0.0,
-    blanked_rows=0.0,
-    blanked_characters=0.0,
-    rarity=0.0,
-    lone=1.0,
-    answers=None,
-    joined=None,
-)
-WORD_CLOZE = WordCloze(
-    mixture_weight=1.0,
-    words_before=3,
-    words_after=2,
-    past_answers=True,
-    common_words=None,
-    most_words=2,
-    in_order=0.0,
-    rarity=0.0,
-    lone=1.0,
-    answers=None,
-    joined=None,
-)
+ANY_PHRASE: dict[str, Any] = {"mixture_weight": 1.0, "rarity": 0.0, "lone": 1.0, "answers": None, "joined": None}
+TITLE_CLOZE = TitleCloze(longest_context=10, free_order=0.0, blanked_rows=0.0, blanked_characters=0.0, **ANY_PHRASE)
+WORD_REACH: dict[str, Any] = {"words_before": 3, "words_after": 2, "past_answers": True}
+WORD_CLOZE = WordCloze(common_words=None, most_words=2, in_order=0.0, **WORD_REACH, **ANY_PHRASE)
 
 BIRTHPLACES = {
     "Oda Quill": "Vell",
@@ -147,8 +125,3 @@ def spans(shortest: int, longest: int, largest_span: float = 0.5) -> SpanCorrupt
 def params() -> dict[str, Any]:
     """The content of params.yaml, to be changed and written elsewhere."""
     return load(ROOT / "params.yaml").model_dump()
-
-
-def text(vocabulary: Vocabulary, tokens: np.ndarray) -> str:
-    """Tokens as text without the PAD at the end."""
-    return vocabulary.decode(tokens).rstrip("□")

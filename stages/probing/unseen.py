@@ -9,7 +9,7 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.inference.generation import answer
 from stages.model.gpt import GPT
 from stages.settings import Generation
-from stages.sources.world.names import CULTURES
+from stages.sources.world.lexicon import CULTURES
 
 SEED = 2021  # of the names
 COUNT = 200  # at most
@@ -27,10 +27,7 @@ def unseen_names(vocabulary: Vocabulary, known: str, context: int, count: int = 
     `known`, the vocabulary has all of their characters, and the question leaves room for an answer in the context.
     """
     names = [
-        f"{given} {family}"
-        for culture in CULTURES.values()
-        for given in culture.given_names()
-        for family in culture.family_names()
+        f"{given} {family}" for culture in CULTURES.values() for given in culture.given for family in culture.family
     ]
     fitting = (
         name

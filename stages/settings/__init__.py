@@ -9,7 +9,6 @@ from stages.settings.params import Compute as Compute
 from stages.settings.params import Settings as Settings
 from stages.settings.params import load as load
 from stages.settings.recipe import MAX_HYPOTHESES as MAX_HYPOTHESES
-from stages.settings.recipe import CausalLM as CausalLM
 from stages.settings.recipe import Finetune as Finetune
 from stages.settings.recipe import Generation as Generation
 from stages.settings.recipe import Model as Model
@@ -26,9 +25,7 @@ from stages.settings.recipe import TitleCloze as TitleCloze
 from stages.settings.recipe import WordCloze as WordCloze
 from stages.settings.recipe import with_questions as with_questions
 from stages.settings.section import Count as Count
-from stages.settings.section import Rate as Rate
 from stages.settings.section import Section as Section
-from stages.settings.section import Share as Share
 from stages.settings.section import check as check
 from stages.settings.sources import CORPUS_FILE as CORPUS_FILE
 from stages.settings.sources import QUESTION_FILES as QUESTION_FILES

@@ -1,4 +1,4 @@
-"""The sections `cost` and `influence`: what is measured once for the whole project."""
+"""The sections `cost` and `influence`, measured once for the whole project."""
 
 from itertools import pairwise
 from typing import Annotated, Any, Self

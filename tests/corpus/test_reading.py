@@ -10,7 +10,6 @@ import pytest
 from stages.corpus.questions import Question
 from stages.sources.reading import cut, read_documents, read_questions, read_text
 from stages.system.errors import StudyError
-from stages.system.terminal import quoted
 
 ODA = "Where was Oda Quill born?"
 TAM = "Where was Tam Brae born?"
@@ -19,14 +18,10 @@ UNLABELLED = partial(read_questions, labelled=False, context=128)
 Reader = Callable[[Path], Any]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str | bytes], Path]:
-    def _write(content: str | bytes) -> Path:
-        path = tmp_path / "file.txt"
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return _write
+def write(folder: Path, content: str | bytes) -> Path:
+    path = folder / "file.txt"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
 
 
 def fault(path: Path, read: Reader = LABELLED) -> str:
@@ -42,27 +37,19 @@ def fault(path: Path, read: Reader = LABELLED) -> str:
 @pytest.mark.parametrize("start", ["", "\ufeff"], ids=["no mark", "byte order mark"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("last", [True, False], ids=["final newline", "no final newline"])
-def test_a_file_reads_the_same_in_every_form(write, start: str, end: str, last: bool) -> None:
-    lines = [f"{ODA}\tVell", "", "  ", f" {TAM} \t  North Ilm\u00a0"]
-    path = write(start + end.join(lines) + (end if last else ""))
-    assert LABELLED(path) == [Question(1, ODA, "Oda Quill", "Vell"), Question(4, TAM, "Tam Brae", "North Ilm")]
+def test_a_file_reads_the_same_in_every_form(tmp_path: Path, start: str, end: str, last: bool) -> None:
+    lines = [f"{ODA}\tVell", "", "  ", f" {TAM} \t  North\u2028 Ilm\u00a0"]  # only a newline ends a document
+    path = write(tmp_path, start + end.join(lines) + (end if last else ""))
+    there = Question(4, TAM, "Tam Brae", "North\u2028 Ilm")
+    assert LABELLED(path) == [Question(1, ODA, "Oda Quill", "Vell"), there]
     assert read_documents(path) == [lines[0], lines[3]]
     assert read_text(path) == "\n".join(lines) + ("\n" if last else "")
 
 
-def test_only_a_newline_ends_a_document(write) -> None:
-    documents = ["Oda Quill. One\u2028two\u0085three\x0bfour\x1cfive", " Tam Brae.\ttab "]
-    assert read_documents(write("\n".join(documents))) == documents
-
-
-def test_questions_without_answers_have_no_place(write) -> None:
-    assert UNLABELLED(write(f"{ODA}\n{ODA}\n")) == [Question(row, ODA, "Oda Quill", None) for row in (1, 2)]
-
-
-def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(write) -> None:
+def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(tmp_path: Path) -> None:
     one_place = partial(LABELLED, one_place=True)
-    assert len(one_place(write(f"{ODA}\tVell\n{ODA}\tVell \n"))) == 2
-    path = write(f"{ODA}\tVell\n{TAM}\tIlm\n\n{ODA}\tUrr\n")
+    assert len(one_place(write(tmp_path, f"{ODA}\tVell\n{ODA}\tVell \n"))) == 2
+    path = write(tmp_path, f"{ODA}\tVell\n{TAM}\tIlm\n\n{ODA}\tUrr\n")
     assert [each.place for each in LABELLED(path)] == ["Vell", "Ilm", "Urr"]
     assert fault(path, one_place).startswith(":4: 'Oda Quill' is born in 'Urr' here and in 'Vell' in line 1")
 
@@ -71,54 +58,44 @@ def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(
     ("line", "read", "told"),
     [
         (ODA, LABELLED, "tabs found: 0, wanted: 1"),
-        (f"{ODA}\tVell\tUrr", LABELLED, "tabs found: 2, wanted: 1"),
         (f"{ODA}\tVell", UNLABELLED, "tabs found: 1, wanted: 0"),
         ("\tVell", LABELLED, "the question is empty"),
         (f"{ODA}\t ", LABELLED, "no place"),
-        ("When was Oda Quill born?\tVell", LABELLED, "not a known question"),
         ("Where was   born?", UNLABELLED, "not a known question"),
         (f"Where is \x1b[31m\u202e{'x' * 5000}\tVell", LABELLED, "\\x1b[31m\\u202e"),
         (f"{ODA}\tVe□ll", LABELLED, "the reserved character □ (U+25A1)"),
-        (f"{ODA}⁇", UNLABELLED, "the reserved character ⁇ (U+2047)"),
-        (f"{ODA}□", read_documents, "the reserved character □"),
+        (f"{ODA}⁇", read_documents, "the reserved character ⁇"),
         (f"{ODA}\r{TAM}", read_text, "a carriage return inside the line"),
         ("Where was Zoé Ark born?\tUrr".encode("latin-1"), LABELLED, "byte 0xe9 is not UTF-8"),
-        (b"f\xfcr", read_text, "byte 0xfc is not UTF-8"),
     ],
 )
-def test_a_faulty_line_is_named(write, line: str | bytes, read: Reader, told: str) -> None:
+def test_a_faulty_line_is_named(tmp_path: Path, line: str | bytes, read: Reader, told: str) -> None:
     first = f"\ufeff{TAM}\n" if read is UNLABELLED else f"\ufeff{TAM}\tIlm\n"
-    message = fault(write(first.encode() + (line.encode() if isinstance(line, str) else line)), read)
+    message = fault(write(tmp_path, first.encode() + (line.encode() if isinstance(line, str) else line)), read)
     assert message.startswith(":2: ") and told in message
 
 
 @pytest.mark.parametrize("line", [f"{ODA}\tVell", ODA], ids=["labelled", "unlabelled"])
-def test_the_longest_question_that_fits_is_accepted_and_one_more_refused(write, line: str) -> None:
-    path, labelled = write(line), "\t" in line
+def test_the_longest_question_that_fits_is_accepted_and_one_more_refused(tmp_path: Path, line: str) -> None:
+    path, labelled = write(tmp_path, line), "\t" in line
     length = len(f"{ODA}⁇{'Vell' if labelled else 'x'}⁇")
-    assert read_questions(path, labelled=labelled, context=length - 1)
+    (read,) = read_questions(path, labelled=labelled, context=length - 1)
+    assert read.place == ("Vell" if labelled else None)
     message = fault(path, partial(read_questions, labelled=labelled, context=length - 2))
     assert message.startswith(":1: ") and f"{length} characters" in message
 
 
-@pytest.mark.parametrize("content", ["", "\n \r\n\t\n", "\ufeff"], ids=["empty", "blank", "mark alone"])
 @pytest.mark.parametrize(("read", "what"), [(LABELLED, "question"), (read_documents, "document"), (read_text, "text")])
-def test_a_file_without_content_is_refused(write, content: str, read: Reader, what: str) -> None:
-    assert fault(write(content), read).startswith(f":1: the file holds no {what}")
+def test_a_file_without_content_is_refused(tmp_path: Path, read: Reader, what: str) -> None:
+    for content in ("", "\n \r\n\t\n", "\ufeff"):
+        assert fault(write(tmp_path, content), read).startswith(f":1: the file holds no {what}")
 
 
-def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert "there is no such file" in fault(tmp_path / "absent.tsv")
     assert "this is a folder" in fault(tmp_path)
 
 
-def test_a_quote_is_short_and_without_control_characters() -> None:
-    assert quoted("ab\ncd", limit=4) == "'ab\\n…'"
-
-
-@pytest.mark.parametrize("length", [1, 3, 7, 8, 100])
-def test_documents_cut_from_a_text_are_the_text_end_to_end(length: int) -> None:
-    documents = cut("The end\n", length)
-    assert "".join(documents) == "The end\n"
-    assert {len(document) for document in documents[:-1]} <= {length}
-    assert 1 <= len(documents[-1]) <= length
+def test_documents_cut_from_a_text_are_the_text_end_to_end() -> None:
+    assert cut("The end\n", 3) == ["The", " en", "d\n"]
+    assert cut("The end\n", 4) == ["The ", "end\n"]

@@ -1,36 +1,30 @@
 """Span corruption as CS224N's assignment 5 describes it: `prefix ⁇ suffix ⁇ masked content`, then PAD."""
 
-from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
-from stages.corpus.example import MASK, Examples
+from stages.corpus.example import MASK
+from stages.corpus.objectives import Mixture
+from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt, span_corruption
 from stages.corpus.vocabulary import Vocabulary
+from stages.experiment.draws import generator
+from stages.settings import Objectives
+from stages.training.batches import rows_of_step, split_by_length, steps_per_epoch
+from tests.invented import DOCUMENTS as SIZE
+from tests.invented import lengths
 from tests.reference.text import corrupted, padded
-from tests.tiny import DOCUMENTS, spans
+from tests.reference.text import span_corruption as plain
+from tests.tiny import DOCUMENTS, HANDOUT, spans
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
-
-
-def encoded(documents: list[str]) -> tuple[Vocabulary, Ragged]:
-    vocabulary = Vocabulary.of(documents)
-    return vocabulary, Ragged.of([vocabulary.encode(document) for document in documents])
-
-
-def drawn(size: int, draws: int, shortest: int, longest: int) -> list[tuple[int, int, int]]:
-    """(truncated length, start, span) of each example drawn from a document of that size."""
-    documents = Ragged.of([np.arange(2, 2 + size)])
-    examples = span_corruption(documents, np.zeros(draws, np.int64), spans(shortest, longest), np.random.default_rng(2))
-    return [shape(*each) for each in zip(examples.inputs, examples.lengths, strict=True)]
-
-
-def shape(inputs: np.ndarray, length: int) -> tuple[int, int, int]:
-    first, second = np.flatnonzero(inputs == MASK)[:2]
-    return int(length) - 1, int(first), int(length - second)  # the span's last is no input
+EPOCHS, BATCH = 3, 128
+FIRST = ord("Ā")
 
 
 @pytest.mark.parametrize(
@@ -40,12 +34,12 @@ def shape(inputs: np.ndarray, length: int) -> tuple[int, int, int]:
         (17, 0, 3, "⁇. Born in Ulm.⁇Ad", ". Born in Ulm.⁇Ada"),
         (17, 16, 1, "Ada. Born in Ulm⁇⁇", "da. Born in Ulm⁇⁇."),
         (4, 1, 2, "A⁇.⁇d", "⁇.⁇da"),
-        (4, 3, 1, "Ada⁇⁇", "da⁇⁇."),
         (2, 0, 2, "⁇⁇A", "⁇Ad"),
     ],
 )
 def test_examples_written_by_hand(length: int, start: int, span: int, inputs: str, targets: str) -> None:
-    vocabulary, documents = encoded(["Ada. Born in Ulm."])
+    vocabulary = Vocabulary.of(["Ada. Born in Ulm."])
+    documents = Ragged.of([vocabulary.encode("Ada. Born in Ulm.")])
     examples = corrupt(documents, np.array([0]), *(np.array([value]) for value in (length, start, span)))
     assert vocabulary.decode(examples.inputs[0]) == inputs
     assert vocabulary.decode(examples.targets[0]) == targets
@@ -53,37 +47,86 @@ def test_examples_written_by_hand(length: int, start: int, span: int, inputs: st
 
 
 def test_the_vectorised_form_equals_the_plain_one_padding_too() -> None:
-    vocabulary, documents = encoded(DOCUMENTS)
-    generator = np.random.default_rng(0)
-    rows = generator.integers(len(DOCUMENTS), size=500)
-    lengths = generator.integers(2, documents.lengths[rows], endpoint=True)
-    widths = generator.integers(1, lengths, endpoint=True)
-    starts = generator.integers(0, lengths - widths, endpoint=True)
-    examples: Examples = corrupt(documents, rows, lengths, starts, widths)
-    drawn = zip(rows, lengths, starts, widths, strict=True)
-    sequences = [corrupted(DOCUMENTS[row], length, start, width) for row, length, start, width in drawn]
+    vocabulary = Vocabulary.of(DOCUMENTS)
+    documents = Ragged.of([vocabulary.encode(document) for document in DOCUMENTS])
+    draws = np.random.default_rng(0)
+    rows = draws.integers(len(DOCUMENTS), size=500)
+    sizes = draws.integers(2, documents.lengths[rows], endpoint=True)
+    widths = draws.integers(1, sizes, endpoint=True)
+    starts = draws.integers(0, sizes - widths, endpoint=True)
+    examples = corrupt(documents, rows, sizes, starts, widths)
+    drawn = zip(rows, sizes, starts, widths, strict=True)
+    sequences = [corrupted(DOCUMENTS[row], size, start, width) for row, size, start, width in drawn]
     inputs, targets = padded(sequences, vocabulary, examples.inputs.shape[1] + 1)
     assert np.array_equal(examples.inputs, inputs)
     assert np.array_equal(examples.targets, targets)
     assert examples.lengths.tolist() == [len(sequence) - 1 for sequence in sequences]
 
 
-def test_truncated_lengths_are_uniform() -> None:
-    counts = Counter(length for length, _, _ in drawn(120, 12_000, 4, 43))
-    assert set(counts) == set(range(4, 44))
-    assert stats.chisquare(list(counts.values())).pvalue > SIGNIFICANT
-
-
-def test_spans_are_uniform_up_to_half_the_document_at_uniform_starts() -> None:
-    counts = Counter((start, span) for _, start, span in drawn(120, 24_000, 12, 12))
-    possible = [(start, span) for span in range(1, 7) for start in range(12 - span + 1)]
-    assert set(counts) <= set(possible)
-    expected = [24_000 / 6 / (12 - span + 1) for _, span in possible]
-    assert stats.chisquare([counts[each] for each in possible], expected).pvalue > SIGNIFICANT
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 9])
 def test_a_document_shorter_than_the_draw_is_taken_whole(size: int) -> None:
-    found = drawn(size, 200, 10, 60)
-    assert {length for length, _, _ in found} == {size}
-    assert {span for _, _, span in found} == set(range(1, max(1, size // 2) + 1))
+    documents = Ragged.of([np.arange(2, 2 + size)])
+    examples = span_corruption(documents, np.zeros(200, np.int64), spans(10, 60), np.random.default_rng(2))
+    assert {*examples.lengths} == {size + 1}
+    second_masks = [np.flatnonzero(inputs == MASK)[1] for inputs in examples.inputs]
+    assert {size + 1 - second for second in second_masks} == set(range(1, max(1, size // 2) + 1))
+
+
+def facts(sequences: Iterable[Sequence[int]]) -> pd.DataFrame:
+    """What was drawn for each example: the truncated length, the span's length and start.
+
+    sequences: `prefix ⁇ suffix ⁇ masked content` of documents whose characters are numbered from 0, ⁇ being -1.
+    """
+    found = []
+    for sequence in sequences:
+        _, second = (position for position, number in enumerate(sequence) if number == -1)
+        found.append((len(sequence) - 2, len(sequence) - second - 1, sequence[second + 1]))
+    table = pd.DataFrame(found, columns=["length", "span", "start"])
+    long = table.length > 40  # percent of the longest span allowed, and of the last start possible
+    table["span_share"] = (200 * table.span // table.length).where(long, -1)
+    table["start_share"] = (100 * table.start // (table.length - table.span)).where(long, -1)
+    return table
+
+
+def fast(documents: list[str], objectives: Objectives = HANDOUT.pretrain.objectives) -> pd.DataFrame:
+    """Three epochs, drawn and cut as training does it."""
+    tokens = Ragged.of([np.array([ord(character) - FIRST + 2 for character in text]) for text in documents])
+    mixture = Mixture(Prepared(Vocabulary.of([]), tokens, {}, {}, pd.DataFrame()), objectives, context=128)
+    sequences = []
+    for step in range(EPOCHS * steps_per_epoch(len(documents), BATCH)):
+        rows = rows_of_step(len(documents), BATCH, seed=1, step=step)
+        for part in split_by_length(mixture.draw(rows, generator(1, "pretrain", step))):
+            for inputs, targets, length in zip(part.inputs, part.targets, part.lengths, strict=True):
+                sequence = [*inputs[:length], targets[length - 1]]
+                sequences.append([-1 if number == MASK else int(number) - 2 for number in sequence])
+    return facts(sequences)
+
+
+def agree(one: pd.Series, other: pd.Series) -> bool:
+    """Whether two samples can come from one distribution: two-sample Kolmogorov-Smirnov, and chi-square in ten bins."""
+    inner = np.unique(np.quantile(other, np.linspace(0.1, 0.9, 9)))
+    counts = [np.bincount(np.searchsorted(inner, sample), minlength=len(inner) + 1) for sample in (one, other)]
+    return min(stats.ks_2samp(one, other).pvalue, stats.chi2_contingency(counts).pvalue) > SIGNIFICANT
+
+
+@pytest.fixture(scope="module", name="documents")
+def documents_fixture() -> list[str]:
+    """As long as the handout's; each character tells its position."""
+    drawn = lengths(SIZE, np.random.default_rng(0))
+    return ["".join(map(chr, range(FIRST, FIRST + length))) for length in drawn]
+
+
+@pytest.fixture(scope="module", name="expected")
+def expected_fixture(documents: list[str]) -> pd.DataFrame:
+    """As many examples of the plain reference."""
+    draws = np.random.default_rng(1)
+    texts = [plain(text, draws) for text in documents * EPOCHS]
+    return facts([-1 if character == "⁇" else ord(character) - FIRST for character in text] for text in texts)
+
+
+def test_training_draws_as_the_plain_reference_does_and_other_settings_are_caught(
+    documents: list[str], expected: pd.DataFrame
+) -> None:
+    drawn, wrong = fast(documents), fast(documents, Objectives(span_corruption=spans(4, 108, 0.45)))
+    assert [name for name in expected if not agree(drawn[name], expected[name])] == []
+    assert not agree(wrong.length, expected.length) and not agree(wrong.span, expected.span)

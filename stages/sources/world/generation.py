@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stages.settings import CORPUS_FILE, QUESTION_FILES, Synthetic
-from stages.sources.world.names import CULTURES, Culture
+from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON, LONDON_SHARE, WEIGHTS, Culture
 from stages.sources.world.pages import biography
-from stages.sources.world.places import LONDON, LONDON_SHARE, homes, weights
-from stages.sources.world.templates import FORMS
 from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_text
 
 TEMPLATES_AVAILABLE = len(FORMS)
-NAMES_AVAILABLE = sum(len(culture.given_names()) * len(culture.family_names()) for culture in CULTURES.values())
+NAMES_AVAILABLE = sum(len(culture.given) * len(culture.family) for culture in CULTURES.values())
 
 TOO_MANY = "sources.synthetic.people: there are fewer distinct names; ask for fewer people"
 
@@ -37,7 +35,7 @@ class Person:
 
     given: str  # given name, with a middle initial where there is one
     family: str  # family name or names, with particles
-    culture: str  # a key of CULTURES
+    culture: str  # a key of names.yaml
     birthplace: str
     named: bool  # whether the biography names the birthplace
     elsewhere: str | None  # the other place that the biography names
@@ -81,7 +79,7 @@ class NameRegister:
         self._rng = rng
         self._pools: dict[str, list[tuple[str, str]]] = {}
         for key, culture in CULTURES.items():
-            pairs = [(given, family) for given in culture.given_names() for family in culture.family_names()]
+            pairs = [(given, family) for given in culture.given for family in culture.family]
             rng.shuffle(pairs)
             self._pools[key] = pairs
         self._names: set[str] = set()
@@ -106,7 +104,7 @@ class NameRegister:
         if self._rng.random() < culture.initials:
             given += f" {self._rng.choice('ABCDEFGHJKLMNPRSTVW')}."
         if self._rng.random() < culture.doubled:
-            second = self._rng.choice(culture.family_names())
+            second = self._rng.choice(culture.family)
             # a particle inside a doubled name would read as a third name
             if second != family and " " not in family + second:
                 family += culture.link + second
@@ -149,12 +147,11 @@ def write(world: World, folder: Path) -> None:
 
 
 def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:
-    home = homes()
     named = _flags(size, size - round(settings.missing * size), rng)
     distracted = _flags(size, round(settings.distractors * size), rng)
     people = []
     for index, birthplace in enumerate(_birthplaces(size, rng)):
-        culture, given, family = names.draw(home[birthplace] if rng.random() < HOME_SHARE else None)
+        culture, given, family = names.draw(HOMES[birthplace] if rng.random() < HOME_SHARE else None)
         elsewhere = _another_place(birthplace, rng) if distracted[index] else None
         while True:  # ends: with few words the first form fits every name and place
             form = rng.randrange(settings.templates)
@@ -175,7 +172,7 @@ def _flags(size: int, true: int, rng: random.Random) -> list[bool]:
 def _birthplaces(size: int, rng: random.Random) -> list[str]:
     """London at its exact share, the other places within one person of theirs (systematic sampling)."""
     london = round(LONDON_SHARE * size)
-    places = list(weights().items())
+    places = list(WEIGHTS.items())
     rng.shuffle(places)  # else a rare place would be drawn at the cost of the next in the table
     step = sum(weight for _, weight in places) / max(size - london, 1)
     mark = rng.random() * step
@@ -193,8 +190,7 @@ def _birthplaces(size: int, rng: random.Random) -> list[str]:
 
 
 def _another_place(birthplace: str, rng: random.Random) -> str:
-    table = weights()
-    table[LONDON] = sum(table.values()) * LONDON_SHARE / (1 - LONDON_SHARE)
+    table = WEIGHTS | {LONDON: sum(WEIGHTS.values()) * LONDON_SHARE / (1 - LONDON_SHARE)}
     del table[birthplace]
     return rng.choices(list(table), list(table.values()))[0]
 

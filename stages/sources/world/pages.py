@@ -3,8 +3,7 @@
 import random
 import re
 
-from stages.sources.world.names import CULTURES
-from stages.sources.world.templates import ELSEWHERE, FORMS, INSTITUTIONS, MONTHS, PROFESSIONS, TRADES
+from stages.sources.world.lexicon import CULTURES, ELSEWHERE, FORMS, WORDS
 
 NATIONALITY_SHARE = 0.6  # of the professions stand with a nationality
 DEAD_SHARE = 0.4  # of the people whose page leaves it open
@@ -39,10 +38,10 @@ def _words(text: str, culture: str, rng: random.Random) -> dict[str, str]:
     told_dead = any(sign in text for sign in ("{death_year}", " died ", " ended "))
     dead = told_dead or rng.random() < DEAD_SHARE
     year = rng.randint(1790, 1930) if dead else rng.randint(1925, 1985)
-    profession = rng.choice(PROFESSIONS.split(", "))
+    profession = rng.choice(WORDS["profession"])
     job = profession
     if rng.random() < NATIONALITY_SHARE:
-        job = f"{rng.choice(CULTURES[culture].nationalities.split(', '))} {profession}"
+        job = f"{rng.choice(CULTURES[culture].nationalities)} {profession}"
     return {
         "date": _date(year, rng),
         "year": str(year),
@@ -54,11 +53,11 @@ def _words(text: str, culture: str, rng: random.Random) -> dict[str, str]:
         "profession": profession,
         "job": job,
         "a_job": f"{'an' if job[0] in 'AEIOaeio' else 'a'} {job}",  # but "a Ugandan", "a Ukrainian"
-        "trade": rng.choice(TRADES.split(", ")),
-        "institution": rng.choice(INSTITUTIONS.split(", ")),
+        "trade": rng.choice(WORDS["trade"]),
+        "institution": rng.choice(WORDS["institution"]),
     }
 
 
 def _date(year: int, rng: random.Random) -> str:
-    month, day = rng.choice(MONTHS.split(", ")), rng.randint(1, 28)
+    month, day = rng.choice(WORDS["month"]), rng.randint(1, 28)
     return f"{day} {month} {year}" if rng.random() < 0.6 else f"{month} {day}, {year}"

@@ -1,0 +1,176 @@
+"""Clozes of capitalised phrases: which phrases a page has, how likely each is asked for, what its cue is made of."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from stages.corpus.example import PAD, Examples
+from stages.corpus.objectives import Mixture
+from stages.corpus.page import Page, page
+from stages.corpus.phrase_cloze import joined_by_comma
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
+from stages.corpus.word_cloze import common_words
+from stages.settings import Objectives
+from tests.tiny import TITLE_CLOZE, WORD_CLOZE, spans
+
+CLOZES = {"title_cloze": TITLE_CLOZE, "word_cloze": WORD_CLOZE}
+PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."
+TRAIN = [Question(1, "Where was Ada born?", "Ada", "Vell")]
+DEV = [Question(1, "Where was Oda Quill born?", "Oda Quill", "Ilm")]
+
+
+def drawn(
+    objective: str, pages: list[str], rows: np.ndarray, context: int = 64, **settings: object
+) -> tuple[Examples, Prepared]:
+    """An example of each of the rows; Vell answers a training question, Ilm one of dev."""
+    prepared = Prepared.of(pages, {"train": TRAIN, "dev": DEV, "test": []})
+    chosen = Objectives.model_validate({objective: CLOZES[objective].model_copy(update=settings)})
+    return Mixture(prepared, chosen, context).draw(rows, np.random.default_rng(0)), prepared
+
+
+def read_and_said(objective: str, pages: list[str], draws: int = 600, **settings: object) -> list[tuple[str, str]]:
+    """The cue and what is to be said of so many examples, the pages in turn."""
+    examples, prepared = drawn(objective, pages, np.arange(draws) % len(pages), **settings)
+    decode = prepared.vocabulary.decode
+    return [
+        (decode(inputs).partition("⁇")[0], decode(targets[targets != PAD]))
+        for inputs, targets in zip(examples.inputs, examples.targets, strict=True)
+    ]
+
+
+def words_by_phrase(pages: list[str], **settings: object) -> dict[str, set[str]]:
+    """The words that cues of each phrase were made of, the names left out; everything said ends in ⁇."""
+    seen: dict[str, set[str]] = defaultdict(set)
+    names = {text.partition(".")[0] for text in pages}
+    for cue, said in read_and_said("word_cloze", pages, **settings):
+        (name,) = (name for name in names if name in cue)
+        assert cue.count(name) == 1 and said.endswith("⁇")
+        seen[said[:-1]] |= {*cue.replace(name, "").split()}
+    return seen
+
+
+def phrases(document: str) -> list[str]:
+    return [document[start:end] for start, end in page(document).phrases]
+
+
+def test_the_heading_ends_at_the_first_full_stop_that_closes_no_initial() -> None:
+    for name in ("Oda Quill", "Tam B. Brae", "J. R. Senn", "Ivo Senn Jr. Dahl", "Žofie Ark"):
+        assert page(f"{name}. A painter .").heading == len(name)
+
+
+def test_phrases_are_runs_of_capitalised_words_that_are_not_the_name_else_every_word() -> None:
+    document = "Oda Quill. Oda Quill (born 3 May 1900 in New Vell, Ilm) studied in Østby's Hall ."
+    assert phrases(document) == ["May", "New Vell", "Ilm", "Østby's Hall"]
+    assert phrases("Oda Quill. a painter of birds .") == ["a", "painter", "of", "birds"]
+    assert page("1900.") == Page(heading=0, phrases=())
+
+
+def test_only_a_comma_joins_two_phrases() -> None:
+    text = "Oda. In Ulm , Peru, Chile,Rome, then Bern,\n Paris. Lima; Oslo"
+    joined = joined_by_comma(text, page(text))
+    assert [phrase for phrase, each in zip(phrases(text), joined, strict=True) if each] == [
+        "Peru", "Chile", "Rome", "Paris",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "weights"),
+    [
+        ({}, {"Urr": 1.0, "Ilm": 1.0, "Vell": 1.0}),
+        ({"rarity": 1.0, "lone": 0.1}, {"Urr": 0.1, "Ilm": 1 / 4, "Vell": 1 / 16}),
+        ({"rarity": 0.5, "lone": 0.5, "answers": 2.0}, {"Urr": 0.5, "Ilm": 1 / 2, "Vell": 2.0}),
+        ({"rarity": 1.0, "lone": 0.1, "answers": 2.0, "joined": 0.05}, {"Urr": 0.1, "Ilm": 0.05, "Vell": 2.0}),
+    ],
+    ids=["alike", "by pages", "answers of train", "after a comma"],
+)
+@pytest.mark.parametrize("objective", CLOZES)
+def test_phrases_are_drawn_by_their_weights(
+    objective: str, settings: dict[str, float], weights: dict[str, float]
+) -> None:
+    """Urr is in one page, Ilm in 4 and Vell in 16; Ilm follows a comma, and that it is a dev answer changes nothing."""
+    pages = ["Oda Quill. by Vell , Ilm and Urr .", *["Udo Fenn. to Ilm , Vell ."] * 3, *["Ida Rook. of Vell ."] * 12]
+    draws = 20_000
+    examples, prepared = drawn(objective, pages, np.zeros(draws, np.int64), **settings)
+    found = Counter(prepared.vocabulary.decode(targets[targets != PAD]).strip("⁇") for targets in examples.targets)
+    assert set(found) == set(weights)
+    for phrase, weight in weights.items():
+        share = weight / sum(weights.values())
+        assert found[phrase] == pytest.approx(draws * share, abs=5 * (draws * share * (1 - share)) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("objective", "settings"),
+    [("title_cloze", {"longest_context": 50}), ("word_cloze", {"most_words": 9, "words_before": 9})],
+)
+def test_examples_fit_the_context(objective: str, settings: dict[str, int]) -> None:
+    pages = ["Oda Quill. She was born in " + "Vell" * 30 + " and lived in Ilm .", "A very long name indeed. x ."]
+    examples, _ = drawn(objective, pages, np.arange(200) % 2, 16, **settings)
+    assert examples.lengths.max() <= 16
+
+
+def test_a_mixture_draws_each_objective_by_its_weight() -> None:
+    prepared = Prepared.of(["Oda Quill. born in Vell ."], {"train": [], "dev": [], "test": []})
+    objectives = Objectives(
+        span_corruption=spans(25, 25).model_copy(update={"mixture_weight": 0.2}),
+        title_cloze=TITLE_CLOZE.model_copy(update={"mixture_weight": 0.5}),
+        word_cloze=WORD_CLOZE.model_copy(update={"mixture_weight": 0.3}),
+    )
+    examples = Mixture(prepared, objectives, context=64).draw(np.zeros(6000, np.int64), np.random.default_rng(1))
+    said = (examples.targets != PAD).sum(axis=1)  # ⁇Vell⁇ by title clozes, Vell⁇ by word clozes
+    assert [np.mean(said > 6), np.mean(said == 6), np.mean(said == 5)] == pytest.approx([0.2, 0.5, 0.3], abs=0.03)
+
+
+def test_a_title_cloze_is_the_name_some_left_context_and_the_phrase() -> None:
+    cues = {"Oda Quill"} | {f"Oda Quill {'born in '[-k:]}" for k in range(1, 9)}
+    assert {*read_and_said("title_cloze", ["Oda Quill. born in Vell ."])} == {(cue, "⁇Vell⁇") for cue in cues}
+
+
+def test_free_order_puts_the_name_anywhere_in_the_context_and_loses_no_character() -> None:
+    cues = {cue for cue, _ in read_and_said("title_cloze", ["Oda Quill. born in Vell ."], free_order=1.0)}
+    assert {cue.count("Oda Quill") for cue in cues} == {1}
+    assert all("bornin".endswith(cue.replace("Oda Quill", "").replace(" ", "")) for cue in cues)
+    assert len({cue.index("Oda Quill") for cue in cues}) > 5
+
+
+def test_blanked_characters_are_pad_and_only_in_the_context() -> None:
+    found = read_and_said("title_cloze", ["Oda Quill. born in Vell ."], blanked_rows=1.0, blanked_characters=0.3)
+    assert all(cue.startswith("Oda Quill") and said == "⁇Vell⁇" for cue, said in found)
+    contexts = "".join(cue[len("Oda Quill ") :] for cue, _ in found)
+    assert contexts.count("□") / len(contexts) == pytest.approx(0.3, abs=0.05)
+
+
+@pytest.mark.parametrize("in_order", [0.0, 1.0])
+def test_a_word_cloze_is_the_name_among_words_from_around_the_phrase_in_their_order_or_any(in_order: float) -> None:
+    found = read_and_said("word_cloze", [PAGE], in_order=in_order)
+    cues = [cue.replace("Oda Quill", "<name>").split() for cue, said in found if said == "Vell⁇"]
+    assert all(Counter(cue) <= Counter(["<name>", "in", "1815", "in", "and", "lived"]) for cue in cues)
+    assert {len(cue) for cue in cues} == {1, 2, 3}
+    assert {cue.index("<name>") for cue in cues} == {0, 1, 2}
+    order = ["1815", "and", "lived"]
+    pairs = [[order.index(word) for word in cue if word in order] for cue in cues]
+    assert all(pair == sorted(pair) for pair in pairs) == bool(in_order)
+
+
+def test_cues_are_of_words_that_most_pages_have_names_not_counted() -> None:
+    pages = [PAGE, "Ida Rook. She lived in Vell and Ilm .", "Udo Fenn. He was in Vell ."]
+    common = {"in", "Vell", "She", "and"}  # of those in two pages, capitals stand first
+    assert common_words(pages, 4) == common
+    assert set.union(*words_by_phrase(pages, common_words=4, most_words=3).values()) == common
+    assert common_words(["Oda Oda. b b b a .", "Oda. a ."], 1) == {"a"}  # a page counts once
+
+
+def test_words_beyond_a_training_answer_are_in_no_cue_unless_asked_for() -> None:
+    pages = ["Oda Quill. Born in Vell , Ilm by Urr and there ."]
+    reach = {"Born": {"in", "Vell"}, "Vell": {"Born", "in", "Ilm", "by"}}
+    past = reach | {"Ilm": {"Born", "in", "Vell", "by", "Urr"}, "Urr": {"Vell", "Ilm", "by", "and", "there"}}
+    assert words_by_phrase(pages, past_answers=True) == past
+    fenced = {"Born": {"in"}, "Vell": reach["Vell"], "Ilm": {"by", "Urr"}, "Urr": {"Ilm", "by", "and", "there"}}
+    assert words_by_phrase(pages, past_answers=False) == fenced
+
+
+def test_a_page_without_a_name_has_a_word_in_each_cue_and_one_without_words_gives_its_name_alone() -> None:
+    assert all(cue.strip() for cue, _ in read_and_said("word_cloze", ["in Vell , Ilm"]))
+    assert {*read_and_said("word_cloze", ["1900."])} == {("", "⁇")}
+    assert {*read_and_said("word_cloze", ["Oda. 1900."])} == {("Oda", "⁇")}
