@@ -7,13 +7,12 @@ import pandas as pd
 
 from stages.exploration.figures import draw_errors, draw_heads
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, PAIRS, POSITIONS, Exploration
-from stages.reporting.html.index import render_index
+from stages.reporting.html.index import write_page
 from stages.reporting.method.costs import draw_costs, forward_table, generation_table, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
 from stages.system.errors import StudyError
-from stages.system.files import new_folder, write_text
 
 
 @styled()
@@ -59,9 +58,5 @@ def write_method(
         made=sorted({each.made for each in measured}),
     )
     rows = pd.concat([each.table.assign(variant=each.variant).reset_index() for each in measured])
-    with new_folder(target) as folder:
-        write_text(folder / "report.md", text)
-        write_text(folder / "index.html", render_index(text, files))
-        write_text(folder / "cost.csv", rows.to_csv(index=False, lineterminator="\n"))
-        for name, content in files.items():
-            write_text(folder / name, content)
+    files["cost.csv"] = rows.to_csv(index=False, lineterminator="\n")
+    write_page(target, text, files)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from stages.reporting.evaluations import broken, read_record, require
+from stages.reporting.evaluations import broken, read_record
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.style import WIDTH
 
@@ -40,14 +40,13 @@ def read_reach(folder: Path) -> list[Reach]:
     """
     path, matrices = folder / "influence.json", folder / "influence.safetensors"
     record = read_record(path)
-    require(matrices)
     try:
         arrays = load(matrices.read_bytes())
         return [
             Reach(folder.name, str(record["recipe"]), _words(settings), arrays[str(number)])
             for number, settings in enumerate(record["settings"])
         ]
-    except (KeyError, TypeError, ValueError, SafetensorError) as error:
+    except (KeyError, OSError, TypeError, SafetensorError) as error:
         raise broken(path, error) from None
 
 

@@ -10,10 +10,9 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
-from stages.reporting.style import GREY, SMALL, looks, styled, svg
+from stages.reporting.style import GREY, SMALL, looks, svg
 from stages.reporting.template import Part, fill
 
-TEMPLATE = "calibration.md.jinja"
 BINS = 10
 FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
 
@@ -22,9 +21,8 @@ Array = npt.NDArray[np.float64]
 
 def calibration_part(results: Sequence[Result]) -> Part:
     """The section made from the pretrained answers of `results`, best first."""
-    text = fill(TEMPLATE, table=calibration_table(results), bins=BINS, fewest=FEWEST)
-    with styled():
-        return Part(text, {"calibration.svg": svg(draw_calibration(results))})
+    text = fill("calibration.md.jinja", table=calibration_table(results), bins=BINS, fewest=FEWEST)
+    return Part(text, {"calibration.svg": svg(draw_calibration(results))})
 
 
 def confidence(result: Result) -> tuple[Array, Array]:

@@ -22,16 +22,13 @@ class Sample:
     name: str
     correct: Marks
 
-    @property
-    def accuracy(self) -> float:
-        """The mean over questions and seeds, in percent."""
-        return 100 * float(self.correct.mean())
-
 
 @dataclass(frozen=True)
 class Difference:
     """The first sample's accuracy less the second's in points, its 95 % interval, p and p corrected by Holm."""
 
+    first: str
+    second: str
     points: float
     ci_low: float
     ci_high: float
@@ -55,10 +52,10 @@ def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
     found = []
     for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
         low, high = difference_interval(means[first.name], means[second.name], len(first.correct))
-        points = first.accuracy - second.accuracy
+        mean = float(first.correct.mean() - second.correct.mean())
         # as they are shown: what reads 0.00 counts as 0
-        points, low, high = (round(each, 2) + 0.0 for each in (points, 100 * low, 100 * high))
-        found.append(Difference(points, low, high, p, corrected))
+        points, low, high = (round(100 * each, 2) + 0.0 for each in (mean, low, high))
+        found.append(Difference(first.name, second.name, points, low, high, p, corrected))
     return found
 
 

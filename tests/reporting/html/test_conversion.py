@@ -4,7 +4,7 @@ import html5lib
 import pytest
 
 from stages.reporting.html.conversion import Converted, convert
-from stages.reporting.html.inlining import inlined
+from stages.reporting.html.conversion import inlined
 from stages.reporting.html.theme import PAGE
 from stages.system.errors import StudyError
 
