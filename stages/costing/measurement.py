@@ -90,12 +90,7 @@ def measure_apart(job: Job) -> Measurement:
 
 
 def measure(job: Job) -> Measurement:
-    """Measure a length in this process.
-
-    Raises:
-        ValueError: the variant's settings do not fit the length.
-        RuntimeError, MemoryError: memory is too small.
-    """
+    """Measure a length in this process; ValueError where the variant's settings do not fit it."""
     backend, length = choose_backend(job.compute), job.model.context
     torch.manual_seed(0)
     backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
@@ -105,22 +100,14 @@ def measure(job: Job) -> Measurement:
     train()  # the first run compiles and loads things and makes the gradients
     training_bytes = peak_of(train, backend.device)
     set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # the C library's own, in the end
-    character_seconds, state_bytes = _generate(backbone, text, backend)
-    return Measurement(
-        length=length,
-        multiply_adds=count(job),
-        training_seconds=statistics.median(_seconds(train, backend) for _ in range(RUNS)),
-        training_bytes=training_bytes,
-        character_seconds=character_seconds,
-        state_bytes=state_bytes,
-    )
+    training_seconds = statistics.median(_seconds(train, backend) for _ in range(RUNS))
+    return Measurement(length, count(job), training_seconds, training_bytes, *_generate(backbone, text, backend))
 
 
 def count(job: Job) -> int:
     """The multiply-adds of a forward pass's matrix products, by torch's own counter on tensors without content.
 
-    Compiled kernels are not seen by it, so torch's operations are counted, which compute all scores and mask: what
-    reaches less far (window, perceiver_ar) takes less where the kernels serve.
+    It does not see compiled kernels, so torch's operations are counted, which compute all scores and mask.
     """
     with torch.device("meta"), torch.inference_mode(), FlopCounterMode(display=False) as counter:
         backbone = build(job.variant, job.model, job.settings).eval()

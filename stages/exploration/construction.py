@@ -21,11 +21,6 @@ def inputs(a: Array, b: Array, c: Array, d: Array) -> Array:
     return np.stack([d + b, a, c + b])
 
 
-def identity(dimension: int) -> Matrices:
-    """V = K = Q = I: the output is made of the inputs as they are."""
-    return Matrices(*(np.eye(dimension),) * 3)
-
-
 def construction(a: Array, b: Array, c: Array, d: Array) -> Matrices:
     """Matrices of rank two with c₁ ≈ u_b − u_c and c₂ ≈ u_b, each a sum of two outer products over the squared length.
 

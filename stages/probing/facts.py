@@ -42,8 +42,7 @@ def dev_pages(prepared: Prepared, documents: Sequence[str]) -> dict[str, list[st
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
     """The dev questions that the audit found answered in the person's own page, in the file's order.
 
-    audit: audit.tsv; pages: as `dev_pages` gives them. Of several pages it is the one
-    that has the place at the audit's position.
+    pages: as `dev_pages` gives them; of several it is the one that has the place at the audit's position.
     """
     asked = prepared.of_split("dev")
     known = audit[audit.split == "dev"].set_index("row").loc[asked.row]
