@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-
-from stages.exploration.attention import attend, orthonormal, softmax
 from stages.exploration.one_query import (
     averaging,
     averaging_error,
@@ -11,6 +9,8 @@ from stages.exploration.one_query import (
     copying,
     projection,
 )
+
+from stages.exploration.attention import attend, orthonormal, softmax
 
 BETAS = np.array([0.5, 1.0, 3.0, 8.0, 20.0])
 

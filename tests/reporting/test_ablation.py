@@ -25,7 +25,7 @@ def ablated(change: str, right: int, memorised: int = 150, questions: int = QUES
         extracted=order < right,
         pretrain_loss=0.5,
         seconds=12.0,
-        provenance={"commit": "0123456789abcdef", "device": "a <machine> (1 threads)"},
+        provenance={"commit": "0123456789abcdef", "device": "a <machine>"},
     )
 
 
@@ -42,7 +42,7 @@ def test_the_table_by_hand() -> None:
     assert second[3:] == ["&lt; 0.001", "yes", "0.00", "–", "0.500", "12"]
 
 
-@pytest.mark.parametrize("right", [2, 11, 30, 219, 273, 282, 301])
+@pytest.mark.parametrize("right", [2, 219, 301])
 def test_points_are_the_difference_of_the_percentages_as_they_are_printed(right: int) -> None:
     """400 questions, as in the report: with one decimal 68.75 and 75.25 gave other points than their difference."""
     (_, first, *_), (_, second, points, *_) = rows(
@@ -63,7 +63,7 @@ def test_the_page_has_the_full_recipe_first_then_the_worst_and_escapes_what_it_i
     text = (page / "report.md").read_text(encoding="utf-8")
     assert "`pretrain.epochs: 7`, `pretrain.batch_size: 3`.\n\n## The changes" in text
     assert "- `no_words`: `pretrain.objectives.word_cloze: null`" in text
-    assert "commit 0123456789 on a &lt;machine&gt; (1 thread)." in text
+    assert "commit 0123456789 on a &lt;machine&gt;." in text
     html = (page / "index.html").read_text(encoding="utf-8")
     assert "<svg" in html and "a &lt;machine&gt;" in html and 'id="answers--' not in html
 
