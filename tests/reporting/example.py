@@ -1,13 +1,14 @@
 """A made-up study on disk, small enough to reckon by hand."""
 
-import csv
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS
 from stages.settings import Report
+from stages.system.files import write_json
 
 SHOWN = Report(show_questions=True, dev_asked_before=None)
 HIDDEN = Report(show_questions=False, dev_asked_before=None)
@@ -34,7 +35,7 @@ def write_baseline(folder: Path, questions: int, accuracy: float, place: str = "
         "audit": {"dev_questions": questions, "answer_in_page": questions - 1, "ceiling": 95.8},
         "held_out": held_out,
     }
-    _write(folder / "baseline" / "baseline.json", json.dumps(record))
+    write_json(folder / "baseline" / "baseline.json", record)
 
 
 def write_variant(
@@ -77,17 +78,9 @@ def write_variant(
         "provenance": PROVENANCE,
         **(run or {}),
     }
-    _write(folder / variant / "run.json", json.dumps(record))
+    write_json(folder / variant / "run.json", record)
 
 
-def _write_rows(path: Path, delimiter: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def _write_rows(path: Path, separator: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    pd.DataFrame(rows, columns=header).to_csv(path, sep=separator, index=False, lineterminator="\n")

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
-from stages.reporting.ablation import Ablated, changes_table, figures, flat, write_ablation
+from stages.reporting.ablation import Ablated, changes_table, figures, write_ablation
 from stages.reporting.statistics.significance import Sample, compare_pairs
 from stages.settings import Ablation
 
@@ -52,7 +51,7 @@ def test_points_are_the_difference_of_the_percentages_as_they_are_printed(right:
 
 
 def test_the_page_has_the_full_recipe_first_then_the_worst_and_escapes_what_it_is_given(tmp_path: Path) -> None:
-    changes = {"full": {}, "no_words": {"pretrain": {"objectives": {"word_cloze": None}}}, "adamw": {"optimizer": {}}}
+    changes = {"full": {}, "no_words": {"pretrain": {"objectives": {"word_cloze": None}}}, "adamw": {"a": {"b": 0.9}}}
     shortened = {"pretrain": {"epochs": 7, "batch_size": 3}}
     settings = Ablation(recipe="open", variant="rope", seed=3, held_out=QUESTIONS, shortened=shortened, changes=changes)
     page = tmp_path / "ablation"
@@ -62,15 +61,7 @@ def test_the_page_has_the_full_recipe_first_then_the_worst_and_escapes_what_it_i
     assert list(table.accuracy) == [0.8, 0.45, 0.75]
     text = (page / "report.md").read_text(encoding="utf-8")
     assert "`pretrain.epochs: 7`, `pretrain.batch_size: 3`.\n\n## The changes" in text
-    assert "- `no_words`: `pretrain.objectives.word_cloze: null`" in text
+    assert "- `no_words`: `pretrain.objectives.word_cloze: null`" in text and "- `adamw`: `a.b: 0.9`" in text
     assert "commit 0123456789 on a &lt;machine&gt;." in text
     html = (page / "index.html").read_text(encoding="utf-8")
     assert "<svg" in html and "a &lt;machine&gt;" in html and 'id="answers--' not in html
-
-
-def test_nested_settings_become_keys_with_dots_and_values_as_params_has_them() -> None:
-    settings = {"a": {"b": 1, "c": None}, "d": True, "e": {"f": {"g": False}}, "h": "muon", "i": [0.9, 0.95]}
-    lines = flat(settings)
-    assert lines[:4] == ["a.b: 1", "a.c: null", "d: true", "e.f.g: false"]
-    values = [yaml.safe_load(line.partition(": ")[2]) for line in lines]
-    assert values == [1, None, True, False, "muon", [0.9, 0.95]]

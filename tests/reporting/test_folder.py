@@ -19,7 +19,6 @@ FILES = {
     "curves.csv", "accuracy.csv", "differences.csv",
 }  # fmt: skip
 BOTH = ["vanilla", "rope"]
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="60pt" viewBox="0 0 60 40"><path d="M 0 0"/></svg>'
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
 
 
@@ -58,8 +57,10 @@ def test_the_folder_holds_every_variant_sorted_by_name(evaluations: Path) -> Non
     assert first == {path.name: path.read_bytes() for path in target.iterdir()}  # the same input, the same bytes
 
 
-def test_the_page_has_its_sections_in_order_and_the_best_variant_first(evaluations: Path) -> None:
-    parts = [Part(Markdown("## One\n\n![A](one.svg)\n\n*As it is.*\n"), {"one.svg": SVG}), Part(Markdown("## Two\n"))]
+def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption_below_each_figure(
+    evaluations: Path,
+) -> None:
+    parts = [Part(Markdown("## One\n"), {"one.csv": "1"}), Part(Markdown("## Two\n"))]
     page = written(evaluations, *BOTH, parts=parts)
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
         "Paired tests", "Learning curves", "One", "Two", "Calibration", "How it was made",
@@ -68,11 +69,7 @@ def test_the_page_has_its_sections_in_order_and_the_best_variant_first(evaluatio
     assert "10 dev questions: 95.8 %" in page
     made = "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 75 | 1,234.6 |"
     assert made in page
-    assert {path.name for path in (evaluations.parent / "report").iterdir()} == FILES | {"one.svg"}
-
-
-def test_every_figure_has_a_caption_in_the_markdown_and_in_the_page(evaluations: Path) -> None:
-    page = written(evaluations, *BOTH)
+    assert {path.name for path in (evaluations.parent / "report").iterdir()} == FILES | {"one.csv"}
     shown = re.findall(r"^!\[.+\]\((.+)\)\n\n\*(.{20,}\.)\*\n\n", page, re.MULTILINE)
     assert [name for name, _ in shown] == ["accuracy.svg", "loss.svg", "calibration.svg"]
     tree = html5lib.parse((evaluations.parent / "report/index.html").read_text(), namespaceHTMLElements=False)
@@ -103,17 +100,13 @@ def test_a_page_on_held_out_questions_says_so_first(evaluations: Path) -> None:
     assert "Earlier looks at dev" not in page
 
 
-def test_a_single_seed_is_said_to_be_one(evaluations: Path) -> None:
-    write_variant(evaluations, "rope", (NONE,), (MOST,))
+def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path) -> None:
+    assert "not all trained at the same commit" not in written(evaluations, *BOTH)
+    made = PROVENANCE | {"commit": "f00000000000000+", "kernels": "torch"}
+    write_variant(evaluations, "rope", (NONE,), (MOST,), run={"provenance": made})
     page = written(evaluations, "rope")
     assert "The interval is Wilson's" in page and "McNemar's exact test" in page
     assert "permutation" not in page and "these seeds" not in page
-
-
-def test_provenance_shows_changed_code_and_other_commits(evaluations: Path) -> None:
-    assert "not all trained at the same commit" not in written(evaluations, *BOTH)
-    made = PROVENANCE | {"commit": "f00000000000000+", "kernels": "torch"}
-    write_variant(evaluations, "rope", (NONE,) * 2, (MOST,) * 2, run={"provenance": made})
     page = written(evaluations, *BOTH)
     assert "| rope | f000000000+ | fedcba9876 | cpu | float32 | torch's |" in page
     assert "not all trained at the same commit" in page

@@ -56,14 +56,10 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
 
 def test_dvc_is_shown_the_selected_figures_and_every_variants_accuracy(tmp_path: Path) -> None:
     rope, vanilla = result(tmp_path, "rope", (MOST, MOST)), result(tmp_path, "vanilla", (HALF, HALF))
-    alone, both = (
-        headline(study_metrics("quick", "x", several, baseline=5.0)) for several in ([rope], [vanilla, rope])
-    )
-    assert alone.pop("accuracy") == {"rope": 80.0}
-    assert both.pop("accuracy") == {"rope": 80.0, "vanilla": 50.0}
-    assert alone == both
-    assert list(both) == ["dev_accuracy", "ci_low", "ci_high", "baseline_accuracy", "loss"]
-    assert (both["dev_accuracy"], both["baseline_accuracy"]) == (80.0, 5.0)
+    shown = headline(study_metrics("quick", "x", [vanilla, rope], baseline=5.0))
+    assert shown.pop("accuracy") == {"rope": 80.0, "vanilla": 50.0}
+    assert list(shown) == ["dev_accuracy", "ci_low", "ci_high", "baseline_accuracy", "loss"]
+    assert (shown["dev_accuracy"], shown["baseline_accuracy"]) == (80.0, 5.0)
 
 
 def test_incomplete_answers_are_refused(tmp_path: Path) -> None:
@@ -71,5 +67,3 @@ def test_incomplete_answers_are_refused(tmp_path: Path) -> None:
     evaluation = read_evaluation(tmp_path / "rope")
     with pytest.raises(StudyError, match=r"rope: pretrained does not answer each of the 10 dev questions"):
         dev_answers(evaluation, "pretrained", 10)
-    with pytest.raises(StudyError, match="11 dev questions"):
-        dev_answers(evaluation, "scratch", 11)
