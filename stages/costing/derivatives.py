@@ -19,15 +19,13 @@ from stages.model.registry import build
 from stages.settings import Model, Section
 
 CHARACTERS = 4096  # that are computed at once
-TINY = torch.finfo(torch.float64).tiny
 
 
 def influence(backbone: Backbone, context: int, width: int) -> Tensor:
     """The size of each output's derivative by each input: (outputs T, inputs T), float64; 0 is no influence at all.
 
     1 is the size of the identity's, which a residual passes on. Each output is differentiated in a direction drawn for
-    all, v of N(0, 1/C), beside inputs of N(0, 1) drawn for it: the expectation of ‖vᵀJ‖² over v is the mean square of
-    J's columns. Learned positions would add to the inputs and are left out.
+    all, v of N(0, 1/C): the expectation of ‖vᵀJ‖² over v is the mean square of J's columns.
     """
     generator = torch.Generator().manual_seed(1)
     direction = torch.randn(width, generator=generator, dtype=torch.float64) / width**0.5  # (C,)
@@ -38,7 +36,7 @@ def influence(backbone: Backbone, context: int, width: int) -> Tensor:
             y = backbone(x.requires_grad_().flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
             (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
         largest = derivative.abs().amax(dim=-1, keepdim=True)  # set apart, as squares of small numbers would be 0
-        sizes.append(largest[..., 0] * (derivative / largest.clamp_min(TINY)).norm(dim=-1))
+        sizes.append(largest[..., 0] * (derivative / largest.clamp_min(1e-300)).norm(dim=-1))
     return torch.cat(sizes)  # (T, T)
 
 

@@ -50,7 +50,7 @@ class Measurement:
     """One sequence of a length through the blocks; seconds are medians."""
 
     length: int
-    multiply_adds: int  # of the matrix products of a forward pass, written out: see `count`
+    multiply_adds: int  # see `count`
     training_seconds: float  # forward and backward
     training_bytes: int  # their peak beyond weights, gradients and the input
     character_seconds: float  # one more character at the end of the length
@@ -116,17 +116,14 @@ def count(job: Job) -> int:
 
 
 def peak_of(work: Callable[[], object], device: torch.device) -> int:
-    """The bytes that the work needs at its peak beyond those in use.
-
-    On a CPU these are the process's resident pages, whoever asks for them; only Linux forgets an earlier peak.
-    """
+    """The bytes that the work needs at its peak beyond those in use; on a CPU the process's resident pages."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         in_use = torch.cuda.memory_allocated(device)
         work()
         return torch.cuda.max_memory_allocated(device) - in_use
     release_free_memory()
-    with suppress(OSError):  # not Linux, or not allowed here
+    with suppress(OSError):  # only Linux forgets an earlier peak, where it is allowed
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     in_use = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     work()
@@ -155,7 +152,6 @@ def _generate(backbone: Backbone, text: Tensor, backend: Backend) -> tuple[float
 
 
 def _seconds(work: Callable[[], object], backend: Backend) -> float:
-    """How long the work takes until its result is there."""
     backend.wait()
     started = time.perf_counter()
     work()

@@ -5,14 +5,9 @@ The identities of this package are those of the attention exploration in Stanfor
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax  # type: ignore[import-untyped]
 
 Array = npt.NDArray[np.float64]
-
-
-def softmax(scores: Array) -> Array:
-    """Weights that sum to one over the last axis."""
-    weights: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def attend(queries: Array, keys: Array, values: Array) -> tuple[Array, Array]:
@@ -20,7 +15,7 @@ def attend(queries: Array, keys: Array, values: Array) -> tuple[Array, Array]:
 
     queries (…, d); keys (n, d), or (…, n, d) for keys of each query's own; values (n, v). Returns c (…, v), α (…, n).
     """
-    weights = softmax(np.einsum("...d,...nd->...n", queries, keys))
+    weights: Array = softmax(np.einsum("...d,...nd->...n", queries, keys), axis=-1)
     return weights @ values, weights
 
 

@@ -1,8 +1,9 @@
 """One head against two where a key varies in length: the share of two values in the output, over draws of the keys."""
 
 import numpy as np
+from scipy.special import softmax  # type: ignore[import-untyped]
 
-from stages.exploration.attention import Array, softmax
+from stages.exploration.attention import Array
 
 
 def draws(random: np.random.Generator, means: Array, alpha: float, samples: int) -> Array:
@@ -17,7 +18,7 @@ def draws(random: np.random.Generator, means: Array, alpha: float, samples: int)
 
 def shares(keys: Array, queries: Array) -> Array:
     """The shares of all values in the mean of the heads' outputs. keys (S, n, d), queries (heads, d) → (S, n)."""
-    return softmax(np.einsum("hd,snd->shn", queries, keys)).mean(axis=1)
+    return softmax(np.einsum("hd,snd->shn", queries, keys), axis=-1).mean(axis=1)
 
 
 def one_and_two_heads(

@@ -31,5 +31,4 @@ def added_scores(query: Array, key: Array, vectors: Array) -> Array:
 
 def spread_by_distance(scores: Array) -> Array:
     """Largest less smallest score among the pairs of each distance t − s = 0, 1, …; scores (t, s) → (t,)."""
-    diagonals = [np.diagonal(scores, -distance) for distance in range(len(scores))]
-    return np.array([np.ptp(diagonal) for diagonal in diagonals])
+    return np.array([np.ptp(np.diagonal(scores, -distance)) for distance in range(len(scores))])

@@ -23,8 +23,7 @@ class Fact:
 
 def texts(prepared: Prepared) -> list[str]:
     """The corpus's documents."""
-    documents = prepared.documents
-    return [prepared.vocabulary.decode(documents[row]) for row in range(len(documents))]
+    return [prepared.vocabulary.decode(prepared.documents[row]) for row in range(len(prepared.documents))]
 
 
 def name_of(question: str) -> str:

@@ -84,10 +84,7 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
 
 
 def infilling(fact: Fact, longest: int) -> Prompt:
-    """The page with a gap for the place, as span corruption has it, the page truncated to `longest` characters.
-
-    Where the place lies beyond, the truncated page is the `longest` characters that end with it.
-    """
+    """The page with a gap for the place, as span corruption has it, truncated to the place or `longest` characters."""
     end = fact.position + len(fact.place)
     shown = fact.page[max(0, end - longest) : max(end, longest)]
     start = fact.position - max(0, end - longest)

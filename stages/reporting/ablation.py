@@ -24,17 +24,12 @@ ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
 
 @dataclass(frozen=True, eq=False)
 class Ablated:
-    """What the weights of one change answer and know.
-
-    correct: (N, 1), a row a held-out question; memorised, extracted: a row a fact, that is a question whose answer
-    stands in the person's page: whether the pretrained weights complete any page form of it, practised or not, and
-    whether the finetuned ones answer the question.
-    """
+    """What the weights of one change answer and know."""
 
     change: str
-    correct: Marks
-    memorised: pd.Series
-    extracted: pd.Series
+    correct: Marks  # (N, 1), a row a held-out question
+    memorised: pd.Series  # a row a fact: whether the pretrained weights complete any page form, practised or not
+    extracted: pd.Series  # and whether the finetuned ones answer the question
     pretrain_loss: float
     seconds: float  # of pretraining
     provenance: dict[str, Any]

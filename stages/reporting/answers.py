@@ -13,16 +13,12 @@ Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The N dev answers of each seed after one way of training, in the order of the rows and of the seeds.
+    """The N dev answers of each seed after one way of training, in the order of the rows and of the seeds."""
 
-    rows: (N,) 1-based rows of the source file; correct: (N, seeds) 1 or 0; probability: (N, seeds) of the whole
-    answer; gold: (N,) the right places.
-    """
-
-    rows: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]  # (N,) 1-based, of the source file
     correct: Marks
-    probability: npt.NDArray[np.float64]
-    gold: npt.NDArray[np.str_]
+    probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
+    gold: npt.NDArray[np.str_]  # (N,) the right places
 
 
 def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:

@@ -17,10 +17,9 @@ def thin(curves: pd.DataFrame, points: int = 200) -> pd.DataFrame:
 
 
 def seed_curves(curves: pd.DataFrame, variant: str, phase: str, points: int = 60) -> list[Curve]:
-    """Return one curve (epochs, losses) per seed, all on the same epochs.
+    """Return one curve (epochs, losses) per seed, all on the same epochs; none where the phase was not logged.
 
     The logged losses of a step are noisy: each point is the mean over a stretch of the run.
-    An empty list says that the phase was not logged.
     """
     rows = curves[(curves["variant"] == variant) & (curves["phase"] == phase)]
     stretches: list[Curve] = []

@@ -22,18 +22,15 @@ Record = TypeVar("Record", bound=BaseModel)
 
 
 class Provenance(BaseModel):
-    """Where a result comes from; `seconds` are those of its pretraining, all seeds added.
-
-    kernels: torch, or the identity of the compiled ones.
-    """
+    """Where a result comes from."""
 
     commit: str
     params_sha256: str
     device: str
     precision: str
-    kernels: str
+    kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
-    seconds: FiniteFloat
+    seconds: FiniteFloat  # of pretraining, all seeds added
 
 
 class Run(BaseModel):
@@ -59,10 +56,7 @@ class Evaluation:
 
 
 class Baseline(BaseModel):
-    """baseline.json: the baseline's constant answer, the most frequent place of training and the ceiling, in percent.
-
-    If `held_out` is not 0, so many of the training questions stand in for the dev questions.
-    """
+    """baseline.json: the baseline's constant answer, the most frequent place of training, the ceiling in percent."""
 
     place: str
     dev_accuracy: FiniteFloat
@@ -72,7 +66,7 @@ class Baseline(BaseModel):
     audited_questions: int = Field(validation_alias=AliasPath("audit", "dev_questions"))
     answer_in_page: int = Field(validation_alias=AliasPath("audit", "answer_in_page"))
     ceiling: FiniteFloat = Field(validation_alias=AliasPath("audit", "ceiling"))
-    held_out: int
+    held_out: int  # so many of the training questions stand in for the dev questions; or 0
 
 
 def read_baseline(folder: Path) -> Baseline:

@@ -80,5 +80,5 @@ def write_report(
     }
     for part in (*parts, calibration):
         files |= part.files
-    order = [result.variant for result in best_first]
-    write_page(target, text, files, Predictions(predictions, order, settings.show_questions))
+    ranking = [result.variant for result in best_first]
+    write_page(target, text, files, Predictions(predictions, ranking, settings.show_questions))

@@ -30,7 +30,6 @@ class Result:
 
     @property
     def variant(self) -> str:
-        """The variant's name."""
         return self.evaluation.variant
 
 

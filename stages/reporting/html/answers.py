@@ -22,9 +22,8 @@ class Predictions:
 def encode_answers(predictions: Predictions) -> Markup:
     """Return the dev answers of `predictions` as JSON that ends no script element.
 
-    It holds `rows` (the 1-based rows of the dev file), `places` (all distinct answers) and `runs`, one for each
-    variant, seed and init, with their answers in the order of `rows`: places by index, right ones as a string of 0 and
-    1, probabilities. Runs stand in the order of their ranking.
+    It holds `rows` (1-based, of the dev file), `places` (all distinct answers) and `runs`, one for each variant, seed
+    and init, the best variant first: places by index, right ones as a string of 0 and 1, probabilities.
     """
     table, show_questions = predictions.table, predictions.show_questions
     dev = table[table["split"] == "dev"].astype({"row": int, "seed": int}).sort_values("row", kind="stable")

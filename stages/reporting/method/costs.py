@@ -25,7 +25,7 @@ PANELS = (
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A variant's measurements: QUANTITIES by length, ascending; where they were made."""
+    """A variant's measurements: QUANTITIES by length, ascending."""
 
     variant: str
     recipe: str
@@ -75,12 +75,9 @@ def generation_table(measured: Sequence[Measured], length: int) -> Markdown:
 
 
 def exponent(values: pd.Series) -> str:
-    """The power of the index that values grow with over its longer half, by least squares of the logarithms.
-
-    With its standard error; a dash where that half has fewer than three points or a value is not positive.
-    """
+    """The power of the index that values grow with over its longer half, by least squares, with its standard error."""
     longer = values.iloc[len(values) // 2 :]
-    if len(longer) < 3 or longer.min() <= 0:
+    if len(longer) < 3 or longer.min() <= 0:  # of two points a fit has no error
         return "–"
     if longer.min() == longer.max():
         return "0.00 ± 0.00"  # where linregress divides by their spread

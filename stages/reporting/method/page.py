@@ -12,7 +12,6 @@ from stages.reporting.method.costs import draw_costs, forward_table, generation_
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
-from stages.system.errors import StudyError
 
 
 @styled()
@@ -21,16 +20,13 @@ def write_method(
 ) -> None:
     """Write report.md, index.html, pictures and cost.csv to the folder `target`.
 
-    costs, influences: the folders of the stages, a folder a variant in each. Raises StudyError where something is
-    missing or broken.
+    costs, influences: with a folder a variant. Raises StudyError where something is missing or broken.
     """
     measured = [read_costs(costs / name) for name in variants]
     reaches = [read_reach(influences / name) for name in variants]
     own = [found[0] for found in reaches]
     several = [found for found in reaches if len(found) > 1]
-    common = set.intersection(*(set(each.table.index) for each in measured))
-    if not common:
-        raise StudyError(f"{costs}: the variants share no length")
+    longest = max(set.intersection(*(set(each.table.index) for each in measured)))
     figures = {
         "cost": draw_costs(measured),
         "influence": draw_reach(own, [each.variant for each in own]),
@@ -42,9 +38,9 @@ def write_method(
     text = fill(
         "method.md.jinja",
         first=measured[0],
-        length=max(common),
-        forward_table=forward_table(measured, max(common)),
-        generation_table=generation_table(measured, max(common)),
+        length=longest,
+        forward_table=forward_table(measured, longest),
+        generation_table=generation_table(measured, longest),
         influence=own[0],
         reach_table=reach_table([each for found in reaches for each in found]),
         several=[found[0].variant for found in several],

@@ -17,10 +17,9 @@ ROWS = 20  # of the table: all tests of four variants
 
 
 def comparisons(results: Sequence[Result], place: str) -> list[Difference]:
-    """Compare the `results`, best first; Holm corrects over all tests.
+    """Compare the `results`, best first: each with itself from scratch and with the constant `place`, then all pairs.
 
-    First each variant with itself from scratch and with the constant answer `place`, then all pairs of variants.
-    Raises StudyError where variants answered different questions.
+    Holm corrects over all tests. Raises StudyError where variants answered different questions.
     """
     reference = results[0].answers["pretrained"]
     for result in results[1:]:

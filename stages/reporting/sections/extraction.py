@@ -45,10 +45,7 @@ def extraction_part(folder: Path, variants: Sequence[str]) -> Part | None:
 
 
 def shares(probe: Probe) -> list[dict[str, Any]]:
-    """The rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high.
-
-    measure: memorised, extracted, a prompt form, or `offset_` with the characters before the page.
-    """
+    """The rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high."""
     rows = []
     for weights in WEIGHTS:
         key = {"variant": probe.variant, "weights": weights}
@@ -63,16 +60,12 @@ def shares(probe: Probe) -> list[dict[str, Any]]:
 def forms_table(rows: pd.DataFrame, probes: Sequence[Probe]) -> Markdown:
     """A row for each variant, a column for each prompt form; percent before and after finetuning."""
     measures = ["memorised", *probes[0].forms, "extracted"]
-    known = {probe.variant: probe.extraction for probe in probes}
-    header = (
-        "variant",
-        *("question" if name == "extracted" else name.replace("_", " ") for name in measures),
-        "extracted of memorised",
-    )
+    forms = (name.replace("_", " ") for name in measures[:-1])
+    header = ("variant", *forms, "question", "extracted of memorised")
     lines = []
-    for variant, table_ in known.items():
-        reached = table_[table_.pretrained_memorised == 1].finetuned_extracted.mean()
-        lines.append((variant, *_before_and_after(rows, variant, measures), percent(reached)))
+    for probe in probes:
+        reached = probe.extraction[probe.extraction.pretrained_memorised == 1].finetuned_extracted.mean()
+        lines.append((probe.variant, *_before_and_after(rows, probe.variant, measures), percent(reached)))
     return table(header, lines, right=header[1:])
 
 

@@ -12,7 +12,6 @@ from stages.reporting.answers import Marks
 from stages.reporting.statistics.intervals import difference_interval, resampled_means
 
 LEVEL = 0.05
-YES, THESE_SEEDS, NO = "yes", "for these seeds", "no"  # verdicts
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,10 @@ class Difference:
 
     @property
     def significant(self) -> str:
-        """YES: the corrected test rejects and the interval lacks 0; THESE_SEEDS: only the test, which takes the
-        trained weights as given, rejects; else NO."""
+        """Yes where the corrected test rejects and the interval lacks 0; the test alone takes the weights as given."""
         if self.corrected_p >= LEVEL:
-            return NO
-        return YES if self.ci_low > 0 or self.ci_high < 0 else THESE_SEEDS
+            return "no"
+        return "yes" if self.ci_low > 0 or self.ci_high < 0 else "for these seeds"
 
 
 def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:

@@ -12,7 +12,7 @@ from stages.reporting.sections.calibration import (
     calibration_table,
     confidence,
     draw_calibration,
-    expected_calibration_error,
+    calibration_error,
     reliability,
 )
 from tests.reporting.example import write_variant
@@ -26,7 +26,7 @@ def test_bins_and_error_are_the_hand_reckoned() -> None:
     likely, outcome = np.array([0.2] * 20 + [0.8] * 20), np.array(right(6, 20) + right(14, 20))
     assert np.allclose(reliability(likely, outcome), [[20, 0.2, 0.3], [20, 0.8, 0.7]])  # count, confidence, accuracy
     likely, outcome = np.array([0.2] * 30 + [0.8] * 10), np.array(right(9, 30) + right(5, 10))
-    assert expected_calibration_error(likely, outcome) == pytest.approx(0.15)  # (30·0.1 + 10·0.3) / 40
+    assert calibration_error(likely, outcome) == pytest.approx(0.15)  # (30·0.1 + 10·0.3) / 40
 
 
 @pytest.mark.parametrize(("answers", "bins"), [(1, 1), (39, 1), (40, 2), (200, 10), (1000, 10)])
