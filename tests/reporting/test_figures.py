@@ -16,7 +16,7 @@ from tests.reporting.example import write_baseline, write_variant
 
 @pytest.mark.parametrize("variants", [1, 2, 12])
 def test_names_do_not_overlap_and_every_variant_and_seed_is_drawn(tmp_path: Path, variants: int) -> None:
-    write_baseline(tmp_path, 10, 10.0)
+    write_baseline(tmp_path)
     names = [f"random_synthesizer_{number}" for number in range(variants)]
     for number, name in enumerate(names):
         right = [1] * (number % 11) + [0] * (10 - number % 11)

@@ -47,7 +47,7 @@ def driver_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]
 def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """index.html of two variants and two seeds, whose people's names are hostile."""
     base = tmp_path_factory.mktemp("study")
-    write_baseline(base / "evaluations", 10, 10.0)
+    write_baseline(base / "evaluations")
     right = {"<b>rope": 5, "vanilla": 10}
     for name, number in right.items():
         marks = [1] * number + [0] * (10 - number)

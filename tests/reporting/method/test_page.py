@@ -1,7 +1,7 @@
 """reports/method from what the stages leave behind."""
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,21 +83,17 @@ def test_what_an_output_cannot_know_is_counted() -> None:
 
 @pytest.mark.parametrize("number", [1, 14])
 def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: int) -> None:
-    names = [f"random_synthesizer_{place}" for place in range(number)]
-    for name in names:
-        write_data(tmp_path, name)
-    costs = draw_costs([read_costs(tmp_path / "cost" / name) for name in names])
+    write_data(tmp_path, "rope")
+    costs = draw_costs([replace(read_costs(tmp_path / "cost/rope"), variant=f"v{each}") for each in range(number)])
     assert [len(axes.lines) for axes in costs.axes] == [number] * 3
     assert costs.axes[0].lines[0].get_ydata()[-1] == pytest.approx(1048.576)  # milliseconds
-    reaches = [read_reach(tmp_path / "influence" / name)[0] for name in names]
-    figure = draw_reach(reaches, names)
-    assert [np.ma.filled(axes.images[0].get_array(), 0).tolist() for axes in figure.axes[:-1]] == [
-        TRIANGLE.tolist()
-    ] * number
+    figure = draw_reach(read_reach(tmp_path / "influence/rope") * number, ["rope"] * number)
+    drawn = [np.ma.filled(axes.images[0].get_array(), 0) for axes in figure.axes[:-1]]
+    assert np.array_equal(drawn, [TRIANGLE] * number)
 
 
 @pytest.mark.parametrize("file", ["cost/rope/cost.json", "influence/rope/influence.json"])
-@pytest.mark.parametrize("content", ["{", "{}", None])
+@pytest.mark.parametrize("content", ["{}", None])
 def test_a_missing_or_broken_file_is_told_in_one_line(tmp_path: Path, file: str, content: str | None) -> None:
     write_data(tmp_path, "rope")
     (tmp_path / file).unlink() if content is None else (tmp_path / file).write_text(content, encoding="utf-8")

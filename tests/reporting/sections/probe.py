@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from stages.reporting.sections.probes import WEIGHTS
 from stages.reporting.template import Part
 
 FACTS = 40
@@ -18,41 +19,29 @@ ORIGINS = {
 
 
 def write_probe(
-    folder: Path,
-    variant: str = "x",
-    counts: tuple[int, int, int] = (30, 20, 18),
-    offsets: Mapping[int, tuple[int, int]] = OFFSETS,
-    forms: Sequence[str] = ("cloze", "other_name"),
+    folder: Path, offsets: Mapping[int, tuple[int, int]] = OFFSETS, forms: Sequence[str] = ("cloze", "other_name")
 ) -> None:
-    """Write a probe of two equal seeds; counts: facts memorised, in the first form alone, extracted, and both of it.
+    """Write a probe of two equal seeds: 30 of 40 facts memorised, in the first form alone, 20 extracted, 18 both.
 
     Finetuning keeps every other memorised fact; the pretrained weights extract every other fact.
     """
-    memorised, extracted, both = counts
     row = np.arange(1, FACTS + 1)
-    is_memorised = row <= memorised
-    is_extracted = (row <= both) | (~is_memorised & (row <= memorised + extracted - both))
-    facts = pd.DataFrame({"row": row})
-    for weights in ("pretrained", "finetuned"):
-        facts[[f"{weights}_{form}" for form in forms]] = 0
+    memorised, extracted = row <= 30, (row <= 18) | (row > 38)
+    facts = {"row": row, **{f"{weights}_{form}": 0 * row for weights in WEIGHTS for form in forms}}
     for name in (forms[0], "memorised"):
-        facts = facts.assign(**{f"pretrained_{name}": is_memorised, f"finetuned_{name}": is_memorised & (row % 2 > 0)})
-    facts = facts.assign(pretrained_extracted=is_extracted & (row % 2 > 0), finetuned_extracted=is_extracted)
+        facts |= {f"pretrained_{name}": memorised, f"finetuned_{name}": memorised & (row % 2 > 0)}
+    facts |= {"pretrained_extracted": extracted & (row % 2 > 0), "finetuned_extracted": extracted}
     moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
     origins = [(*asked, number, each) for asked, found in ORIGINS.items() for number, each in enumerate(found, 1)]
-    (folder / variant).mkdir(parents=True)
-    write_rows(folder / variant / "extraction.tsv", facts)
-    columns = ["row", "offset", "pretrained", "finetuned"]
-    write_rows(folder / variant / "prefix_offset.tsv", pd.DataFrame(moved, columns=columns))
-    columns = ["asked", "init", "row", "origin"]
-    write_rows(folder / variant / "origins.tsv", pd.DataFrame(origins, columns=columns))
-
-
-def write_rows(path: Path, table: pd.DataFrame) -> None:
-    """Write the rows for two seeds, with 1 and 0 for true and false."""
-    table = table.replace({True: 1, False: 0})
-    both = pd.concat([table.assign(seed=seed) for seed in (1, 2)])
-    both.to_csv(path, sep="\t", index=False, lineterminator="\n")
+    tables = {
+        "extraction": pd.DataFrame(facts),
+        "prefix_offset": pd.DataFrame(moved, columns=["row", "offset", *WEIGHTS]),
+        "origins": pd.DataFrame(origins, columns=["asked", "init", "row", "origin"]),
+    }
+    (folder / "x").mkdir()
+    for name, table in tables.items():
+        both = pd.concat([table.replace({True: 1, False: 0}).assign(seed=seed) for seed in (1, 2)])
+        both.to_csv(folder / "x" / f"{name}.tsv", sep="\t", index=False)
 
 
 def text_of(part: Part | None) -> str:

@@ -23,13 +23,10 @@ def test_one_seed_has_wilsons_interval(hits: int, trials: int, low: float, high:
     assert accuracy_interval(marks(hits, trials), "rope") == wilson(hits, trials)
 
 
-def test_seeds_that_agree_add_nothing_to_the_questions_binomial_interval() -> None:
-    exact = stats.binom.ppf([0.025, 0.975], 500, 136 / 500) / 500
-    assert accuracy_interval(marks(136, 500, seeds=3), "rope") == pytest.approx(tuple(exact), abs=1.5 / 500)
-
-
 def test_the_spread_between_seeds_is_in_the_interval() -> None:
-    """One seed right for everything, one for nothing: 0, 1 or 2 draws of the first, at 1/4, 1/2, 1/4."""
+    exact = stats.binom.ppf([0.025, 0.975], 500, 136 / 500) / 500  # seeds that agree add nothing
+    assert accuracy_interval(marks(136, 500, seeds=3), "rope") == pytest.approx(tuple(exact), abs=1.5 / 500)
+    # one seed right for everything, one for nothing: 0, 1 or 2 draws of the first, at 1/4, 1/2, 1/4
     apart = np.tile(np.array([[1, 0]]), (50, 1))
     means = resampled_means(apart, "rope")
     assert np.unique(means.round(9)).tolist() == [0, 0.5, 1]
