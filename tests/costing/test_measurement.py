@@ -46,7 +46,6 @@ def test_the_peak_is_that_of_memory_that_comes_and_goes() -> None:
 def test_every_variant_can_be_measured(variant: str, precision: Literal["float32", "bfloat16"]) -> None:
     asked = job(variant, 64)
     found = measure(replace(asked, compute=asked.compute.model_copy(update={"precision": precision})))
-    assert found.length == 64
     assert min(found.training_seconds, found.character_seconds, found.multiply_adds, found.state_bytes) > 0
 
 

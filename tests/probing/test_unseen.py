@@ -12,4 +12,3 @@ def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:
     assert names == unseen_names(LETTERS, known, 50, 32)  # the same each time
     assert len(set(names)) == 50 and not any(name in known or LETTERS.unknown(name) for name in names)
     assert max(len(f"Where was {name} born?") for name in names) <= 30  # ⁇ and an answer have room
-    assert unseen_names(Vocabulary.of(["xyz"]), "", 5, 128) == []

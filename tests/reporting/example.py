@@ -11,7 +11,6 @@ from stages.settings import Report
 from stages.system.files import write_json
 
 SHOWN = Report(show_questions=True, dev_asked_before=None)
-HIDDEN = Report(show_questions=False, dev_asked_before=None)
 Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
 PROVENANCE: dict[str, Any] = {
     "commit": "0123456789abcdef",

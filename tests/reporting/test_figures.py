@@ -38,16 +38,13 @@ def test_names_do_not_overlap_and_every_variant_and_seed_is_drawn(tmp_path: Path
     assert all(not first.overlaps(second) for first, second in pairwise(boxes))
 
 
-def test_seed_curves_share_their_epochs_and_keep_the_level() -> None:
+def test_seed_curves_share_their_epochs_and_keep_the_level_thinned_ones_their_ends() -> None:
     rows = [("rope", seed, "pretrain", 1, epoch, seed, 0.1) for seed, n in ((1, 90), (2, 70)) for epoch in range(n)]
-    curves = seed_curves(pd.DataFrame(rows, columns=CURVE_COLUMNS), "rope", "pretrain")
+    table = pd.DataFrame(rows, columns=CURVE_COLUMNS)
+    curves = seed_curves(table, "rope", "pretrain")
     assert [losses.mean() for _, losses in curves] == pytest.approx([1.0, 2.0])
     assert (curves[0][0] == curves[1][0]).all()
-    assert seed_curves(pd.DataFrame(rows, columns=CURVE_COLUMNS), "rope", "finetune_scratch") == []
-
-
-def test_a_curve_is_thinned_to_200_rows_that_keep_its_ends() -> None:
-    rows = pd.DataFrame([("rope", 1, "pretrain", n, n, 1.0, 0.1) for n in range(300)], columns=CURVE_COLUMNS)
-    steps = thin(rows).step
-    assert len(steps) == 200 and steps.is_monotonic_increasing and (steps.iloc[0], steps.iloc[-1]) == (0, 299)
-    assert thin(rows[:150]).equals(rows[:150])
+    assert seed_curves(table, "rope", "finetune_scratch") == []
+    assert thin(table, points=100)[:90].equals(table[:90])  # a short curve stays whole
+    epochs = thin(table, points=20).epoch  # a long one keeps its ends
+    assert len(epochs) == 40 and epochs[:20].is_monotonic_increasing and list(epochs[[0, 19, 39]]) == [0, 89, 69]

@@ -16,8 +16,8 @@ def test_no_special_character_is_left_bare() -> None:
     assert escape(text) == text
 
 
-@pytest.mark.parametrize("plain", ["perceiver_ar", "São Paulo", "O'Hara (Jr.), 50 %", "#1: x@y", "क्\u200dष"])
-def test_ordinary_text_stays_readable(plain: str) -> None:
+def test_ordinary_text_stays_readable() -> None:
+    plain = "perceiver_ar, São Paulo, O'Hara (Jr.), 50 %, #1: x@y, क्\u200dष"
     assert escape(plain) == plain
 
 

@@ -23,8 +23,7 @@ def test_study_copies_the_metrics_and_prints_the_table(
     write_report(evaluations, report, "quick", "compared", ["rope"], settings=SHOWN)
     study.main()
     assert (tmp_path / "metrics.json").read_bytes() == (report / "metrics.json").read_bytes()
-    selected = json.loads((tmp_path / "selected.json").read_text(encoding="utf-8"))
-    assert selected["accuracy"] == {"rope": 100}
+    assert json.loads((tmp_path / "selected.json").read_text())["accuracy"] == {"rope": 100}
     printed = capsys.readouterr().out
     (row,) = [line.split() for line in printed.splitlines() if line.startswith("rope")]
     assert row == ["rope", "0.0", "100.0", "72.25", "100.0"]  # Wilson: 10 / (10 + 3.8415)

@@ -1,13 +1,8 @@
 """Any Markdown of a section comes out well in the page, its figures inlined."""
 
-import re
-
 import html5lib
-import numpy as np
-import pytest
 
 from stages.reporting.html.conversion import Converted, convert, inlined
-from stages.reporting.html.index import FOLDER
 
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 SVG = f'<svg {NAMESPACES} width="60pt" viewBox="0 0 6 4">{{}}</svg>'
@@ -58,20 +53,3 @@ def test_identifiers_of_a_figure_and_what_refers_to_them_get_the_prefix() -> Non
     assert '<clipPath id="f1--p0"' in element and '<use href="#f1--m" clip-path="url(#f1--p0)"' in element
     assert "http" not in element and "evil" not in element  # a figure's style would hold for the whole page
     assert 'aria-label="&lt;b&gt; &quot;quoted&quot;"' in element
-
-
-def test_text_has_contrast_on_every_ground_light_and_dark() -> None:
-    found = re.findall(r"--(\w+): (#[0-9a-f]{6});", (FOLDER / "index.css").read_text(encoding="utf-8"))
-    for colours in (dict(found[: len(found) // 2]), dict(found[len(found) // 2 :])):
-        for text in ("ink", "soft", "link", "right", "wrong"):
-            assert min(contrast(colours[text], colours[ground]) for ground in ("paper", "shade")) >= 4.5, text
-        assert contrast(colours["edge"], colours["paper"]) >= 3
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)  # WCAG's well-known near miss
-
-
-def contrast(*colours: str) -> float:
-    """The contrast ratio of two colours, 1 to 21, as WCAG 2.2 defines it."""
-    shares = np.array([[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in colours])
-    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-    darker, brighter = sorted(linear @ [0.2126, 0.7152, 0.0722])
-    return float((brighter + 0.05) / (darker + 0.05))

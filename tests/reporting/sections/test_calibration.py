@@ -28,10 +28,7 @@ def test_bins_and_error_are_the_hand_reckoned() -> None:
         assert len(reliability(np.linspace(0.1, 0.9, answers), np.ones(answers))) == bins
     likely, outcome = np.array([0.2] * 30 + [0.8] * 10), np.array(right(9, 30) + right(5, 10))
     assert calibration_error(likely, outcome) == pytest.approx(0.15)  # (30·0.1 + 10·0.3) / 40
-
-
-def test_brier_score_of_the_documented_example() -> None:
-    """Of scikit-learn's brier_score_loss."""
+    # the documented example of scikit-learn's brier_score_loss
     assert brier_score(np.array([0.1, 0.9, 0.8, 0.3]), np.array([0.0, 1.0, 1.0, 0.0])) == pytest.approx(0.0375)
 
 

@@ -10,21 +10,18 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.comparisons import comparisons, comparisons_csv, comparisons_table
 from stages.system.errors import StudyError
-from tests.reporting.example import PLACES, Correct, write_variant
+from tests.reporting.example import PLACES, write_variant
 
 
-def results(folder: Path, right: dict[str, Correct]) -> list[Result]:
-    for name, marks in right.items():
-        write_variant(folder, name, [[0] * len(marks[0])] * len(marks), marks, curve_rows=2)
-    return [summarise(read_evaluation(folder / name), len(marks[0])) for name, marks in right.items()]
-
-
-def first(hits: int, questions: int = 50) -> Correct:
-    return [[1] * hits + [0] * (questions - hits)]
+def results(folder: Path, right: dict[str, int]) -> list[Result]:
+    """Variants of one seed that answer the first so many of 50 questions."""
+    for name, hits in right.items():
+        write_variant(folder, name, [[0] * 50], [[1] * hits + [0] * (50 - hits)], curve_rows=2)
+    return [summarise(read_evaluation(folder / name), 50) for name in right]
 
 
 def test_each_variant_meets_itself_from_scratch_the_constant_and_every_other(tmp_path: Path) -> None:
-    both = results(tmp_path, {"rope": first(40), "vanilla": first(36)})
+    both = results(tmp_path, {"rope": 40, "vanilla": 36})
     compared = comparisons(both, PLACES[3])
     assert [(each.first, each.second, each.points) for each in compared] == [
         ("rope", "rope from scratch", 80.0),
@@ -40,16 +37,16 @@ def test_each_variant_meets_itself_from_scratch_the_constant_and_every_other(tmp
 
 
 def test_a_long_table_keeps_scratch_the_constant_and_the_best(tmp_path: Path) -> None:
-    several = results(tmp_path, {f"v{number}": first(40 - number) for number in range(14)})
+    several = results(tmp_path, {f"v{number}": 40 - number for number in range(14)})
     compared = comparisons(several, "London")
     assert len(compared) == 2 * 14 + 14 * 13 // 2
     assert len(comparisons_table(compared, several).splitlines()) == 2 + 2 * 14 + 13
 
 
 def test_other_questions_are_refused(tmp_path: Path) -> None:
-    both = results(tmp_path, {"rope": first(4, 10), "vanilla": first(4, 10)})
+    both = results(tmp_path, {"rope": 4, "vanilla": 4})
     path = tmp_path / "vanilla" / "predictions.tsv"
     path.write_text(path.read_text().replace("Genoa", "Milan"))
-    both[1] = summarise(read_evaluation(tmp_path / "vanilla"), 10)
+    both[1] = summarise(read_evaluation(tmp_path / "vanilla"), 50)
     with pytest.raises(StudyError, match="rope and vanilla answered different dev questions"):
         comparisons(both, "London")

@@ -26,11 +26,6 @@ def test_with_one_seed_it_is_the_exact_mcnemar_test(gained: int, lost: int) -> N
     assert sign_flip_test(differences) == pytest.approx(exact, rel=1e-9)
 
 
-def test_means_over_unequal_numbers_of_seeds_are_compared_whole() -> None:
-    first, second = np.array([[1, 0], [1, 1]]), np.array([[1, 0, 0], [1, 1, 1]])
-    assert paired(first, second).tolist() == [3 - 2, 0]  # 1/2 - 1/3 in sixths
-
-
 def test_holm_gives_the_documented_examples() -> None:
     """Examples of pingouin.multicomp and of stdlib's padjust."""
     assert holm([0.50, 0.003, 0.32, 0.054, 0.0003]) == pytest.approx([0.64, 0.012, 0.64, 0.162, 0.0015])
@@ -48,6 +43,8 @@ def test_the_whole_family_is_corrected_and_points_are_percent() -> None:
     assert far.corrected_p == pytest.approx(2 * far.p)
     assert far.significant == "yes" and near.significant == "no"
     assert compare_pairs([(a, c)])[0].ci_low == near.ci_low  # whatever else is compared
+    first, second = np.array([[1, 0], [1, 1]]), np.array([[1, 0, 0], [1, 1, 1]])  # unequal numbers of seeds
+    assert paired(first, second).tolist() == [3 - 2, 0]  # 1/2 - 1/3 in sixths
 
 
 def test_a_difference_that_seeds_could_have_made_is_called_so() -> None:
