@@ -19,17 +19,15 @@ from stages.model.registry import build
 from stages.settings import Model, Section
 
 CHARACTERS = 4096  # that are computed at once
-TINY = torch.finfo(torch.float64).tiny
 
 
-def influence(backbone: Backbone, context: int, width: int, seed: int = 1) -> Tensor:
+def influence(backbone: Backbone, context: int, width: int) -> Tensor:
     """The size of each output's derivative by each input: (outputs T, inputs T), float64; 0 is no influence at all.
 
     1 is the size of the identity's, which a residual passes on. Each output is differentiated in a direction drawn for
-    all, v of N(0, 1/C), beside inputs of N(0, 1) drawn for it: the expectation of ‖vᵀJ‖² over v is the mean square of
-    J's columns. Learned positions would add to the inputs and are left out.
+    all, v of N(0, 1/C): the expectation of ‖vᵀJ‖² over v is the mean square of J's columns.
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(1)
     direction = torch.randn(width, generator=generator, dtype=torch.float64) / width**0.5  # (C,)
     sizes = []
     for outputs in torch.arange(context).split(max(1, CHARACTERS // context)):
@@ -38,20 +36,16 @@ def influence(backbone: Backbone, context: int, width: int, seed: int = 1) -> Te
             y = backbone(x.requires_grad_().flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
             (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
         largest = derivative.abs().amax(dim=-1, keepdim=True)  # set apart, as squares of small numbers would be 0
-        sizes.append(largest[..., 0] * (derivative / largest.clamp_min(TINY)).norm(dim=-1))
+        sizes.append(largest[..., 0] * (derivative / largest.clamp_min(1e-300)).norm(dim=-1))
     return torch.cat(sizes)  # (T, T)
 
 
-def random_backbone(variant: str, model: Model, settings: Section, seed: int = 1) -> Backbone:
-    """The variant's blocks in float64, without dropout, with weights that keep the size of what they multiply.
+def random_backbone(variant: str, model: Model, settings: Section) -> Backbone:
+    """The variant's blocks in float64, without dropout, their linear layers drawn from N(0, 1/inputs).
 
-    Linear layers are drawn from N(0, 1/inputs), where training starts from N(0, 0.02²): influences differ then from
-    one and fade slowly. What else a variant draws stays as it draws it.
-
-    Raises:
-        ValueError: the settings do not fit the model's shape.
+    Training starts from N(0, 0.02²): there influences would differ little from a residual's one.
     """
-    torch.manual_seed(seed)
+    torch.manual_seed(1)
     with _double():
         backbone = build(variant, model, settings).eval()
     for module in backbone.modules():

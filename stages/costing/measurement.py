@@ -50,7 +50,7 @@ class Measurement:
     """One sequence of a length through the blocks; seconds are medians."""
 
     length: int
-    multiply_adds: int  # of the matrix products of a forward pass, written out: see `count`
+    multiply_adds: int  # see `count`
     training_seconds: float  # forward and backward
     training_bytes: int  # their peak beyond weights, gradients and the input
     character_seconds: float  # one more character at the end of the length
@@ -90,12 +90,7 @@ def measure_apart(job: Job) -> Measurement:
 
 
 def measure(job: Job) -> Measurement:
-    """Measure a length in this process.
-
-    Raises:
-        ValueError: the variant's settings do not fit the length.
-        RuntimeError, MemoryError: memory is too small.
-    """
+    """Measure a length in this process; ValueError where the variant's settings do not fit it."""
     backend, length = choose_backend(job.compute), job.model.context
     torch.manual_seed(0)
     backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
@@ -105,22 +100,14 @@ def measure(job: Job) -> Measurement:
     train()  # the first run compiles and loads things and makes the gradients
     training_bytes = peak_of(train, backend.device)
     set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # the C library's own, in the end
-    character_seconds, state_bytes = _generate(backbone, text, backend)
-    return Measurement(
-        length=length,
-        multiply_adds=count(job),
-        training_seconds=statistics.median(_seconds(train, backend) for _ in range(RUNS)),
-        training_bytes=training_bytes,
-        character_seconds=character_seconds,
-        state_bytes=state_bytes,
-    )
+    training_seconds = statistics.median(_seconds(train, backend) for _ in range(RUNS))
+    return Measurement(length, count(job), training_seconds, training_bytes, *_generate(backbone, text, backend))
 
 
 def count(job: Job) -> int:
     """The multiply-adds of a forward pass's matrix products, by torch's own counter on tensors without content.
 
-    Compiled kernels are not seen by it, so torch's operations are counted, which compute all scores and mask: what
-    reaches less far (window, perceiver_ar) takes less where the kernels serve.
+    It does not see compiled kernels, so torch's operations are counted, which compute all scores and mask.
     """
     with torch.device("meta"), torch.inference_mode(), FlopCounterMode(display=False) as counter:
         backbone = build(job.variant, job.model, job.settings).eval()
@@ -129,17 +116,14 @@ def count(job: Job) -> int:
 
 
 def peak_of(work: Callable[[], object], device: torch.device) -> int:
-    """The bytes that the work needs at its peak beyond those in use.
-
-    On a CPU these are the process's resident pages, whoever asks for them; only Linux forgets an earlier peak.
-    """
+    """The bytes that the work needs at its peak beyond those in use; on a CPU the process's resident pages."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         in_use = torch.cuda.memory_allocated(device)
         work()
         return torch.cuda.max_memory_allocated(device) - in_use
     release_free_memory()
-    with suppress(OSError):  # not Linux, or not allowed here
+    with suppress(OSError):  # only Linux forgets an earlier peak, where it is allowed
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     in_use = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     work()
@@ -168,7 +152,6 @@ def _generate(backbone: Backbone, text: Tensor, backend: Backend) -> tuple[float
 
 
 def _seconds(work: Callable[[], object], backend: Backend) -> float:
-    """How long the work takes until its result is there."""
     backend.wait()
     started = time.perf_counter()
     work()

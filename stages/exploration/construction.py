@@ -21,11 +21,6 @@ def inputs(a: Array, b: Array, c: Array, d: Array) -> Array:
     return np.stack([d + b, a, c + b])
 
 
-def identity(dimension: int) -> Matrices:
-    """V = K = Q = I: the output is made of the inputs as they are."""
-    return Matrices(*(np.eye(dimension),) * 3)
-
-
 def construction(a: Array, b: Array, c: Array, d: Array) -> Matrices:
     """Matrices of rank two with c₁ ≈ u_b − u_c and c₂ ≈ u_b, each a sum of two outer products over the squared length.
 
@@ -35,8 +30,7 @@ def construction(a: Array, b: Array, c: Array, d: Array) -> Matrices:
         K = (u_d u_dᵀ + u_c u_cᵀ)/‖u‖²     k₁ = u_d      k₂ = 0      k₃ = u_c
         Q = (u_c u_dᵀ + u_d u_aᵀ)/‖u‖²     q₁ = u_c      q₂ = u_d    q₃ = 0
 
-    The values are what is wanted; each query then names the one input that has it: q₁ meets k₃, q₂ meets k₁, with score
-    ‖u‖² against 0. (q₃ asks for nothing and gets the mean.)
+    q₁ meets k₃, which has the value that is wanted, and q₂ meets k₁, with score ‖u‖² against 0; q₃ gets the mean.
     """
     squared = a @ a
     return Matrices(

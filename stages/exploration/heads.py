@@ -1,15 +1,15 @@
 """One head against two where a key varies in length: the share of two values in the output, over draws of the keys."""
 
 import numpy as np
+from scipy.special import softmax  # type: ignore[import-untyped]
 
-from stages.exploration.attention import Array, softmax
+from stages.exploration.attention import Array
 
 
 def draws(random: np.random.Generator, means: Array, alpha: float, samples: int) -> Array:
     """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + ½ μ_a μ_aᵀ): (samples, n, d).
 
-    means: μ (n, d), orthonormal. For small α the first key is about (1 + z/√2) μ_a, z standard normal: its
-    direction is sure, its length is not.
+    means: μ (n, d), orthonormal. For small α the first key's direction is sure, its length is not.
     """
     keys = means + np.sqrt(alpha) * random.standard_normal((samples, *means.shape))
     keys[:, 0] += np.sqrt(0.5) * random.standard_normal((samples, 1)) * means[0]
@@ -18,8 +18,7 @@ def draws(random: np.random.Generator, means: Array, alpha: float, samples: int)
 
 def shares(keys: Array, queries: Array) -> Array:
     """The shares of all values in the mean of the heads' outputs. keys (S, n, d), queries (heads, d) → (S, n)."""
-    scores = np.einsum("hd,snd->shn", queries, keys)
-    return softmax(scores).mean(axis=1)
+    return softmax(np.einsum("hd,snd->shn", queries, keys), axis=-1).mean(axis=1)
 
 
 def one_and_two_heads(
@@ -27,9 +26,7 @@ def one_and_two_heads(
 ) -> tuple[Array, Array]:
     """Shares of v_a and v_b in c, (samples, 2), with one head and with two, on the same keys.
 
-    One head asks with q = β(μ_a + μ_b), two with q₁ = β μ_a and q₂ = β μ_b, and c is the mean of their outputs. The
-    share of v_a with one head is σ(β(ε − 1)), ε the drawn length of k_a: it swings between nothing and all. With
-    two, v_b's share is always a half, and v_a's is one too unless ε is so small that the first head sees nothing.
+    One head asks with q = β(μ_a + μ_b), two with q₁ = β μ_a and q₂ = β μ_b, and c is the mean of their outputs.
     """
     both = beta * means[:2]
     keys = draws(random, means, alpha, samples)

@@ -4,10 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.exploration.attention import Array, orthonormal
-from stages.exploration.construction import construction, construction_errors, identity, inputs, outputs
+from stages.exploration.attention import (
+    Array,
+    averaging,
+    averaging_error,
+    copied_share,
+    copying,
+    orthonormal,
+    projection,
+)
+from stages.exploration.construction import Matrices, construction, construction_errors, inputs, outputs
 from stages.exploration.heads import one_and_two_heads
-from stages.exploration.one_query import averaging, averaging_error, copied_share, copying, projection
 from stages.exploration.rotation import added_scores, rotary_scores, spread_by_distance
 
 SEED = 2021
@@ -36,7 +43,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
     first, second = np.transpose([_constructed(np.sqrt(squared) * vectors) for squared in BETAS])
     first_formula, second_formula = construction_errors(BETAS)
     errors = {
-        "copying: weight not on v_a": (1 - copying(keys, values, BETAS)[0], 1 - copied_share(BETAS, PAIRS)),
+        "copying: weight not on v_a": (1 - copying(keys, values, BETAS), 1 - copied_share(BETAS, PAIRS)),
         "average: ‖c − ½(v_a + v_b)‖": (averaging(keys, values, BETAS), averaging_error(BETAS, PAIRS)),
         "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, first_formula),
         "construction: ‖c₂ − u_b‖/‖u‖": (second, second_formula),
@@ -64,13 +71,10 @@ def _constructed(vectors: Array) -> tuple[float, float]:
 def _nearest_with_identity(vectors: Array) -> float:
     """The least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, whatever multiple of u_c or u_d is added to x₂."""
     a, b, c, d = vectors
-    distances = []
-    for addition in (c, d):
-        for factor in np.linspace(-3, 3, 61):
-            x = inputs(a, b, c, d)
-            x[1] += factor * addition
-            distances.append(np.linalg.norm(outputs(x, identity(len(b)))[1] - b) / np.linalg.norm(b))
-    return float(min(distances))
+    same = Matrices(*(np.eye(len(b)),) * 3)
+    added = [factor * addition for addition in (c, d) for factor in np.linspace(-3, 3, 61)]
+    nearest = min(np.linalg.norm(outputs(inputs(a + each, b, c, d), same)[1] - b) for each in added)
+    return float(nearest / np.linalg.norm(b))
 
 
 def _projection_error(basis: Array, random: np.random.Generator) -> float:

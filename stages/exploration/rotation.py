@@ -7,13 +7,13 @@ from stages.exploration.attention import Array
 THETA = 10000.0  # the paper's base of the wavelengths
 
 
-def rotated(vectors: Array, positions: Array, theta: float = THETA) -> Array:
+def rotated(vectors: Array, positions: Array) -> Array:
     """Turn pair i of channels, (i, i + d/2), by position · θ^(−2i/d): as complex numbers, times e^{i·angle}.
 
     vectors (…, d), positions (…) broadcast against each other; returns (…, d).
     """
     half = vectors.shape[-1] // 2
-    turn = theta ** (-np.arange(half) / half)
+    turn = THETA ** (-np.arange(half) / half)
     pairs = (vectors[..., :half] + 1j * vectors[..., half:]) * np.exp(1j * positions[..., None] * turn)
     return np.concatenate([pairs.real, pairs.imag], axis=-1)
 
@@ -31,5 +31,4 @@ def added_scores(query: Array, key: Array, vectors: Array) -> Array:
 
 def spread_by_distance(scores: Array) -> Array:
     """Largest less smallest score among the pairs of each distance t − s = 0, 1, …; scores (t, s) → (t,)."""
-    diagonals = [np.diagonal(scores, -distance) for distance in range(len(scores))]
-    return np.array([np.ptp(diagonal) for diagonal in diagonals])
+    return np.array([np.ptp(np.diagonal(scores, -distance)) for distance in range(len(scores))])

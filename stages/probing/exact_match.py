@@ -16,10 +16,9 @@ BATCH = 64  # prompts read at once; sorted by length, so that little of a batch 
 
 @torch.inference_mode()
 def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt]) -> np.ndarray:
-    """(B,) bool: whether the model's greedy continuation of each prompt is the target.
+    """(B,) bool: whether the model's greedy continuation of each prompt is the target, a closing ⁇ included.
 
-    It is exactly if each character of the target is the likeliest after those before it, which one reading of prompt
-    and target tells. A closing ⁇ counts as a character.
+    It is exactly if each character of the target is the likeliest after those before it: one reading tells.
     """
     model.eval()
     read = [vocabulary.encode(prompt.text) for prompt in prompts]

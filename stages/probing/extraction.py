@@ -25,9 +25,8 @@ def extraction(
 ) -> pd.DataFrame:
     """A row a fact: row, then 0 or 1 for each of `<weights>_<form>`, `<weights>_memorised` and `<weights>_extracted`.
 
-    models: the weights of one training, `pretrained` and `finetuned`; prompts: the facts in each form, as
-    `page_prompts` gives them; answered (B,): whether the finetuned model answers the question, which is *extracted*.
-    *Memorised* is an exact match in any of the page forms.
+    models: `pretrained` and `finetuned` of one training; prompts: the facts in each form; answered (B,): whether the
+    finetuned model answers the question, which is *extracted*. *Memorised* is an exact match in any page form.
     """
     table = pd.DataFrame({"row": [fact.row for fact in facts]})
     pages = [form for form in prompts if form in PAGE_FORMS]

@@ -23,8 +23,7 @@ class Fact:
 
 def texts(prepared: Prepared) -> list[str]:
     """The corpus's documents."""
-    documents = prepared.documents
-    return [prepared.vocabulary.decode(documents[row]) for row in range(len(documents))]
+    return [prepared.vocabulary.decode(prepared.documents[row]) for row in range(len(prepared.documents))]
 
 
 def name_of(question: str) -> str:
@@ -42,8 +41,7 @@ def dev_pages(prepared: Prepared, documents: Sequence[str]) -> dict[str, list[st
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
     """The dev questions that the audit found answered in the person's own page, in the file's order.
 
-    audit: audit.tsv; pages: as `dev_pages` gives them. Of several pages it is the one
-    that has the place at the audit's position.
+    pages: as `dev_pages` gives them; of several it is the one that has the place at the audit's position.
     """
     asked = prepared.of_split("dev")
     known = audit[audit.split == "dev"].set_index("row").loc[asked.row]

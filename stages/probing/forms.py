@@ -56,10 +56,7 @@ class WordCue:
 
 
 def continuation(fact: Fact, context: int) -> Prompt:
-    """The page up to the place, as causal language modelling and span corruption's prefix have it.
-
-    Where that is more than the model reads, it is cut from the left.
-    """
+    """The page up to the place, as causal language modelling has it; cut from the left to what the model reads."""
     room = context + 1 - len(fact.place)
     return Prompt(fact.page[max(0, fact.position - room) : fact.position], fact.place)
 
@@ -87,10 +84,7 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
 
 
 def infilling(fact: Fact, longest: int) -> Prompt:
-    """The page with a gap for the place, as span corruption has it, the page truncated to `longest` characters.
-
-    Where the place lies beyond, the truncated page is the `longest` characters that end with it.
-    """
+    """The page with a gap for the place, as span corruption has it, truncated to the place or `longest` characters."""
     end = fact.position + len(fact.place)
     shown = fact.page[max(0, end - longest) : max(end, longest)]
     start = fact.position - max(0, end - longest)
@@ -104,23 +98,21 @@ def question(fact: Fact) -> Prompt:
 
 def practised_forms(objectives: Objectives) -> list[str]:
     """The page forms that pretraining's objectives practise."""
-    spans, causal = objectives.span_corruption, objectives.causal_lm
-    practised = {
-        "continuation": any(each and each.mixture_weight for each in (spans, causal)),
-        "cloze": bool(objectives.title_cloze and objectives.title_cloze.mixture_weight),
-        "words": bool(objectives.word_cloze and objectives.word_cloze.mixture_weight),
-        "infilling": bool(spans and spans.mixture_weight),
+    practised_by = {
+        "continuation": (objectives.span_corruption, objectives.causal_lm),
+        "cloze": (objectives.title_cloze,),
+        "words": (objectives.word_cloze,),
+        "infilling": (objectives.span_corruption,),
     }
-    return [form for form in PAGE_FORMS if practised[form]]
+    return [form for form in PAGE_FORMS if any(each and each.mixture_weight for each in practised_by[form])]
 
 
 def page_prompts(
     facts: Sequence[Fact], forms: Sequence[str], objectives: Objectives, cue: WordCue, context: int
 ) -> dict[str, list[Prompt]]:
-    """Each fact in each of the page forms.
+    """Each fact in each of the page forms; with cloze or words also, of the first of the two, in `other_name`.
 
-    Where cloze or words is among them, the first of the two is in `other_name`, too, there with the name of the next
-    fact with another place: it tells what the words before the place give away alone.
+    There it has the name of the next fact with another place: what the words before the place give away alone.
     """
     spans = objectives.span_corruption
     longest = spans.longest_document if spans else context - 1

@@ -6,15 +6,11 @@ import pandas as pd
 
 from stages.probing.facts import name_of
 
-ORIGINS = ("correct", "own_page", "training_answer", "corpus", "hallucination", "empty")
-
 
 def origin(answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: str) -> str:
-    """The first of `ORIGINS` that fits an answer.
+    """Empty, correct, own_page, training_answer, corpus or hallucination: the first that fits an answer.
 
-    correct: it is the place; own_page: another string of the person's own pages; training_answer: the answer of a
-    training question; corpus: another string of the corpus; hallucination: a string that stands nowhere in it.
-    place: None where nobody knows it.
+    place: None where nobody knows it; pages: the person's own; corpus: a string that it lacks is a hallucination.
     """
     if not answer:
         return "empty"
@@ -30,10 +26,7 @@ def origin(answer: str, place: str | None, pages: Sequence[str], training_answer
 def dev_origins(
     predictions: pd.DataFrame, pages: Mapping[str, Sequence[str]], training_answers: Collection[str], corpus: str
 ) -> pd.DataFrame:
-    """The origin of each dev answer: asked (`dev`), init, seed, row, origin.
-
-    predictions: predictions.tsv, every cell a string; pages: the documents about each name.
-    """
+    """The origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin."""
     dev = predictions[predictions.split == "dev"]
     found = [
         origin(answer, place, pages.get(name_of(question), ()), training_answers, corpus)

@@ -1,7 +1,6 @@
 """Prefix offset: pages up to the place, with the last characters of a question's opening before them.
 
-A page begins with the person's name; in a question the name stands ten characters further on. At offset 10 the name is
-where a question has it, and everything else is in the page's words::
+At offset 10 the name is where a question has it, and everything else is in the page's words::
 
     Ada. Ada was born in                 Ulm        offset 0: form `continuation`
      Ada. Ada was born in                Ulm        1

@@ -13,18 +13,13 @@ from stages.sources.world.lexicon import CULTURES
 
 SEED = 2021  # of the names
 COUNT = 200  # at most
-
-
-def question_about(name: str) -> str:
-    """The question about a name."""
-    return f"Where was {name} born?"
+QUESTION = "Where was {} born?"
 
 
 def unseen_names(vocabulary: Vocabulary, known: str, context: int, count: int = COUNT) -> list[str]:
-    """At most `count` names, the same each time.
+    """At most `count` names of the generated world's cultures, the same each time.
 
-    Given and family names are those of the generated world's naming cultures. None of the names stands in the text
-    `known`, the vocabulary has all of their characters, and the question leaves room for an answer in the context.
+    None stands in the text `known`, the vocabulary has all characters, and the question leaves room for an answer.
     """
     names = [
         f"{given} {family}" for culture in CULTURES.values() for given in culture.given for family in culture.family
@@ -32,12 +27,12 @@ def unseen_names(vocabulary: Vocabulary, known: str, context: int, count: int = 
     fitting = (
         name
         for name in (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
-        if not vocabulary.unknown(name) and name not in known and len(question_about(name)) + 2 <= context
+        if not vocabulary.unknown(name) and name not in known and len(QUESTION.format(name)) + 2 <= context
     )
     return [name for name, _ in zip(fitting, range(count), strict=False)]
 
 
 def answers_about(model: GPT, vocabulary: Vocabulary, names: Sequence[str], decoding: Generation) -> list[str]:
     """What a finetuned model answers about each name."""
-    said = answer(model, [prompt(vocabulary.encode(question_about(name))) for name in names], decoding)
+    said = answer(model, [prompt(vocabulary.encode(QUESTION.format(name))) for name in names], decoding)
     return [vocabulary.decode(each.tokens) for each in said]

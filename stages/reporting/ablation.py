@@ -10,9 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from stages.reporting.answers import Marks
-from stages.reporting.evaluations import device_of
+from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, code, table
-from stages.reporting.page import write_page
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.statistics.significance import Difference, Sample, compare_pairs, shown_p, shown_points
 from stages.reporting.style import GREY, INK, SMALL, styled, svg
@@ -20,45 +19,33 @@ from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
 
-TEMPLATE = "ablation.md.jinja"
 ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
 
 
 @dataclass(frozen=True, eq=False)
 class Ablated:
-    """What the weights of one change answer and know.
-
-    correct: (N, 1), a row a held-out question; memorised, extracted: a row a fact, that is a question whose answer
-    stands in the person's page: whether the pretrained weights complete any page form of it with the right place,
-    practised or not, and whether the finetuned ones answer the question.
-    """
+    """What the weights of one change answer and know."""
 
     change: str
-    correct: Marks
-    memorised: pd.Series
-    extracted: pd.Series
+    correct: Marks  # (N, 1), a row a held-out question
+    memorised: pd.Series  # a row a fact: whether the pretrained weights complete any page form, practised or not
+    extracted: pd.Series  # and whether the finetuned ones answer the question
     pretrain_loss: float
     seconds: float  # of pretraining
     provenance: dict[str, Any]
 
-    @property
-    def accuracy(self) -> float:
-        """On the held-out questions, in 0…1."""
-        return float(self.correct.mean())
 
-
+@styled()
 def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
     """Write report.md, index.html and what they show to the folder `target`; `found` holds the change `full`."""
     full = next(each for each in found if each.change == FULL)
-    others = sorted((each for each in found if each is not full), key=lambda each: (each.accuracy, each.change))
+    others = sorted((each for each in found if each is not full), key=lambda each: (each.correct.mean(), each.change))
     differences = compare_pairs([(Sample(each.change, each.correct), Sample(FULL, full.correct)) for each in others])
     ordered = [full, *others]
     rows = [figures(each) for each in ordered]
     data = pd.DataFrame(rows)
-    with styled():
-        picture = svg(draw_ablation(data))
     text = fill(
-        TEMPLATE,
+        "ablation.md.jinja",
         recipe=settings.recipe,
         variant=settings.variant,
         table=changes_table(rows, [None, *differences]),
@@ -67,10 +54,10 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
         seed=settings.seed,
         shortened=flat(settings.shortened),
         changes=[(each.change, flat(settings.changes[each.change])) for each in others],
-        made=sorted({(short(each.provenance["commit"]), device_of(each.provenance)) for each in ordered}),
+        made=sorted({(short(each.provenance["commit"]), each.provenance["device"]) for each in ordered}),
     )
     csv = data.round(4).to_csv(index=False, lineterminator="\n")
-    write_page(target, text, {"ablation.svg": picture, "ablation.csv": csv})
+    write_page(target, text, {"ablation.svg": svg(draw_ablation(data)), "ablation.csv": csv})
 
 
 def figures(ablated: Ablated) -> dict[str, Any]:
@@ -78,7 +65,7 @@ def figures(ablated: Ablated) -> dict[str, Any]:
     low, high = accuracy_interval(ablated.correct, ablated.change)
     return {
         "change": ablated.change,
-        "accuracy": ablated.accuracy,
+        "accuracy": float(ablated.correct.mean()),
         "ci_low": low,
         "ci_high": high,
         "memorised": float(ablated.memorised.mean()),

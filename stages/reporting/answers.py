@@ -13,49 +13,31 @@ Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The N dev answers of each seed after one way of training, in the order of the rows and of the seeds.
+    """The N dev answers of each seed after one way of training, in the order of the rows and of the seeds."""
 
-    rows: (N,) 1-based rows of the source file; correct: (N, seeds) 1 or 0; probability: (N, seeds) of the whole
-    answer; gold: (N,) the right places.
-    """
-
-    rows: npt.NDArray[np.int64]
-    seeds: tuple[int, ...]
+    rows: npt.NDArray[np.int64]  # (N,) 1-based, of the source file
     correct: Marks
-    probability: npt.NDArray[np.float64]
-    gold: npt.NDArray[np.str_]
-
-    def constant(self, place: str) -> Marks:
-        """Which questions the answer `place` is right for, as of one seed: (N, 1)."""
-        return (self.gold == place).astype(np.int64)[:, None]
+    probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
+    gold: npt.NDArray[np.str_]  # (N,) the right places
 
 
 def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:
     """Return the answers of `init` (scratch or pretrained) to the dev split.
 
-    Raises StudyError unless every seed answered each of the `questions` dev questions exactly once, with a mark of
-    0 or 1 and a probability in 0…1.
+    Raises StudyError unless every seed answered each of the `questions` dev questions once.
     """
     table = evaluation.predictions
     rows = table[(table["split"] == "dev") & (table["init"] == init)]
-    where = f"predictions.tsv of {evaluation.variant}"
-    try:
-        read = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
-    except ValueError:
-        raise StudyError(f"{where}: a dev row holds a word where a number is due; {REMAKE}") from None
-    if not (read["correct"].isin([0, 1]).all() and read["probability"].between(0, 1).all()):
-        raise StudyError(
-            f"{where}: a dev row's `correct` is neither 0 nor 1, or its `probability` not in 0 to 1; {REMAKE}"
-        )
+    read = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
     counts = read.groupby("seed")["row"].agg(["size", "nunique"])
-    if counts.empty or not (counts == questions).all(axis=None) or read["row"].nunique() != questions:
+    if counts.empty or not (counts == questions).all(axis=None):
         raise StudyError(
-            f"{where}: {init} does not answer each of the {questions} dev questions once per seed; {REMAKE}"
+            f"predictions.tsv of {evaluation.variant}: {init} does not answer each of the {questions} dev questions "
+            f"once per seed; {REMAKE}"
         )
     by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability"])
     return Answers(
         rows=by_seed.index.to_numpy(),
-        seeds=tuple(int(seed) for seed in by_seed["correct"].columns),
         correct=by_seed["correct"].to_numpy().astype(np.int64),
         probability=by_seed["probability"].to_numpy(),
         gold=read.drop_duplicates("row").sort_values("row")["gold"].to_numpy(dtype=str),

@@ -9,17 +9,17 @@ Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 def thin(curves: pd.DataFrame, points: int = 200) -> pd.DataFrame:
     """Return at most `points` evenly spaced rows of each variant's seed and phase, first and last kept."""
-    kept: list[pd.DataFrame] = []
+    kept = []
     for _, rows in curves.groupby(["variant", "seed", "phase"], sort=False):
-        kept.append(rows.iloc[_spread(len(rows), points)])
-    return pd.concat(kept, ignore_index=True) if kept else curves
+        spread = np.linspace(0, len(rows) - 1, min(len(rows), points))
+        kept.append(rows.iloc[spread.round().astype(np.intp)])
+    return pd.concat(kept, ignore_index=True)
 
 
 def seed_curves(curves: pd.DataFrame, variant: str, phase: str, points: int = 60) -> list[Curve]:
-    """Return one curve (epochs, losses) per seed, all on the same epochs.
+    """Return one curve (epochs, losses) per seed, all on the same epochs; none where the phase was not logged.
 
     The logged losses of a step are noisy: each point is the mean over a stretch of the run.
-    An empty list says that the phase was not logged.
     """
     rows = curves[(curves["variant"] == variant) & (curves["phase"] == phase)]
     stretches: list[Curve] = []
@@ -36,7 +36,3 @@ def seed_curves(curves: pd.DataFrame, variant: str, phase: str, points: int = 60
     start, end = max(epochs[0] for epochs, _ in stretches), min(epochs[-1] for epochs, _ in stretches)
     grid = np.linspace(start, end, min(points, max(len(epochs) for epochs, _ in stretches)))
     return [(grid, np.interp(grid, epochs, losses)) for epochs, losses in stretches]
-
-
-def _spread(rows: int, points: int) -> npt.NDArray[np.intp]:
-    return np.unique(np.linspace(0, rows - 1, min(rows, points)).round().astype(np.intp))

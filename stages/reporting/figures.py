@@ -22,10 +22,7 @@ PHASES = (
 
 
 def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
-    """Draw the dev accuracy in percent of `results`, best first, from scratch and pretrained.
-
-    Bars are means over seeds, whiskers 95 % intervals, dots single seeds; lines mark the baseline and the ceiling.
-    """
+    """Draw the dev accuracy in percent of `results`, best first, with 95 % intervals and single seeds."""
     figure = Figure(figsize=(SMALL, 1.5 + 0.45 * len(results)), layout="constrained")
     axes = figure.subplots()
     _bars(axes, -0.19, [result.pretrained for result in results], PRETRAINED, "pretrained, then finetuned")
@@ -47,10 +44,7 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
 
 
 def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
-    """Draw the losses of the `variants` over the epochs, a panel for each phase of training.
-
-    `curves` holds the rows of curves.csv; thick lines are means over seeds, thin lines single seeds.
-    """
+    """Draw the losses of `curves` (curves.csv) over the epochs, a panel for each phase of training."""
     columns = min(6, legend_columns(variants))
     figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * -(-len(variants) // columns)), layout="constrained")
     panels = figure.subplots(1, len(PHASES), width_ratios=(1.35, 1, 1))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 # What can begin markup within a line. An underscore inside a word is no emphasis and stays readable in the
 # source; `://` and `www.` would become links.
 SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
-
 JOINERS = "\u200c\u200d"  # of Persian and of Indic scripts, for instance
 
 
@@ -17,8 +16,7 @@ class Markdown(str):
 def escape(text: object) -> Markdown:
     """Return `text` so that Markdown and HTML show it as it is, on one line.
 
-    White space, newlines included, becomes single spaces; other unprintable characters become U+FFFD, but for the two
-    joiners that some scripts are spelled with.
+    White space becomes single spaces; other unprintable characters become U+FFFD, but for the two joiners.
     """
     if isinstance(text, Markdown):
         return text

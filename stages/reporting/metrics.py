@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stages.reporting.answers import Answers, dev_answers
-from stages.reporting.evaluations import INITS, REMAKE, Evaluation
+from stages.reporting.evaluations import INITS, Evaluation
 from stages.reporting.statistics.intervals import accuracy_interval
-from stages.system.errors import StudyError
 
 
 @dataclass(frozen=True)
@@ -31,28 +30,21 @@ class Result:
 
     @property
     def variant(self) -> str:
-        """The variant's name."""
         return self.evaluation.variant
 
 
 def summarise(evaluation: Evaluation, questions: int) -> Result:
     """Return `evaluation` with its answers and accuracies on the `questions` dev questions; raises as `dev_answers`."""
     answers = {init: dev_answers(evaluation, init, questions) for init in INITS}
-    scratch, pretrained = answers["scratch"], answers["pretrained"]
-    if scratch.seeds != pretrained.seeds:
-        raise StudyError(
-            f"predictions.tsv of {evaluation.variant}: seeds {scratch.seeds} from scratch, {pretrained.seeds} "
-            f"pretrained; {REMAKE}"
-        )
     name = evaluation.variant
-    return Result(evaluation, answers, _accuracy(scratch, f"{name} scratch"), _accuracy(pretrained, name))
+    scratch = _accuracy(answers["scratch"], f"{name} scratch")
+    return Result(evaluation, answers, scratch, _accuracy(answers["pretrained"], name))
 
 
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: float) -> dict[str, Any]:
-    """Return the content of metrics.json, its keys and their order the same whatever is selected.
+    """Return the content of metrics.json; under `selected` stands the best of `results`.
 
-    `selection` is the one variant in `results` or the name of several; `baseline` is the baseline's dev accuracy in
-    percent. Under `selected` stands the selected variant, of several the best one.
+    selection: the one variant in `results` or the name of several; baseline: its dev accuracy in percent.
     """
     variants = {result.variant: _figures(result, baseline) for result in sorted(results, key=lambda r: r.variant)}
     return {
@@ -65,11 +57,7 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
 
 
 def headline(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of selected.json: what DVC shows of `metrics` (metrics.json).
-
-    The selected variant's figures come first, then every variant's accuracy. DVC prints a column a figure: few, short
-    and without text they fit a terminal.
-    """
+    """Return the content of selected.json: the few figures of metrics.json of which DVC prints a column each."""
     figures = metrics["selected"]
     return {
         "dev_accuracy": figures["dev_accuracy"],
@@ -83,12 +71,7 @@ def headline(metrics: dict[str, Any]) -> dict[str, Any]:
 
 def best_variant(variants: dict[str, dict[str, Any]]) -> str:
     """Return the name with the highest `dev_accuracy`, the first by name among equals."""
-    return ranking(variants)[0]
-
-
-def ranking(variants: dict[str, dict[str, Any]]) -> list[str]:
-    """Return all names from the highest to the lowest `dev_accuracy`, equals by name."""
-    return sorted(variants, key=lambda name: (-variants[name]["dev_accuracy"], name))
+    return min(variants, key=lambda name: (-variants[name]["dev_accuracy"], name))
 
 
 def _accuracy(answers: Answers, stream: str) -> Accuracy:

@@ -4,20 +4,18 @@ import io
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle, islice, product
-from typing import Literal
 
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 WIDTH = 8.6  # inches: about the width of a README's text column
 SMALL = 5.4  # inches: scaled as the page allows, a figure so wide is seen whole on a phone
 
 # Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-Dash = Literal["-", "--", ":"]
-DASHES: tuple[Dash, ...] = ("-", "--", ":")
+DASHES = ("-", "--", ":")
 INK, GREY = "#222222", "#595959"
 
 STYLE = {
@@ -37,7 +35,7 @@ STYLE = {
 }
 
 
-def looks(names: Sequence[str]) -> dict[str, tuple[Dash, str]]:
+def looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """A dash and a colour for each name: a variant looks the same in all figures that are given the same names."""
     look = dict(zip(sorted(names), islice(cycle(product(DASHES, COLOURS)), len(names)), strict=True))
     return {name: look[name] for name in names}
@@ -56,7 +54,6 @@ def logarithmic(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 @contextmanager

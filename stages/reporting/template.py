@@ -36,17 +36,11 @@ def fill(template: str, **values: object) -> Markdown:
 
 
 def figure(name: str, label: str, caller: Callable[[], str]) -> Markdown:
-    """Return the picture of the file `name` and below it, in italics, its caption: what a template's `call` holds.
-
-    `label` is for those who do not see the picture. In the page for a browser both become one figure.
-    """
-    caption = " ".join(caller().split())
-    return Markdown(f"![{escape(label)}]({name})\n\n*{caption}*\n")
+    """Return the picture `name`, labelled for those who do not see it, above its caption: what a `call` holds."""
+    return Markdown(f"![{escape(label)}]({name})\n\n*{' '.join(caller().split())}*\n")
 
 
 def power(value: float) -> str:
-    """A small number in words of ten: 3.1e-08 is 3 · 10⁻⁸; 0 stays 0."""
-    if value == 0:
-        return "0"
+    """A small number in words of ten: 3.1e-08 is 3 · 10⁻⁸."""
     mantissa, exponent = f"{value:.0e}".split("e")
     return f"{mantissa} · 10{str(int(exponent)).translate(SUPERSCRIPTS)}"

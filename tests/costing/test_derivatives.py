@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from stages.costing.derivatives import influence, random_backbone
 from stages.mixers.vanilla import Mixer as Vanilla
@@ -51,35 +51,13 @@ def test_a_mixer_that_looks_ahead_is_caught(mixer: type[Vanilla], layer: int) ->
     assert ahead.sum() == T * (T - 1) / 2 or mixer is OneAhead
 
 
-@pytest.mark.parametrize("bottleneck", [32, 64])
 @pytest.mark.parametrize("residual", [True, False])
-def test_the_courses_perceiver_loses_what_lies_between_its_first_inputs_and_an_outputs_own(
-    bottleneck: int, residual: bool
-) -> None:
+def test_the_courses_perceiver_loses_what_lies_between_its_first_inputs_and_an_outputs_own(residual: bool) -> None:
     course = Model(layers=4, heads=8, width=32, context=128, dropout=0.1)
-    strength = found("perceiver", course, bottleneck=bottleneck, residual=residual)
-    assert torch.equal(strength > 0, what_passes(bottleneck, 128).T)
-
-
-def test_what_a_residual_passes_on_has_strength_one() -> None:
-    backbone = random_backbone("vanilla", MODEL, settings_of("vanilla", SECTIONS, MODEL))
-    for module in backbone.modules():
-        if isinstance(module, nn.Linear):
-            module.weight.zero_()
-    same = influence(backbone, T, MODEL.width)
-    assert same.diagonal().mean().item() == pytest.approx(1, abs=4 / (2 * MODEL.width) ** 0.5)
-    assert torch.equal(same > 0, s == t)
+    assert torch.equal(found("perceiver", course, bottleneck=32, residual=residual) > 0, what_passes(32, 128).T)
 
 
 def test_a_faint_influence_is_one() -> None:
     """A recurrence forgets by powers of ten: in float32, or by changed tokens, the first inputs would be lost."""
     strength = found("rnn", MODEL.model_copy(update={"context": 256}))
     assert 0 < strength[-1, 0] < 1e-20 < 0.01 < strength[-1, -1]
-
-
-def test_the_seed_decides_strengths_and_not_who_knows_whom() -> None:
-    backbone = random_backbone("perceiver", MODEL, settings_of("perceiver", SECTIONS, MODEL), seed=3)
-    first, again, other = (influence(backbone, T, MODEL.width, seed) for seed in (1, 1, 2))
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-    assert torch.equal(first > 0, other > 0)

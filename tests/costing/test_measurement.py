@@ -39,8 +39,6 @@ def test_the_report_s_formulas_of_attention_and_the_perceiver_are_those_of_the_c
 def test_the_peak_is_that_of_memory_that_comes_and_goes() -> None:
     device = torch.device("cpu")
     assert peak_of(lambda: torch.ones(50 * MB // 4), device) == pytest.approx(50 * MB, abs=3 * MB)
-    if os.path.exists("/proc/self/clear_refs"):
-        assert peak_of(lambda: None, device) < 5 * MB
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -48,10 +46,7 @@ def test_the_peak_is_that_of_memory_that_comes_and_goes() -> None:
 def test_every_variant_can_be_measured(variant: str, precision: Literal["float32", "bfloat16"]) -> None:
     asked = job(variant, 64)
     found = measure(replace(asked, compute=asked.compute.model_copy(update={"precision": precision})))
-    assert found.length == 64
-    assert min(found.training_seconds, found.character_seconds) > 0
-    assert found.training_bytes >= 0
-    assert min(found.multiply_adds, found.state_bytes) > 0
+    assert min(found.training_seconds, found.character_seconds, found.multiply_adds, found.state_bytes) > 0
 
 
 def test_a_process_of_its_own_measures_the_memory_of_the_scores() -> None:
@@ -76,16 +71,6 @@ def test_a_killed_process_is_told_as_a_lack_of_memory(
     assert capsys.readouterr().out == "vanilla: 64 characters do not fit the memory\n"
 
 
-def test_a_length_that_memory_refuses_is_told_as_a_lack_of_it() -> None:
-    assert measure_lengths([job("random_synthesizer", 2**28)], 1.0) == []  # scores of some 10^17 numbers
-
-
-def test_settings_that_do_not_fit_come_back_as_they_are() -> None:
-    odd = Model(layers=2, heads=4, width=12, context=64, dropout=0.0)
-    with pytest.raises(ValueError, match="even head size"):
-        measure_apart(replace(job("rope", 64), model=odd))
-
-
 @pytest.mark.parametrize(
     ("cost", "measured"),
     [
@@ -93,7 +78,6 @@ def test_settings_that_do_not_fit_come_back_as_they_are() -> None:
         ({64: 0.5, 128: MemoryError("too small"), 256: 0.5}, [64]),
         ({64: ValueError("bottleneck: too long"), 128: 0.1, 256: 0.2}, [128, 256]),
     ],
-    ids=["after one that took too long", "after one that memory refused", "beside one that settings refuse"],
 )
 def test_the_lengths_that_are_measured(
     monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception], measured: list[int]

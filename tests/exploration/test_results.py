@@ -29,9 +29,3 @@ def test_pictures_hold_what_they_are_drawn_from(exploration: Exploration) -> Non
         assert np.array_equal(drawn.get_ydata(), found)
     for axes in draw_heads(exploration).axes:
         assert [round(patch.get_data().values.sum()) for patch in axes.patches] == [100, 100]
-
-
-def test_the_numbers_are_the_same_each_time(exploration: Exploration) -> None:
-    again = explore(samples=1000)
-    assert again.numbers == exploration.numbers
-    assert np.array_equal(again.one_head, exploration.one_head)

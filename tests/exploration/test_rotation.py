@@ -18,21 +18,12 @@ def test_rotating_keeps_lengths_and_adds_up() -> None:
     assert rotated(rotated(vector, np.array(3.0)), np.array(4.0)) == pytest.approx(turned[2])
 
 
-def test_a_quarter_turn_by_hand() -> None:
-    turned = rotated(np.array([1.0, 2.0]), np.array(np.pi / 2))  # one pair: θ = 1 a position
-    assert turned == pytest.approx([-2.0, 1.0])
-
-
 def test_rotary_scores_depend_on_the_distance_only_and_do_depend_on_it() -> None:
     query, key = np.random.default_rng(9).standard_normal((2, 16))
     scores = rotary_scores(query, key, 30)
     assert scores[5:, 5:] == pytest.approx(scores[:-5, :-5], abs=1e-12)
     assert spread_by_distance(scores).max() < 1e-12
     assert np.ptp(scores[:, 0]) > 1
-
-
-def test_the_spread_is_taken_along_the_diagonals() -> None:
-    assert spread_by_distance(np.array([[1.0, 9.0], [5.0, 4.0]])).tolist() == [3.0, 0.0]
 
 
 def test_the_model_rotates_as_these_complex_numbers_do() -> None:

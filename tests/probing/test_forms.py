@@ -24,7 +24,6 @@ from stages.probing.forms import (
     question,
     words,
 )
-from stages.settings import Objectives
 from tests.probing.toy import OBJECTIVES
 from tests.tiny import SETTINGS
 
@@ -53,11 +52,13 @@ def test_the_forms_by_hand() -> None:
     assert cloze(FACT, "Ada", CONTEXT) == Prompt("Ada s born in ⁇", "Ulm⁇")
     assert words(FACT, "Ada", ANY, CONTEXT) == Prompt("Ada was born in⁇", "Ulm⁇")
     assert words(FACT, "Bo", WordCue(4, 2, None), CONTEXT) == Prompt("Bo born in⁇", "Ulm⁇")
+    assert words(FACT, "Ada", WordCue(1, 4, None), CONTEXT).text == "Ada in⁇"
+    assert words(FACT, "Ada", WordCue(4, 4, frozenset({"was", "in"})), CONTEXT).text == "Ada was in⁇"
     assert infilling(FACT, CONTEXT - 1) == Prompt("Ada. Ada was born in ⁇, Peru.⁇", "Ulm")
     assert question(FACT) == Prompt("Where was Ada born?⁇", "Ulm⁇")
 
 
-@pytest.mark.parametrize("longest", [24, 27, 31, 63])
+@pytest.mark.parametrize("longest", [24, 63])
 def test_infilling_is_span_corruption_with_the_place_as_its_span(longest: int) -> None:
     arguments = (0, min(longest, len(PAGE)), FACT.position, len(FACT.place))
     spans = corrupt(Ragged.of([VOCABULARY.encode(PAGE)]), *(np.array([number]) for number in arguments))
@@ -107,10 +108,7 @@ def test_the_control_has_the_next_name_of_another_place_in_a_form_with_a_name() 
     ]
     asked = page_prompts(facts, PAGE_FORMS, OBJECTIVES, ANY, CONTEXT)
     assert [each.text for each in asked["other_name"]] == ["Cy s born in ⁇", "Cy s born in ⁇", "Ada s born in ⁇"]
-    assert [each.text for each in asked["cloze"]] == ["Ada s born in ⁇", "Bo s born in ⁇", "Cy s born in ⁇"]
     assert [each.target for each in asked["other_name"]] == ["Ulm⁇", "Ulm⁇", "Oslo⁇"]
-    asked = page_prompts(facts, ["words", "infilling"], OBJECTIVES, ANY, CONTEXT)
-    assert [each.text for each in asked["other_name"]] == ["Cy was born in⁇", "Cy was born in⁇", "Ada was born in⁇"]
     assert [*page_prompts(facts, ["infilling"], OBJECTIVES, ANY, CONTEXT)] == ["infilling"]
 
 
@@ -119,17 +117,4 @@ def test_which_forms_are_practised_follows_from_the_objectives() -> None:
     assert practised_forms(OF["text"]) == ["continuation"]
     assert practised_forms(OF["quick"]) == ["continuation", "cloze", "infilling"]
     assert practised_forms(OF["open"]) == ["cloze", "words"]
-
-
-def test_there_are_no_other_words_than_pretraining_has() -> None:
-    settings = OF["open"].word_cloze
-    assert settings is not None
-
-    def prompt(**changes: int) -> str:
-        objectives = Objectives(word_cloze=settings.model_copy(update={"mixture_weight": 1.0, **changes}))
-        pages = [PAGE, "Bo. Bo was here in Oslo.", "Cy. Cy was in Rome."]
-        return words(FACT, "Ada", WordCue.of(objectives, pages, frozenset()), CONTEXT).text
-
-    assert prompt(words_before=1) == "Ada in⁇"
-    assert prompt(common_words=2) == "Ada was in⁇"
     assert WordCue.of(OF["handout"], [PAGE], frozenset()) == ANY  # no word clozes: any words

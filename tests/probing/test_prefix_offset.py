@@ -14,7 +14,6 @@ FACTS = toy_facts()
 
 def test_the_last_characters_of_a_questions_opening_stand_before_the_page() -> None:
     prompts = [offset_prompt(FACT, offset) for offset in (0, 1, 10)]
-    assert {prompt.target for prompt in prompts} == {"Ulm"}
     assert [prompt.text for prompt in prompts] == [
         "Ada. Ada was born in ",
         " Ada. Ada was born in ",

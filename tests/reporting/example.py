@@ -1,16 +1,16 @@
 """A made-up study on disk, small enough to reckon by hand."""
 
-import csv
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS
 from stages.settings import Report
+from stages.system.files import write_json
 
 SHOWN = Report(show_questions=True, dev_asked_before=None)
-HIDDEN = Report(show_questions=False, dev_asked_before=None)
 Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
 PROVENANCE: dict[str, Any] = {
     "commit": "0123456789abcdef",
@@ -24,17 +24,12 @@ PROVENANCE: dict[str, Any] = {
 PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
 
 
-def write_baseline(folder: Path, questions: int, accuracy: float, place: str = "London", held_out: int = 0) -> None:
-    """Write baseline.json of a study with that many dev questions; accuracy in percent."""
-    record = {
-        "place": place,
-        "dev_accuracy": accuracy,
-        "dev_questions": questions,
-        "best_constant": {"place": place, "dev_accuracy": accuracy},
-        "audit": {"dev_questions": questions, "answer_in_page": questions - 1, "ceiling": 95.8},
-        "held_out": held_out,
-    }
-    _write(folder / "baseline" / "baseline.json", json.dumps(record))
+def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
+    """Write baseline.json of ten dev questions, one of which the constant answer is right for."""
+    constant = {"place": place, "dev_accuracy": 10.0}
+    audit = {"dev_questions": 10, "answer_in_page": 9, "ceiling": 95.8}
+    record = {**constant, "dev_questions": 10, "best_constant": constant, "audit": audit, "held_out": held_out}
+    write_json(folder / "baseline" / "baseline.json", record)
 
 
 def write_variant(
@@ -44,10 +39,10 @@ def write_variant(
     pretrained: Correct,
     person: str = "Person {}",
     curve_rows: int = 300,
-    run: Mapping[str, Any] | None = None,
+    provenance: Mapping[str, str] | None = None,
     probability: Sequence[Sequence[float]] | None = None,
 ) -> None:
-    """Write one variant's evaluation; `person` is the form of the names, `run` overrides keys of run.json.
+    """Write one variant's evaluation; `person` is the form of the names, `provenance` overrides PROVENANCE.
 
     probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50.
     """
@@ -55,13 +50,11 @@ def write_variant(
     for init, seeds in (("scratch", scratch), ("pretrained", pretrained)):
         for seed, marks in enumerate(seeds, start=1):
             for row, mark in enumerate(marks, start=1):
-                gold = PLACES[row % len(PLACES)]
-                answer = gold if mark else "Nowhere"
-                question = f"Where was {person.format(row)} born?"
+                gold, question = PLACES[row % len(PLACES)], f"Where was {person.format(row)} born?"
                 likely = probability[seed - 1][row - 1] if probability and init == "pretrained" else "0.50"
+                answer = gold if mark else "Nowhere"
                 predictions.append((variant, "dev", row, seed, init, question, gold, answer, mark, likely))
-            test = (variant, "test", 1, seed, init, "Where was Test Person born?", "", "Rome", "", "0.10")
-            predictions.append(test)
+            predictions.append((variant, "test", 1, seed, init, "Where was Tam born?", "", "Rome", "", "0.10"))
     _write_rows(folder / variant / "predictions.tsv", "\t", PREDICTION_COLUMNS, predictions)
     curves = [
         (variant, seed, phase, step, 20 * step / curve_rows, (3.0 + 0.1 * seed) / (1 + step / 10), 0.006)
@@ -70,24 +63,10 @@ def write_variant(
         for step in range(1, curve_rows + 1)
     ]
     _write_rows(folder / variant / "curves.csv", ",", CURVE_COLUMNS, curves)
-    record = {
-        "parameters": 3290624,
-        "pretrain_loss": 0.123456,
-        "documents_per_second": 1234.56,
-        "provenance": PROVENANCE,
-        **(run or {}),
-    }
-    _write(folder / variant / "run.json", json.dumps(record))
+    record = {"parameters": 3290624, "pretrain_loss": 0.123456, "documents_per_second": 1234.56}
+    write_json(folder / variant / "run.json", record | {"provenance": PROVENANCE | (provenance or {})})
 
 
-def _write_rows(path: Path, delimiter: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def _write_rows(path: Path, separator: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    pd.DataFrame(rows, columns=header).to_csv(path, sep=separator, index=False, lineterminator="\n")

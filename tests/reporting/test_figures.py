@@ -15,50 +15,36 @@ from tests.reporting.example import write_baseline, write_variant
 
 
 @pytest.mark.parametrize("variants", [1, 2, 12])
-def test_names_do_not_overlap(tmp_path: Path, variants: int) -> None:
-    write_baseline(tmp_path, 10, 10.0)
+def test_names_do_not_overlap_and_every_variant_and_seed_is_drawn(tmp_path: Path, variants: int) -> None:
+    write_baseline(tmp_path)
     names = [f"random_synthesizer_{number}" for number in range(variants)]
     for number, name in enumerate(names):
         right = [1] * (number % 11) + [0] * (10 - number % 11)
-        write_variant(tmp_path, name, ([0] * 10,), (right,), curve_rows=5)
+        write_variant(tmp_path, name, ([0] * 10,) * 2, (right,) * 2, curve_rows=5)
     evaluations = [read_evaluation(tmp_path / name) for name in names]
     curves = pd.concat([evaluation.curves for evaluation in evaluations])
     bars = draw_accuracy([summarise(e, 10) for e in evaluations], read_baseline(tmp_path))
     lines = draw_losses(curves, [evaluation.variant for evaluation in evaluations])
+    assert looks(names) == looks(names[::-1]) and len(set(looks(names).values())) == variants
     for figure in (bars, lines):
         figure.draw_without_rendering()
         (legend,) = figure.legends
         box = legend.get_window_extent()
         assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
         assert all(not box.overlaps(axes.get_window_extent()) for axes in figure.axes)
+    assert [len(axes.lines) for axes in lines.axes] == [3 * variants] * 3  # a mean and two seeds
     boxes = [name.get_window_extent() for name in bars.axes[0].get_yticklabels()]
     assert all(box.x0 >= 0 for box in boxes)
     assert all(not first.overlaps(second) for first, second in pairwise(boxes))
 
 
-def test_a_variant_looks_the_same_whatever_the_order() -> None:
-    names = [f"v{number}" for number in range(14)]
-    assert len(set(looks(names).values())) == len(names)
-    assert list(looks(names[::-1])) == names[::-1]
-    assert looks(names) == looks(names[::-1])
-
-
-def test_loss_panels_have_a_line_per_variant_and_a_thin_one_per_seed(tmp_path: Path) -> None:
-    for variant in ("rope", "vanilla"):
-        write_variant(tmp_path, variant, ([0], [0]), ([1], [1]))
-    evaluations = [read_evaluation(tmp_path / variant) for variant in ("rope", "vanilla")]
-    figure = draw_losses(pd.concat([e.curves for e in evaluations]), ["rope", "vanilla"])
-    assert [len(axes.lines) for axes in figure.axes] == [6, 6, 6]
-
-
-def test_seed_curves_share_their_epochs_and_keep_the_level() -> None:
+def test_seed_curves_share_their_epochs_and_keep_the_level_thinned_ones_their_ends() -> None:
     rows = [("rope", seed, "pretrain", 1, epoch, seed, 0.1) for seed, n in ((1, 90), (2, 70)) for epoch in range(n)]
-    curves = seed_curves(pd.DataFrame(rows, columns=CURVE_COLUMNS), "rope", "pretrain")
+    table = pd.DataFrame(rows, columns=CURVE_COLUMNS)
+    curves = seed_curves(table, "rope", "pretrain")
     assert [losses.mean() for _, losses in curves] == pytest.approx([1.0, 2.0])
     assert (curves[0][0] == curves[1][0]).all()
-    assert seed_curves(pd.DataFrame(rows, columns=CURVE_COLUMNS), "rope", "finetune_scratch") == []
-
-
-def test_thinning_a_short_curve_changes_nothing() -> None:
-    rows = pd.DataFrame([("rope", 1, "pretrain", n, n, 1.0, 0.1) for n in range(150)], columns=CURVE_COLUMNS)
-    assert thin(rows).equals(rows)
+    assert seed_curves(table, "rope", "finetune_scratch") == []
+    assert thin(table, points=100)[:90].equals(table[:90])  # a short curve stays whole
+    epochs = thin(table, points=20).epoch  # a long one keeps its ends
+    assert len(epochs) == 40 and epochs[:20].is_monotonic_increasing and list(epochs[[0, 19, 39]]) == [0, 89, 69]

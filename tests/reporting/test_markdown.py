@@ -10,37 +10,24 @@ HOSTILE = "A|B <script>`x`\n| *y* [z](http://e.x) __b__ $m$ \\| &amp; www.e.x \u
 
 def test_no_special_character_is_left_bare() -> None:
     text = escape(HOSTILE)
-    for character in "|<>`*[]$\\\n~":
-        assert character not in text
-    assert "://" not in text
-    assert "www." not in text
-    assert "__" not in text
+    assert not [bare for bare in (*"|<>`*[]$\\\n~", "://", "www.", "__") if bare in text]
     assert "&amp;amp;" in text  # an entity in the data is shown, not interpreted
     assert text.endswith("\ufffd")  # the character that turns the reading direction
+    assert escape(text) == text
 
 
-@pytest.mark.parametrize("plain", ["Ada Lovelace", "perceiver_ar", "São Paulo", "O'Hara (Jr.), 50 %", "#1: x@y"])
-def test_ordinary_text_stays_readable(plain: str) -> None:
+def test_ordinary_text_stays_readable() -> None:
+    plain = "perceiver_ar, São Paulo, O'Hara (Jr.), 50 %, #1: x@y, क्\u200dष"
     assert escape(plain) == plain
-
-
-def test_joiners_of_a_script_stay() -> None:
-    assert escape("می\u200cخواهم, क्\u200dष") == "می\u200cخواهم, क्\u200dष"
-
-
-def test_escaping_happens_once() -> None:
-    assert escape(escape(HOSTILE)) == escape(HOSTILE)
 
 
 def test_hostile_cells_leave_the_tables_shape() -> None:
     lines = table(("a", "b"), [(HOSTILE, Markdown("*n*"))], right=("b",)).split("\n")
-    assert len(lines) == 3
-    assert lines[1] == "| --- | ---: |"
-    assert lines[2].count("|") == 3
-    assert lines[2].endswith("| *n* |")
+    assert lines[1:2] == ["| --- | ---: |"] and len(lines) == 3
+    assert lines[2].count("|") == 3 and lines[2].endswith("| *n* |")
 
 
-@pytest.mark.parametrize("text", [HOSTILE, "a_b: [1, 2]", "data/<variant>/run.json", "`", "a``b", "` `", "'x=[1,2]'"])
+@pytest.mark.parametrize("text", [HOSTILE, "data/<variant>/run.json", "`", "a``b"])
 def test_a_code_span_shows_its_text_to_the_letter(text: str) -> None:
     (span,) = MarkdownIt("commonmark").parseInline(f"{code(text)}")[0].children or []
     assert (span.type, span.content) == ("code_inline", " ".join(text.split()))

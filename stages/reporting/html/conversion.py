@@ -5,18 +5,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
 from itertools import count
+from xml.etree import ElementTree
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
-
-from stages.reporting.html.inlining import inlined
-from stages.system.errors import StudyError
 
 # A paragraph of one picture and, below it, one that is all in italics: its caption
 FIGURE = re.compile(r'<p><img src="([^"]*)" alt="([^"]*)" /></p>(?:\n<p><em>((?:(?!</?em>).)*)</em></p>)?', re.DOTALL)
 SECTION = re.compile(r"<h2>(.*?)</h2>\n")
 OF_NUMBERS = re.compile(r'<(t[hd]) style="text-align:right">')
 OTHER_REPORT = re.compile(r'(?<=href="\.\./)([^"]*)report\.md(?=")')
+
+DROPPED = ("metadata", "style", "title")  # matplotlib's style rule would hold for the whole page: it is in index.css
+PIXELS_A_POINT = 4 / 3
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,12 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     """Return CommonMark with tables as the parts of a page; raw HTML in it is shown as text.
 
     A link to another report's Markdown leads to its page. pictures: SVG by the names that the text shows them by, each
-    in a paragraph of its own. Raises StudyError where it shows another one, or one within a text.
+    in a paragraph of its own.
     """
     numbers = count(1)
 
     def figure(found: re.Match[str]) -> str:
         name, label, caption = found.groups()
-        if name not in pictures:
-            raise StudyError(f"report.md: shows {name}, which is no picture of this report")
         element = inlined(pictures[name], f"f{next(numbers)}--", unescape(label))
         said = f"<figcaption>{caption}</figcaption>" if caption else ""
         return f'<figure><div class="scroll">{element}</div>{said}</figure>'
@@ -59,8 +58,6 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     html = html.replace('<th class="number">', '<th scope="col" class="number">')
     html = html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
     html = FIGURE.sub(figure, OTHER_REPORT.sub(r"\1index.html", html))
-    if "<img" in html:
-        raise StudyError("report.md: shows a picture within a text; pictures stand in paragraphs of their own")
     opening, *rest = SECTION.split(html)
     first = re.search(r"<h1>(.*?)</h1>", opening)
     sections = []
@@ -72,5 +69,36 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     return Converted(_plain(first[1]) if first else "", Markup(opening), sections)
 
 
+def inlined(picture: str, prefix: str, label: str) -> Markup:
+    """Return matplotlib's SVG file `picture` as an element that screen readers call `label`.
+
+    Its identifiers begin with `prefix`, so that they fit among those of other pictures.
+    """
+    root = ElementTree.fromstring(picture)
+    for parent in list(root.iter()):
+        for child in [each for each in parent if _local(each.tag) in DROPPED]:
+            parent.remove(child)
+    for each in root.iter():
+        each.tag = _local(each.tag)
+        each.attrib = {
+            _local(name): _prefixed(_local(name), " ".join(value.split()), prefix)
+            for name, value in each.attrib.items()
+        }
+    width = PIXELS_A_POINT * float(root.attrib["width"].removesuffix("pt"))
+    root.attrib = {"viewBox": root.attrib["viewBox"], "style": f"--width: {width:.0f}px"}
+    root.attrib |= {"role": "img", "aria-label": label}
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
 def _plain(html: str) -> str:
     return unescape(re.sub("<[^>]*>", "", html))
+
+
+def _prefixed(name: str, value: str, prefix: str) -> str:
+    if name == "id":
+        return prefix + value
+    return re.sub(r"^#" if name == "href" else r"(?<=url\()#", f"#{prefix}", value)
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]

@@ -4,11 +4,10 @@ Letters: ℓ length in characters, d width, h heads, m bottleneck or latents, w 
 not beside the mixers, so that a word changed in one trains nothing anew.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Complexity:
+class Complexity(NamedTuple):
     """Leading terms of a block, without O(); the perceiver's are those of all its blocks together."""
 
     forward: str  # operations of a forward pass

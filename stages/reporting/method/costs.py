@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.evaluations import broken, device_of, read_record
+from stages.reporting.evaluations import broken, read_record
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.method.complexity import COMPLEXITY
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
-from stages.reporting.tables import short
+from stages.reporting.tables import kernels_in_words, short, versions
 
 QUANTITIES = ("multiply_adds", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
 PANELS = (
@@ -22,12 +21,11 @@ PANELS = (
     ("training_bytes", "Its peak memory (MB)", 1e-6),
     ("character_seconds", "One more character (ms)", 1e3),
 )  # what, title, factor
-FEWEST = 3  # points of a fit; fewer leave no error to speak of
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A variant's measurements: QUANTITIES by length, ascending; where they were made."""
+    """A variant's measurements: QUANTITIES by length, ascending."""
 
     variant: str
     recipe: str
@@ -41,12 +39,14 @@ def read_costs(folder: Path) -> Measured:
     path = folder / "cost.json"
     record = read_record(path)
     try:
+        made = record["provenance"]
+        where = f"{made['device']}, {made['precision']}, {kernels_in_words(made['kernels'])} kernels"
         return Measured(
             variant=folder.name,
             recipe=str(record["recipe"]),
             shape={name: int(record["shape"][name]) for name in ("layers", "heads", "width")},
             table=pd.DataFrame(record["measurements"]).set_index("length").sort_index()[list(QUANTITIES)].astype(float),
-            made=_made(record["provenance"]),
+            made=f"commit {short(made['commit'])} on {where}; {versions(made['libraries'])}",
         )
     except (KeyError, TypeError, ValueError) as error:
         raise broken(path, error) from None
@@ -75,12 +75,9 @@ def generation_table(measured: Sequence[Measured], length: int) -> Markdown:
 
 
 def exponent(values: pd.Series) -> str:
-    """The power of the index that values grow with over its longer half, by least squares of the logarithms.
-
-    With its standard error; a dash where that half has fewer than three points or a value is not positive.
-    """
+    """The power of the index that values grow with over its longer half, by least squares, with its standard error."""
     longer = values.iloc[len(values) // 2 :]
-    if len(longer) < FEWEST or longer.min() <= 0:
+    if len(longer) < 3 or longer.min() <= 0:  # of two points a fit has no error
         return "–"
     if longer.min() == longer.max():
         return "0.00 ± 0.00"  # where linregress divides by their spread
@@ -123,10 +120,3 @@ def _cells(measured: Measured, length: int, quantities: Sequence[tuple[str, floa
     for name, factor, decimals in quantities:
         cells += [f"{factor * measured.table[name][length]:,.{decimals}f}", exponent(measured.table[name])]
     return cells
-
-
-def _made(provenance: dict[str, Any]) -> str:
-    kernels = "torch's" if provenance["kernels"] == "torch" else "compiled"
-    libraries = ", ".join(f"{name} {version}" for name, version in provenance["libraries"].items())
-    where = f"{device_of(provenance)}, {provenance['precision']}, {kernels} kernels"
-    return f"commit {short(provenance['commit'])} on {where}; {libraries}"

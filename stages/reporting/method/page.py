@@ -7,13 +7,11 @@ import pandas as pd
 
 from stages.exploration.figures import draw_errors, draw_heads
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, PAIRS, POSITIONS, Exploration
-from stages.reporting.html.index import render_index
+from stages.reporting.html.index import write_page
 from stages.reporting.method.costs import draw_costs, forward_table, generation_table, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
-from stages.system.errors import StudyError
-from stages.system.files import new_folder, write_text
 
 
 @styled()
@@ -22,16 +20,13 @@ def write_method(
 ) -> None:
     """Write report.md, index.html, pictures and cost.csv to the folder `target`.
 
-    costs, influences: the folders of the stages, a folder a variant in each. Raises StudyError where something is
-    missing or broken.
+    costs, influences: with a folder a variant. Raises StudyError where something is missing or broken.
     """
     measured = [read_costs(costs / name) for name in variants]
     reaches = [read_reach(influences / name) for name in variants]
     own = [found[0] for found in reaches]
     several = [found for found in reaches if len(found) > 1]
-    common = set.intersection(*(set(each.table.index) for each in measured))
-    if not common:
-        raise StudyError(f"{costs}: the variants share no length")
+    longest = max(set.intersection(*(set(each.table.index) for each in measured)))
     figures = {
         "cost": draw_costs(measured),
         "influence": draw_reach(own, [each.variant for each in own]),
@@ -43,9 +38,9 @@ def write_method(
     text = fill(
         "method.md.jinja",
         first=measured[0],
-        length=max(common),
-        forward_table=forward_table(measured, max(common)),
-        generation_table=generation_table(measured, max(common)),
+        length=longest,
+        forward_table=forward_table(measured, longest),
+        generation_table=generation_table(measured, longest),
         influence=own[0],
         reach_table=reach_table([each for found in reaches for each in found]),
         several=[found[0].variant for found in several],
@@ -59,9 +54,5 @@ def write_method(
         made=sorted({each.made for each in measured}),
     )
     rows = pd.concat([each.table.assign(variant=each.variant).reset_index() for each in measured])
-    with new_folder(target) as folder:
-        write_text(folder / "report.md", text)
-        write_text(folder / "index.html", render_index(text, files))
-        write_text(folder / "cost.csv", rows.to_csv(index=False, lineterminator="\n"))
-        for name, content in files.items():
-            write_text(folder / name, content)
+    files["cost.csv"] = rows.to_csv(index=False, lineterminator="\n")
+    write_page(target, text, files)

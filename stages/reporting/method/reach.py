@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from stages.reporting.evaluations import broken, read_record, require
+from stages.reporting.evaluations import broken, read_record
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.style import WIDTH
 
@@ -34,20 +33,14 @@ class Reach:
 
 
 def read_reach(folder: Path) -> list[Reach]:
-    """Read the matrices of the variant that `folder` is named after, that of its own settings first.
-
-    Raises StudyError where something is missing or broken.
-    """
+    """Read the matrices of the variant that `folder` is named after, its own settings first; raises StudyError."""
     path, matrices = folder / "influence.json", folder / "influence.safetensors"
     record = read_record(path)
-    require(matrices)
     try:
         arrays = load(matrices.read_bytes())
-        return [
-            Reach(folder.name, str(record["recipe"]), _words(settings), arrays[str(number)])
-            for number, settings in enumerate(record["settings"])
-        ]
-    except (KeyError, TypeError, ValueError, SafetensorError) as error:
+        words = [", ".join(f"{key} {value}".lower() for key, value in each.items()) for each in record["settings"]]
+        return [Reach(folder.name, record["recipe"], each, arrays[str(number)]) for number, each in enumerate(words)]
+    except (KeyError, OSError, TypeError, SafetensorError) as error:
         raise broken(path, error) from None
 
 
@@ -84,7 +77,3 @@ def draw_reach(found: Sequence[Reach], titles: Sequence[str]) -> Figure:
     bar.ax.set_yticklabels([f"{level:g}" for level in LEVELS], fontsize=8)
     bar.set_label("strength (white: none)", fontsize=8)
     return figure
-
-
-def _words(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{key} {value}".lower() for key, value in settings.items())

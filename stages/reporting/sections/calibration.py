@@ -10,10 +10,9 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
-from stages.reporting.style import GREY, SMALL, looks, styled, svg
+from stages.reporting.style import GREY, SMALL, looks, svg
 from stages.reporting.template import Part, fill
 
-TEMPLATE = "calibration.md.jinja"
 BINS = 10
 FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
 
@@ -22,9 +21,8 @@ Array = npt.NDArray[np.float64]
 
 def calibration_part(results: Sequence[Result]) -> Part:
     """The section made from the pretrained answers of `results`, best first."""
-    text = fill(TEMPLATE, table=calibration_table(results), bins=BINS, fewest=FEWEST)
-    with styled():
-        return Part(text, {"calibration.svg": svg(draw_calibration(results))})
+    text = fill("calibration.md.jinja", table=calibration_table(results), bins=BINS, fewest=FEWEST)
+    return Part(text, {"calibration.svg": svg(draw_calibration(results))})
 
 
 def confidence(result: Result) -> tuple[Array, Array]:
@@ -43,16 +41,9 @@ def calibration_table(results: Sequence[Result]) -> Markdown:
     for result in results:
         probability, correct = confidence(result)
         alone = np.full_like(correct, correct.mean())
-        rows.append(
-            (
-                result.variant,
-                f"{result.pretrained.mean:.1f}",
-                f"{100 * probability.mean():.1f}",
-                f"{100 * expected_calibration_error(probability, correct):.1f}",
-                f"{brier_score(probability, correct):.3f}",
-                f"{brier_score(alone, correct):.3f}",
-            )
-        )
+        percent = (result.pretrained.mean, 100 * probability.mean(), 100 * calibration_error(probability, correct))
+        brier = (brier_score(probability, correct), brier_score(alone, correct))
+        rows.append((result.variant, *(f"{each:.1f}" for each in percent), *(f"{each:.3f}" for each in brier)))
     return table(header, rows, right=header[1:])
 
 
@@ -80,9 +71,8 @@ def draw_calibration(results: Sequence[Result]) -> Figure:
 def reliability(probability: Array, correct: Array) -> pd.DataFrame:
     """Return count, confidence (mean probability) and accuracy of each bin, from the least sure to the surest answers.
 
-    `probability` (A,) in 0…1 and `correct` (A,) 0 or 1 belong to the same answers. Bins of about equal
-    mass: BINS of them, or as many as would hold FEWEST answers each, at least one. Answers of equal probability are in
-    one bin, so that a bin beside them may hold fewer.
+    `probability` (A,) in 0…1 and `correct` (A,) 0 or 1 belong to the same answers. Bins have about equal mass and
+    FEWEST answers or more; answers of equal probability are in one bin, so that one beside them may hold fewer.
     """
     bins = min(BINS, max(1, len(probability) // FEWEST))
     rank = (stats.rankdata(probability, method="average") - 0.5) / len(probability)  # in 0…1, equals have one rank
@@ -93,8 +83,8 @@ def reliability(probability: Array, correct: Array) -> pd.DataFrame:
     return found.reset_index(drop=True)
 
 
-def expected_calibration_error(probability: Array, correct: Array) -> float:
-    """Return the mean of |accuracy - confidence| over the bins of `reliability`, weighted by their answers.
+def calibration_error(probability: Array, correct: Array) -> float:
+    """Return the expected calibration error: |accuracy - confidence|, the mean over bins weighted by their answers.
 
     Naeini, Cooper & Hauskrecht 2015 (AAAI), there with bins of equal width.
     """

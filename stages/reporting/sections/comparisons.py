@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from stages.reporting.evaluations import REMAKE
@@ -16,19 +16,10 @@ from stages.system.errors import StudyError
 ROWS = 20  # of the table: all tests of four variants
 
 
-class Comparison(NamedTuple):
-    """The first's accuracy less the second's."""
+def comparisons(results: Sequence[Result], place: str) -> list[Difference]:
+    """Compare the `results`, best first: each with itself from scratch and with the constant `place`, then all pairs.
 
-    first: str
-    second: str
-    found: Difference
-
-
-def comparisons(results: Sequence[Result], place: str) -> list[Comparison]:
-    """Compare the `results`, best first; Holm corrects over all tests.
-
-    First each variant with itself from scratch and with the constant answer `place`, then all pairs of variants.
-    Raises StudyError where variants answered different questions.
+    Holm corrects over all tests. Raises StudyError where variants answered different questions.
     """
     reference = results[0].answers["pretrained"]
     for result in results[1:]:
@@ -37,29 +28,25 @@ def comparisons(results: Sequence[Result], place: str) -> list[Comparison]:
             raise StudyError(f"{results[0].variant} and {result.variant} answered different dev questions; {REMAKE}")
     pretrained = [Sample(result.variant, result.answers["pretrained"].correct) for result in results]
     scratch = [Sample(f"{each.variant} from scratch", each.answers["scratch"].correct) for each in results]
-    constant = Sample(f"always {place}", reference.constant(place))
+    constant = Sample(f"always {place}", (reference.gold == place).astype(np.int64)[:, None])
     pairs = [*zip(pretrained, scratch, strict=True), *((sample, constant) for sample in pretrained)]
     pairs += combinations(pretrained, 2)
-    found = zip(pairs, compare_pairs(pairs), strict=True)
-    return [Comparison(first.name, second.name, difference) for (first, second), difference in found]
+    return compare_pairs(pairs)
 
 
-def comparisons_table(compared: Sequence[Comparison], results: Sequence[Result]) -> Markdown:
+def comparisons_table(compared: Sequence[Difference], results: Sequence[Result]) -> Markdown:
     """Return the table of all comparisons; where there are more than ROWS, pairs of variants only with the best."""
     header = ("first", "second", "first − second, points (95 % interval)", "p", "corrected p", "significant")
     behind = {result.variant for result in results[1:]}
     rows = [
-        (first, second, shown_points(found), shown_p(found.p), shown_p(found.corrected_p), found.significant)
-        for first, second, found in compared
-        if len(compared) <= ROWS or not (first in behind and second in behind)
+        (each.first, each.second, shown_points(each), shown_p(each.p), shown_p(each.corrected_p), each.significant)
+        for each in compared
+        if len(compared) <= ROWS or not {each.first, each.second} <= behind
     ]
     return table(header, rows, right=header[2:5])
 
 
-def comparisons_csv(compared: Sequence[Comparison]) -> str:
+def comparisons_csv(compared: Sequence[Difference]) -> str:
     """Return all comparisons as CSV; points and their interval in percentage points."""
-    rows = pd.DataFrame(
-        {"first": first, "second": second, **asdict(found), "significant": found.significant}
-        for first, second, found in compared
-    )
+    rows = pd.DataFrame({**asdict(each), "significant": each.significant} for each in compared)
     return rows.to_csv(index=False, float_format="%.4g", lineterminator="\n")

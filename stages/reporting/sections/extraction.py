@@ -4,17 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.sections.extraction_figure import extraction_svg
 from stages.reporting.sections.probes import MEASURES, WEIGHTS, Probe, percent, read_probes, share
+from stages.reporting.style import COLOURS, INK, SMALL, styled, svg
 from stages.reporting.template import Part, fill
 
-TEMPLATE = "extraction.md.jinja"
 OFFSET = "offset_"  # and the number of characters: a measure of extraction.csv
+BARS = {
+    "memorised, pretrained": ("pretrained", "memorised"),
+    "memorised, finetuned": ("finetuned", "memorised"),
+    "extracted, finetuned": ("finetuned", "extracted"),
+}  # label: weights and measure
 
 
+@styled()
 def extraction_part(folder: Path, variants: Sequence[str]) -> Part | None:
     """The section made from `<folder>/<variant>/` of those of `variants` that were probed; None without any fact.
 
@@ -26,7 +33,7 @@ def extraction_part(folder: Path, variants: Sequence[str]) -> Part | None:
     rows = pd.DataFrame([row for probe in probes for row in shares(probe)])
     offsets = list(dict.fromkeys(name for name in rows.measure if name.startswith(OFFSET)))
     text = fill(
-        TEMPLATE,
+        "extraction.md.jinja",
         facts=probes[0].extraction.row.nunique(),
         forms=probes[0].forms,
         forms_table=forms_table(rows, probes),
@@ -34,14 +41,11 @@ def extraction_part(folder: Path, variants: Sequence[str]) -> Part | None:
         offset_table=offset_table(rows, offsets) if offsets else "",
     )
     csv = rows.round(4).to_csv(index=False, lineterminator="\n")
-    return Part(text, {"extraction.svg": extraction_svg(rows), "extraction.csv": csv})
+    return Part(text, {"extraction.svg": svg(draw_extraction(rows)), "extraction.csv": csv})
 
 
 def shares(probe: Probe) -> list[dict[str, Any]]:
-    """The rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high.
-
-    measure: memorised, extracted, a prompt form, or `offset_` with the characters before the page.
-    """
+    """The rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high."""
     rows = []
     for weights in WEIGHTS:
         key = {"variant": probe.variant, "weights": weights}
@@ -56,16 +60,12 @@ def shares(probe: Probe) -> list[dict[str, Any]]:
 def forms_table(rows: pd.DataFrame, probes: Sequence[Probe]) -> Markdown:
     """A row for each variant, a column for each prompt form; percent before and after finetuning."""
     measures = ["memorised", *probes[0].forms, "extracted"]
-    known = {probe.variant: probe.extraction for probe in probes}
-    header = (
-        "variant",
-        *("question" if name == "extracted" else name.replace("_", " ") for name in measures),
-        "extracted of memorised",
-    )
+    forms = (name.replace("_", " ") for name in measures[:-1])
+    header = ("variant", *forms, "question", "extracted of memorised")
     lines = []
-    for variant, table_ in known.items():
-        reached = table_[table_.pretrained_memorised == 1].finetuned_extracted.mean()
-        lines.append((variant, *_before_and_after(rows, variant, measures), percent(reached)))
+    for probe in probes:
+        reached = probe.extraction[probe.extraction.pretrained_memorised == 1].finetuned_extracted.mean()
+        lines.append((probe.variant, *_before_and_after(rows, probe.variant, measures), percent(reached)))
     return table(header, lines, right=header[1:])
 
 
@@ -74,6 +74,29 @@ def offset_table(rows: pd.DataFrame, offsets: Sequence[str]) -> Markdown:
     header = ("variant", *(name.replace(OFFSET, "offset ") for name in offsets))
     moved = rows[rows.measure.isin(offsets)].variant.unique()
     return table(header, [(name, *_before_and_after(rows, name, offsets)) for name in moved], right=header[1:])
+
+
+def draw_extraction(rows: pd.DataFrame) -> Figure:
+    """Draw `rows` (extraction.csv): three bars a variant with their 95 % intervals, the most extracted on top."""
+    extracted = rows[(rows.weights == "finetuned") & (rows.measure == "extracted")]
+    variants = extracted.sort_values("share", ascending=False, kind="stable").variant.tolist()
+    figure = Figure(figsize=(SMALL, 1.2 + 0.55 * len(variants)), layout="constrained")
+    axes = figure.subplots()
+    for number, (label, (weights, measure)) in enumerate(BARS.items()):
+        mine = rows[(rows.weights == weights) & (rows.measure == measure)].set_index("variant").loc[variants]
+        middle = np.arange(len(variants)) + 0.27 * (number - 1)
+        whiskers = 100 * mine[["ci_low", "ci_high"]].sub(mine["share"], axis=0).abs().to_numpy().T
+        error = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.0}
+        axes.barh(middle, 100 * mine["share"], 0.25, xerr=whiskers, color=COLOURS[number], label=label, error_kw=error)
+    axes.set_yticks(range(len(variants)), variants)
+    axes.set_ylim(len(variants) - 0.45, -0.55)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("facts (%)")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    return figure
 
 
 def _before_and_after(rows: pd.DataFrame, variant: str, measures: Sequence[str]) -> list[str]:

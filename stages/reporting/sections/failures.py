@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.sections.probes import Probe, percent, read_probes, share
 from stages.reporting.template import Part, fill
 
-TEMPLATE = "failures.md.jinja"
 COLUMNS = {
     "correct": "correct",
     "own_page": "own page",
@@ -17,7 +14,6 @@ COLUMNS = {
     "corpus": "other page",
     "empty": "empty",
 }  # origin: heading
-HALLUCINATION = "hallucination"
 ROWS = {
     "dev, from scratch": ("dev", "scratch"),
     "dev, pretrained": ("dev", "pretrained"),
@@ -34,7 +30,7 @@ def failures_part(folder: Path, variants: Sequence[str]) -> Part | None:
     if not probes:
         return None
     unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
-    return Part(fill(TEMPLATE, origins_table=origins_table(probes), unseen=unseen))
+    return Part(fill("failures.md.jinja", origins_table=origins_table(probes), unseen=unseen))
 
 
 def origins_table(probes: Sequence[Probe]) -> Markdown:
@@ -46,17 +42,8 @@ def origins_table(probes: Sequence[Probe]) -> Markdown:
             found = probe.origins[(probe.origins.asked == asked) & (probe.origins.init == init)]
             if len(found):
                 undefined = () if asked == "dev" else ("correct", "own_page")
-                cells = ["–" if name in undefined else _percent(found, name) for name in COLUMNS]
-                rows.append((probe.variant, label, *cells, _with_interval(found, probe.variant)))
+                cells = ["–" if name in undefined else percent((found.origin == name).mean()) for name in COLUMNS]
+                marked = found.assign(hallucination=(found.origin == "hallucination").astype(int))
+                middle, low, high = map(percent, share(marked, "hallucination", probe.variant).values())
+                rows.append((probe.variant, label, *cells, f"{middle} ({low} to {high})"))
     return table(header, rows, right=header[2:])
-
-
-def _percent(found: pd.DataFrame, origin: str) -> str:
-    return percent((found.origin == origin).mean())
-
-
-def _with_interval(found: pd.DataFrame, stream: str) -> str:
-    """The share of hallucinations with its interval."""
-    marked = found.assign(hallucination=(found.origin == HALLUCINATION).astype(int))
-    low, high = (percent(bound) for bound in list(share(marked, HALLUCINATION, stream).values())[1:])
-    return f"{_percent(found, HALLUCINATION)} ({low} to {high})"

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from stages.reporting.answers import Marks
-from stages.reporting.evaluations import broken
+from stages.reporting.evaluations import read_table
 from stages.reporting.statistics.intervals import accuracy_interval
 
 WEIGHTS = ("pretrained", "finetuned")
@@ -41,13 +40,15 @@ def read_probes(folder: Path, variants: Sequence[str]) -> list[Probe]:
 
     Raises StudyError where one is broken.
     """
-    found = [folder / name for name in sorted(variants) if (folder / name).is_dir()]
-    return [Probe(each.name, *(_table(each / name) for name in COLUMNS)) for each in found]
+    found = []
+    for each in [folder / name for name in sorted(variants) if (folder / name).is_dir()]:
+        found.append(Probe(each.name, *(read_table(each / name, columns) for name, columns in COLUMNS.items())))
+    return found
 
 
 def share(outcomes: pd.DataFrame, column: str, stream: str) -> dict[str, float]:
     """The mean of what is 0 or 1 of each row and seed, with its 95 % interval over questions and seeds: in 0…1."""
-    marks: Marks = outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
+    marks = outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
     low, high = accuracy_interval(marks, stream)
     return {"share": float(marks.mean()), "ci_low": low, "ci_high": high}
 
@@ -55,13 +56,3 @@ def share(outcomes: pd.DataFrame, column: str, stream: str) -> dict[str, float]:
 def percent(share: float) -> str:
     """A share in percent; a dash for the share of nothing."""
     return "–" if np.isnan(share) else f"{100 * share:.1f}"
-
-
-def _table(path: Path) -> pd.DataFrame:
-    """A table with at least the columns that the file of this name has."""
-    try:
-        table = pd.read_csv(path, sep="\t", keep_default_na=False)
-        table[list(COLUMNS[path.name])]
-    except (KeyError, OSError, ValueError) as error:
-        raise broken(path, error) from None
-    return table

@@ -17,8 +17,8 @@ Means = npt.NDArray[np.float64]  # (RESAMPLES,) fractions in 0…1
 def accuracy_interval(correct: Marks, stream: str) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `correct` (N, seeds) as two fractions in 0…1.
 
-    Of one seed the Wilson interval (Wilson 1927); of several the percentiles of `resampled_means`. Where all resamples
-    are alike, as of questions that no seed answers, the Wilson interval of the questions stands in.
+    Of one seed, and where all resamples are alike, the Wilson interval (Wilson 1927) of the questions; else the
+    percentiles of `resampled_means`.
     """
     questions, seeds = correct.shape
     means = resampled_means(correct, stream) if seeds > 1 else np.zeros(1)

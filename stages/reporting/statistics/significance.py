@@ -12,7 +12,6 @@ from stages.reporting.answers import Marks
 from stages.reporting.statistics.intervals import difference_interval, resampled_means
 
 LEVEL = 0.05
-YES, THESE_SEEDS, NO = "yes", "for these seeds", "no"  # verdicts
 
 
 @dataclass(frozen=True)
@@ -22,16 +21,13 @@ class Sample:
     name: str
     correct: Marks
 
-    @property
-    def accuracy(self) -> float:
-        """The mean over questions and seeds, in percent."""
-        return 100 * float(self.correct.mean())
-
 
 @dataclass(frozen=True)
 class Difference:
     """The first sample's accuracy less the second's in points, its 95 % interval, p and p corrected by Holm."""
 
+    first: str
+    second: str
     points: float
     ci_low: float
     ci_high: float
@@ -40,11 +36,10 @@ class Difference:
 
     @property
     def significant(self) -> str:
-        """YES: the corrected test rejects and the interval lacks 0; THESE_SEEDS: only the test, which takes the
-        trained weights as given, rejects; else NO."""
+        """Yes where the corrected test rejects and the interval lacks 0; the test alone takes the weights as given."""
         if self.corrected_p >= LEVEL:
-            return NO
-        return YES if self.ci_low > 0 or self.ci_high < 0 else THESE_SEEDS
+            return "no"
+        return "yes" if self.ci_low > 0 or self.ci_high < 0 else "for these seeds"
 
 
 def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
@@ -55,10 +50,10 @@ def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
     found = []
     for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
         low, high = difference_interval(means[first.name], means[second.name], len(first.correct))
-        points = first.accuracy - second.accuracy
+        mean = float(first.correct.mean() - second.correct.mean())
         # as they are shown: what reads 0.00 counts as 0
-        points, low, high = (round(each, 2) + 0.0 for each in (points, 100 * low, 100 * high))
-        found.append(Difference(points, low, high, p, corrected))
+        points, low, high = (round(100 * each, 2) + 0.0 for each in (mean, low, high))
+        found.append(Difference(first.name, second.name, points, low, high, p, corrected))
     return found
 
 

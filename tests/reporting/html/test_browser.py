@@ -1,6 +1,5 @@
 """The page in a real browser, opened from a file as its reader would."""
 
-import base64
 import json
 import shutil
 from collections.abc import Iterator
@@ -30,8 +29,6 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PERSON = '<img src=x onerror=alert(1)> </script> "Zoë\'s" \u202eאבג e\u0301 {}'
-FIVE = [1] * 5 + [0] * 5
-WIDTHS = (390, 1400)
 
 
 @pytest.fixture(scope="module", name="driver")
@@ -50,21 +47,13 @@ def driver_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]
 def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """index.html of two variants and two seeds, whose people's names are hostile."""
     base = tmp_path_factory.mktemp("study")
-    write_baseline(base / "evaluations", 10, 10.0)
-    write_variant(base / "evaluations", "<b>rope", ([0] * 10,) * 2, (FIVE,) * 2, person=PERSON)
-    write_variant(base / "evaluations", "vanilla", ([0] * 10,) * 2, ([1] * 10,) * 2, person=PERSON)
-    names = ["<b>rope", "vanilla"]
-    write_report(base / "evaluations", base / "report", "quick", "compared", names, settings=SHOWN)
+    write_baseline(base / "evaluations")
+    right = {"<b>rope": 5, "vanilla": 10}
+    for name, number in right.items():
+        marks = [1] * number + [0] * (10 - number)
+        write_variant(base / "evaluations", name, ([0] * 10,) * 2, (marks,) * 2, person=PERSON)
+    write_report(base / "evaluations", base / "report", "quick", "compared", [*right], settings=SHOWN)
     return base / "report" / "index.html"
-
-
-@pytest.fixture(scope="module", name="large")
-def large_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of 42,000 answers, without questions."""
-    path = tmp_path_factory.mktemp("large") / "index.html"
-    given = predictions([f"variant_{number}" for number in range(14)], seeds=3, questions=500)
-    path.write_text(render(given, show_questions=False), encoding="utf-8")
-    return path
 
 
 def visit(driver: Chrome, path: Path, width: int = 1400, scheme: str = "light", script: bool = True) -> None:
@@ -97,11 +86,7 @@ def column(driver: Chrome, name: str) -> list[str]:
     return found
 
 
-def header(driver: Chrome, name: str) -> WebElement:
-    return driver.find_element(By.XPATH, f"//tr[@id='answers--head']/th[button='{name}']")
-
-
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("committed", [False, True])
 def test_it_opens_from_a_file_without_errors_or_a_network_and_is_no_wider_than_its_window(
     driver: Chrome, page: Path, committed: bool, width: int
@@ -112,20 +97,9 @@ def test_it_opens_from_a_file_without_errors_or_a_network_and_is_no_wider_than_i
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     asked = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
     assert page.as_uri() in asked  # the log is awake
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert all(url.startswith(("file:", "data:")) for url in asked)
     assert len(driver.find_elements(By.CSS_SELECTOR, "figure svg")) == len(list(page.parent.glob("*.svg")))
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-
-
-def test_a_script_that_came_in_would_not_run(driver: Chrome, page: Path) -> None:
-    visit(driver, page)
-    driver.execute_script(
-        "const box = document.createElement('div'); box.innerHTML = '<img src=x onerror=\"window.hurt = 1\">';"
-        "const bad = document.createElement('script'); bad.textContent = 'window.hurt = 1';"
-        "document.body.append(box, bad)"
-    )
-    assert driver.execute_script("return window.hurt") is None
-    assert "Content Security Policy" in str(driver.get_log("browser"))
 
 
 def test_search_and_filters(driver: Chrome, page: Path) -> None:
@@ -136,10 +110,7 @@ def test_search_and_filters(driver: Chrome, page: Path) -> None:
     Select(part(driver, "correct")).select_by_visible_text("wrong")
     wait_for_count(driver, "10 of 80 answers, 0 of them right")
     assert set(column(driver, "variant")) == {"<b>rope"}
-    Select(part(driver, "seed")).select_by_visible_text("2")
-    wait_for_count(driver, "5 of 80")
     driver.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
-    wait_for_count(driver, "80 of 80")
     part(driver, "query").send_keys("zoe")  # without the diaeresis
     wait_for_count(driver, "80 of 80")
     part(driver, "query").clear()
@@ -153,85 +124,55 @@ def test_the_keyboard_reaches_everything(driver: Chrome, page: Path) -> None:
     driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
     assert driver.switch_to.active_element.text == "Skip to the content"
     driver.switch_to.active_element.send_keys(Keys.ENTER)
-    assert driver.switch_to.active_element.tag_name == "main"
-    seen = []
-    for _ in range(60):
+    seen: list[str | None] = []
+    while "answers--next" not in seen and len(seen) < 60:
         driver.switch_to.active_element.send_keys(Keys.TAB)
         active = driver.switch_to.active_element
         seen.append(active.get_attribute("id") or active.text)
         if active.text == "correct":
             active.send_keys(Keys.ENTER)
-            assert header(driver, "correct").get_attribute("aria-sort") == "ascending"
             assert set(column(driver, "correct")[:30]) == {"✓ right"}
-            active.send_keys(Keys.SPACE)
-            assert header(driver, "correct").get_attribute("aria-sort") == "descending"
-        if active.get_attribute("id") == "answers--next":
-            active.send_keys(Keys.ENTER)
-            assert part(driver, "page").text == "page 2 of 2"
-            assert driver.switch_to.active_element.get_attribute("id") == "answers--next"  # focus is not lost
-            break
-    controls = ["query", "variant", "correct", "init", "seed"]
-    assert [each for each in seen if each.startswith("answers--")][:5] == [f"answers--{name}" for name in controls]
-    assert {"question", "predicted", "gold", "probability"} <= set(seen)
+    driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert part(driver, "page").text == "page 2 of 2"
+    assert driver.switch_to.active_element.get_attribute("id") == "answers--next"  # focus is not lost
+    assert {"answers--query", "answers--variant", "answers--seed", "correct", "probability"} <= set(seen)
 
 
-def test_a_large_study_is_sorted_and_searched_and_hides_what_it_must(driver: Chrome, large: Path) -> None:
-    visit(driver, large)
+def test_a_large_study_is_sorted_and_searched_and_hides_what_it_must(driver: Chrome, tmp_path: Path) -> None:
+    given = predictions([f"variant_{number}" for number in range(14)], seeds=3, questions=500)
+    (tmp_path / "index.html").write_text(render(given, show_questions=False), encoding="utf-8")
+    visit(driver, tmp_path / "index.html")
     wait_for_count(driver, "42,000 of 42,000")
-    assert len(column(driver, "row")) == 50
     assert column(driver, "question") == column(driver, "gold") == []
     assert column(driver, "predicted")[2] == "not shown"
-    header(driver, "probability").find_element(By.TAG_NAME, "button").click()
+    driver.find_element(By.XPATH, "//tr[@id='answers--head']/th/button[.='probability']").click()
     highest = [float(each) for each in column(driver, "probability")]  # the surest come first
     assert highest[0] == pytest.approx(500 / 501, abs=1e-4)
     assert highest == sorted(highest, reverse=True)
     part(driver, "query").send_keys("nowhere 17 variant")
     wait_for_count(driver, "84 of 42,000")
-    part(driver, "query").send_keys(Keys.CONTROL + "a", Keys.BACKSPACE)
-    wait_for_count(driver, "42,000 of 42,000")
-    part(driver, "query").send_keys("500")
-    wait_for_count(driver, "84 of 42,000")
-    assert set(column(driver, "row")) == {"500"}
 
 
-@pytest.mark.parametrize(("scheme", "colours"), [("light", ("#ffffff", "#222222")), ("dark", ("#15181c", "#e4e6ea"))])
-def test_it_is_light_or_dark_and_its_figures_are_on_white(
-    driver: Chrome, page: Path, scheme: str, colours: tuple[str, str]
+def test_it_is_dark_where_asked_and_paper_is_light_without_controls(driver: Chrome, page: Path) -> None:
+    visit(driver, page, scheme="dark")
+    style = "const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]"
+    assert driver.execute_script(style)[0] == "rgb(21, 24, 28)"
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert driver.execute_script(style)[1] == "rgb(34, 34, 34)"
+    assert not part(driver, "explorer").is_displayed()
+
+
+def test_on_a_phone_contents_fold_what_is_wide_scrolls_and_a_note_stands_in_for_javascript(
+    driver: Chrome, page: Path
 ) -> None:
-    visit(driver, page, scheme=scheme)
-    paper, ink, figure = driver.execute_script(
-        "const body = getComputedStyle(document.body), svg = document.querySelector('figure svg');"
-        "return [body.backgroundColor, body.color, getComputedStyle(svg).backgroundColor]"
-    )
-    expected = [f"rgb({', '.join(str(int(each[at : at + 2], 16)) for at in (1, 3, 5))})" for each in colours]
-    assert [paper, ink, figure] == [*expected, "rgb(255, 255, 255)"]
-
-
-def test_on_a_phone_contents_fold_and_what_is_wide_scrolls_by_itself(driver: Chrome, page: Path) -> None:
     visit(driver, page, 390)
     contents = driver.find_element(By.ID, "contents--list")
     assert contents.get_attribute("open") is None
     contents.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
     assert contents.get_attribute("open") is not None
     box = driver.find_element(By.CSS_SELECTOR, ".scroll:has(> table)")
-    assert box.get_attribute("tabindex") == "0"
     box.send_keys(Keys.ARROW_RIGHT)
     WebDriverWait(driver, 10).until(lambda _: driver.execute_script("return arguments[0].scrollLeft", box) > 0)
-    visit(driver, page, 1400)
-    assert driver.find_element(By.ID, "contents--list").get_attribute("open") is not None
-
-
-def test_without_javascript_a_note_names_the_file(driver: Chrome, page: Path) -> None:
     visit(driver, page, script=False)
-    note, shown = driver.find_element(By.TAG_NAME, "noscript").text, part(driver, "explorer").is_displayed()
-    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-    assert "predictions.tsv" in note and not shown
-
-
-def test_on_paper_it_is_light_and_without_controls(driver: Chrome, page: Path) -> None:
-    visit(driver, page, scheme="dark")
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert driver.execute_script("return getComputedStyle(document.body).color") == "rgb(34, 34, 34)"
+    assert "predictions.tsv" in driver.find_element(By.TAG_NAME, "noscript").text
     assert not part(driver, "explorer").is_displayed()
-    printed = driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
-    assert base64.b64decode(printed["data"]).startswith(b"%PDF")

@@ -23,11 +23,5 @@ def test_products_have_a_term_of_the_length_s_square_where_the_words_have_one(va
 def test_a_state_grows_with_the_length_where_the_words_do(variant: str) -> None:
     asked = job(variant, LENGTHS[-1])
     backbone = build(variant, asked.model, asked.settings)
-    short, long = (
-        sum(state.bytes_per_sequence for state in backbone.empty_states(1, length))
-        for length in (LENGTHS[0], LENGTHS[-1])
-    )
-    if "ℓ" in COMPLEXITY[variant].state:
-        assert 2 * short < long <= 4 * short
-    else:
-        assert long == short
+    short, long = (sum(each.bytes_per_sequence for each in backbone.empty_states(1, length)) for length in LENGTHS[::2])
+    assert 2 * short < long <= 4 * short if "ℓ" in COMPLEXITY[variant].state else long == short

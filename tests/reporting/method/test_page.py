@@ -1,7 +1,7 @@
 """reports/method from what the stages leave behind."""
 
-import json
 import re
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import pandas as pd
 import pytest
 from safetensors.numpy import save
 
+from stages.costing.measurement import Measurement
 from stages.exploration.results import explore
 from stages.reporting.method.costs import draw_costs, exponent, read_costs
 from stages.reporting.method.page import write_method
 from stages.reporting.method.reach import Reach, draw_reach, reach_table, read_reach
 from stages.system.errors import StudyError
+from stages.system.files import write_json
 
 LENGTHS, T = [64, 128, 256, 512, 1024], 16
 TRIANGLE = np.tril(np.ones((T, T)))
@@ -23,34 +25,23 @@ TRIANGLE = np.tril(np.ones((T, T)))
 
 def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, settings: tuple[Any, ...] = ({},)) -> None:
     """A variant that takes ℓ² microseconds and 10 ℓ bytes to train."""
-    rows = [
-        {"length": n, "multiply_adds": 1_000_000 * n, "training_seconds": 1e-6 * n**2, "training_bytes": 10 * n,
-         "character_seconds": 0.0025, "state_bytes": 100 * n}
-        for n in lengths
-    ]  # fmt: skip
-    made = {"commit": "0123456789abcdef", "device": "a <quick> processor (1 threads)", "precision": "float32"}
-    shape = {"layers": 3, "heads": 4, "width": 32}
+    rows = [Measurement(n, 1_000_000 * n, 1e-6 * n**2, 10 * n, 0.0025, 100 * n) for n in lengths]
+    made = {"commit": "0123456789abcdef", "device": "a <quick> processor", "precision": "float32", "kernels": "torch"}
     cost = {
         "recipe": "quick",
-        "shape": shape,
-        "measurements": rows,
-        "provenance": made | {"kernels": "torch", "libraries": {"torch": "2.0"}},
+        "shape": {"layers": 3, "heads": 4, "width": 32},
+        "measurements": [asdict(row) for row in rows],
+        "provenance": made | {"libraries": {"torch": "2.0"}},
     }
-    (folder / "cost" / variant).mkdir(parents=True)
-    (folder / "cost" / variant / "cost.json").write_text(json.dumps(cost), encoding="utf-8")
+    write_json(folder / "cost" / variant / "cost.json", cost)
     influence = folder / "influence" / variant
-    influence.mkdir(parents=True)
-    (influence / "influence.json").write_text(json.dumps({"recipe": "quick", "settings": settings}), encoding="utf-8")
+    write_json(influence / "influence.json", {"recipe": "quick", "settings": settings})
     (influence / "influence.safetensors").write_bytes(save({str(n): TRIANGLE for n in range(len(settings))}))
 
 
 def write_report(folder: Path, *variants: str) -> Path:
     write_method(folder / "method", folder / "cost", folder / "influence", explore(samples=100), variants)
     return folder / "method"
-
-
-def rows(table: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
 def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_path: Path) -> None:
@@ -62,23 +53,12 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     assert "| rope | ℓ²d + ℓd² | 512.0 | – | 262.1 | – | 0.0 | – |" in text  # two lengths have no fit's error
     assert "| novelty | – | 512.0 | 1.00 ± 0.00 | 262.1 | 2.00 ± 0.00 | 0.0 | 1.00 ± 0.00 |" in text
     assert "| novelty | – | 2.50 | 0.00 ± 0.00 | – | 51.2 | 1.00 ± 0.00 |" in text
-    assert "6d = 192" in text
-    assert "- commit 0123456789 on a &lt;quick&gt; processor (1 thread), float32, torch's kernels; torch 2.0\n" in text
+    assert "- commit 0123456789 on a &lt;quick&gt; processor, float32, torch's kernels; torch 2.0\n" in text
     assert "| rope | theta 2, flag false | 0.0 | – | 16 of 16 |" in text
-    assert len(text.splitlines()) <= 150
     shown = re.findall(r"!\[[^\]]+\]\((\w+)\.svg\)\n\n\*[A-Z].{20,}\.\*\n", text)
     assert set(shown) == {path.stem for path in folder.glob("*.svg")} and "influence_rope" in shown
     page = html5lib.parse((folder / "index.html").read_text(encoding="utf-8"), namespaceHTMLElements=False)
     assert len([each for each in page.iter("figure") if list(each.iter("figcaption"))]) == len(shown)
-    found = pd.read_csv(folder / "cost.csv")
-    assert found.groupby("variant")["length"].apply(list).to_dict() == {"rope": LENGTHS[:4], "novelty": LENGTHS}
-
-
-def test_variants_without_a_common_length_are_told(tmp_path: Path) -> None:
-    write_data(tmp_path, "rope", [64])
-    write_data(tmp_path, "vanilla", [128])
-    with pytest.raises(StudyError, match="the variants share no length"):
-        write_report(tmp_path, "rope", "vanilla")
 
 
 def test_an_exponent_is_that_of_the_longer_half_with_its_error() -> None:
@@ -88,43 +68,32 @@ def test_an_exponent_is_that_of_the_longer_half_with_its_error() -> None:
     x = np.log(lengths[3:]) - np.log(lengths[3:]).mean()
     error = np.sqrt(noise @ noise / 2 / (x @ x))  # by hand: the noise is orthogonal to x; n − 2 = 2
     assert exponent(pd.Series([9.0, 9.0, 9.0, *longer], index=lengths)) == f"1.50 ± {error:.2f}"
-    assert exponent(pd.Series([1.0, 2.0, 3.0, 0.0], index=lengths[:4])) == "–"
     assert exponent(pd.Series([1.0, 2.0], index=lengths[:2])) == "–"
 
 
 def test_what_an_output_cannot_know_is_counted() -> None:
     matrix = TRIANGLE.copy()
     matrix[8:, 4:8] = 0
-    assert rows(reach_table([Reach("bottle", "quick", "m 4", matrix), Reach("full", "quick", "", TRIANGLE)])) == [
-        ["bottle", "m 4", f"{100 * 32 / 136:.1f}", "8", "12 of 16"],
-        ["full", "", "0.0", "–", "16 of 16"],
-    ]
+    table = reach_table([Reach("bottle", "quick", "m 4", matrix), Reach("full", "quick", "", TRIANGLE)])
+    lost = f"{100 * 32 / 136:.1f}"
+    assert table.splitlines()[2:] == [f"| bottle | m 4 | {lost} | 8 | 12 of 16 |", "| full |  | 0.0 | – | 16 of 16 |"]
 
 
-@pytest.mark.parametrize("number", [1, 2, 14])
+@pytest.mark.parametrize("number", [1, 14])
 def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: int) -> None:
-    names = [f"random_synthesizer_{place}" for place in range(number)]
-    for name in names:
-        write_data(tmp_path, name)
-    costs = draw_costs([read_costs(tmp_path / "cost" / name) for name in names])
-    costs.draw_without_rendering()
+    write_data(tmp_path, "rope")
+    costs = draw_costs([replace(read_costs(tmp_path / "cost/rope"), variant=f"v{each}") for each in range(number)])
     assert [len(axes.lines) for axes in costs.axes] == [number] * 3
     assert costs.axes[0].lines[0].get_ydata()[-1] == pytest.approx(1048.576)  # milliseconds
-    box = costs.legends[0].get_window_extent()
-    assert costs.bbox.x0 <= box.x0 < box.x1 <= costs.bbox.x1
-    reaches = [read_reach(tmp_path / "influence" / name)[0] for name in names]
-    figure = draw_reach(reaches, names)
-    assert [np.ma.filled(axes.images[0].get_array(), 0).tolist() for axes in figure.axes[:-1]] == [
-        TRIANGLE.tolist()
-    ] * number
+    figure = draw_reach(read_reach(tmp_path / "influence/rope") * number, ["rope"] * number)
+    drawn = [np.ma.filled(axes.images[0].get_array(), 0) for axes in figure.axes[:-1]]
+    assert np.array_equal(drawn, [TRIANGLE] * number)
 
 
 @pytest.mark.parametrize("file", ["cost/rope/cost.json", "influence/rope/influence.json"])
-@pytest.mark.parametrize("content", ["{", "{}", "[]", '{"shape": 3}', None])
-def test_a_missing_or_broken_file_is_told_in_one_line(tmp_path: Path, file: str, content: str | None) -> None:
+def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
     write_data(tmp_path, "rope")
-    (tmp_path / file).unlink() if content is None else (tmp_path / file).write_text(content, encoding="utf-8")
+    (tmp_path / file).write_text("{}", encoding="utf-8")
     with pytest.raises(StudyError, match=re.escape(file)) as told:
         write_report(tmp_path, "rope")
     assert "\n" not in str(told.value)
-    assert not (tmp_path / "method").exists()

@@ -9,13 +9,11 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
 from stages.reporting.sections.calibration import (
     brier_score,
+    calibration_error,
     calibration_table,
-    confidence,
     draw_calibration,
-    expected_calibration_error,
     reliability,
 )
-from stages.system.errors import StudyError
 from tests.reporting.example import write_variant
 
 
@@ -23,55 +21,22 @@ def right(hits: int, of: int) -> list[float]:
     return [1.0] * hits + [0.0] * (of - hits)
 
 
-LIKELY = np.array([0.2] * 20 + [0.8] * 20)
-OUTCOME = np.array(right(6, 20) + right(14, 20))
-
-
 def test_bins_and_error_are_the_hand_reckoned() -> None:
-    bins = reliability(LIKELY, OUTCOME)
-    assert np.allclose(bins, [[20, 0.2, 0.3], [20, 0.8, 0.7]])  # count, confidence, accuracy
-    assert expected_calibration_error(LIKELY, OUTCOME) == pytest.approx(0.1)  # (20·0.1 + 20·0.1) / 40
-
-
-def test_error_weighs_bins_by_their_answers() -> None:
+    likely, outcome = np.array([0.2] * 20 + [0.8] * 20), np.array(right(6, 20) + right(14, 20))
+    assert np.allclose(reliability(likely, outcome), [[20, 0.2, 0.3], [20, 0.8, 0.7]])  # count, confidence, accuracy
+    for answers, bins in ((1, 1), (39, 1), (40, 2), (1000, 10)):  # few answers make few bins
+        assert len(reliability(np.linspace(0.1, 0.9, answers), np.ones(answers))) == bins
     likely, outcome = np.array([0.2] * 30 + [0.8] * 10), np.array(right(9, 30) + right(5, 10))
-    assert expected_calibration_error(likely, outcome) == pytest.approx(0.15)  # of 0.1, 0.3: equals are not parted
-
-
-def test_a_calibrated_model_has_little_error_and_an_inverted_one_much() -> None:
-    generator = np.random.default_rng(0)
-    probability = generator.random(20_000)
-    outcome = (generator.random(20_000) < probability).astype(float)
-    assert expected_calibration_error(probability, outcome) < 0.02
-    assert expected_calibration_error(1 - probability, outcome) == pytest.approx(0.5, abs=0.02)
-
-
-@pytest.mark.parametrize(("answers", "bins"), [(1, 1), (39, 1), (40, 2), (200, 10), (1000, 10)])
-def test_few_answers_make_few_bins(answers: int, bins: int) -> None:
-    assert len(reliability(np.linspace(0.1, 0.9, answers), np.ones(answers))) == bins
-
-
-def test_brier_score_of_the_documented_example() -> None:
-    """Of scikit-learn's brier_score_loss."""
+    assert calibration_error(likely, outcome) == pytest.approx(0.15)  # (30·0.1 + 10·0.3) / 40
+    # the documented example of scikit-learn's brier_score_loss
     assert brier_score(np.array([0.1, 0.9, 0.8, 0.3]), np.array([0.0, 1.0, 1.0, 0.0])) == pytest.approx(0.0375)
 
 
 def test_the_table_holds_the_hand_reckoned_of_all_seeds_and_no_test_rows(tmp_path: Path) -> None:
-    sure_when_right = [0.9] * 20 + [0.1] * 20
-    marks = [1] * 20 + [0] * 20
+    sure_when_right, marks = [0.9] * 20 + [0.1] * 20, [1] * 20 + [0] * 20
     write_variant(tmp_path, "rope", [[0] * 40] * 2, [marks] * 2, curve_rows=2, probability=[sure_when_right] * 2)
     result = summarise(read_evaluation(tmp_path / "rope"), 40)
-    assert [len(each) for each in confidence(result)] == [80, 80]
     # |1 - 0.9| and |0 - 0.1|; (0.1)²; accuracy alone ½ · ½
     assert "| rope | 50.0 | 50.0 | 10.0 | 0.010 | 0.250 |" in calibration_table([result])
     (axes,) = draw_calibration([result]).axes
     assert np.allclose(axes.lines[0].get_xydata(), [[10, 0], [90, 100]])
-
-
-@pytest.mark.parametrize("wrong", ["1.5", "nan", "high"])
-def test_a_probability_that_is_none_is_refused(tmp_path: Path, wrong: str) -> None:
-    write_variant(tmp_path, "rope", [[0]], [[1]], curve_rows=2)
-    path = tmp_path / "rope" / "predictions.tsv"
-    path.write_text(path.read_text().replace("0.50", wrong))
-    with pytest.raises(StudyError, match=r"rope: a dev row"):
-        summarise(read_evaluation(tmp_path / "rope"), 1)

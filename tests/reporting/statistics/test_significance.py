@@ -4,61 +4,32 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.significance import (
-    NO,
-    THESE_SEEDS,
-    YES,
-    Difference,
-    Sample,
-    compare_pairs,
-    holm,
-    paired,
-    shown_p,
-    shown_points,
-    sign_flip_test,
-)
+from stages.reporting.statistics.significance import Sample, compare_pairs, holm, paired, sign_flip_test
 
 
 def test_sign_flip_test_gives_fishers_count_of_darwins_maize() -> None:
     """Fisher 1935, The Design of Experiments, section 21: 1,726 of the 2^15 signs, in eighths of an inch."""
     darwin = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48])
     assert sign_flip_test(darwin) == pytest.approx(1726 / 2**15, rel=1e-12)
-    assert sign_flip_test(-darwin) == pytest.approx(1726 / 2**15, rel=1e-12)
 
 
 def test_sign_flip_test_equals_scipys_exact_permutation_test() -> None:
-    generator = np.random.default_rng(1)
-    for _ in range(5):
-        differences = generator.integers(-3, 4, size=11)
-        exact = stats.permutation_test(
-            (differences,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True
-        )
+    for differences in np.random.default_rng(1).integers(-3, 4, size=(5, 11)):
+        exact = stats.permutation_test((differences,), np.sum, permutation_type="samples", n_resamples=np.inf)
         assert sign_flip_test(differences) == pytest.approx(exact.pvalue, rel=1e-12)
 
 
-@pytest.mark.parametrize(("gained", "lost"), [(150, 86), (5, 0), (3, 3), (0, 1), (400, 20)])
+@pytest.mark.parametrize(("gained", "lost"), [(150, 86), (3, 3), (0, 1), (0, 0)])
 def test_with_one_seed_it_is_the_exact_mcnemar_test(gained: int, lost: int) -> None:
     differences = np.repeat([1, -1, 0], [gained, lost, 40])
-    exact = stats.binomtest(gained, gained + lost, 0.5).pvalue
+    exact = stats.binomtest(gained, gained + lost, 0.5).pvalue if gained + lost else 1
     assert sign_flip_test(differences) == pytest.approx(exact, rel=1e-9)
-
-
-def test_without_any_difference_p_is_one() -> None:
-    assert sign_flip_test(np.zeros(7, dtype=int)) == 1
-    assert sign_flip_test(np.array([1])) == 1  # one question proves nothing
-    assert sign_flip_test(np.array([2, -2])) == 1
-
-
-def test_means_over_unequal_numbers_of_seeds_are_compared_whole() -> None:
-    first, second = np.array([[1, 0], [1, 1]]), np.array([[1, 0, 0], [1, 1, 1]])
-    assert paired(first, second).tolist() == [3 - 2, 0]  # 1/2 - 1/3 in sixths
 
 
 def test_holm_gives_the_documented_examples() -> None:
     """Examples of pingouin.multicomp and of stdlib's padjust."""
     assert holm([0.50, 0.003, 0.32, 0.054, 0.0003]) == pytest.approx([0.64, 0.012, 0.64, 0.162, 0.0015])
     assert holm([0.319, 0.201, 0.4, 0.374, 0.113]) == pytest.approx([0.957, 0.804, 0.957, 0.957, 0.565])
-    assert holm([0.03]) == [0.03]
     assert holm([0.6, 0.6]) == [1, 1]
 
 
@@ -70,8 +41,10 @@ def test_the_whole_family_is_corrected_and_points_are_percent() -> None:
     assert (far.points, near.points) == (70.0, 4.0)
     assert near.p == near.corrected_p == pytest.approx(2 / 2**4)  # four questions, all one way
     assert far.corrected_p == pytest.approx(2 * far.p)
-    assert far.significant == YES and near.significant == NO
+    assert far.significant == "yes" and near.significant == "no"
     assert compare_pairs([(a, c)])[0].ci_low == near.ci_low  # whatever else is compared
+    first, second = np.array([[1, 0], [1, 1]]), np.array([[1, 0, 0], [1, 1, 1]])  # unequal numbers of seeds
+    assert paired(first, second).tolist() == [3 - 2, 0]  # 1/2 - 1/3 in sixths
 
 
 def test_a_difference_that_seeds_could_have_made_is_called_so() -> None:
@@ -79,15 +52,4 @@ def test_a_difference_that_seeds_could_have_made_is_called_so() -> None:
     seeds[:60, 0] = 1  # one seed knows much, the other nothing
     (found,) = compare_pairs([(Sample("a", seeds), Sample("b", np.zeros((100, 2), dtype=int)))])
     assert found.corrected_p < 0.001 and found.ci_low == 0
-    assert found.significant == THESE_SEEDS
-
-
-def test_what_is_shown_is_short() -> None:
-    assert [shown_p(p) for p in (1e-30, 0.00099, 0.001, 0.0425, 1.0)] == [
-        "< 0.001",
-        "< 0.001",
-        "0.001",
-        "0.043",
-        "1.000",
-    ]
-    assert shown_points(Difference(3.0, -1.5, 7.5, 0.1, 0.2)) == "+3.0 (-1.5 to +7.5)"
+    assert found.significant == "for these seeds"
