@@ -22,7 +22,7 @@ import safetensors
 
 import stages
 from tests.project import write_params
-from tests.tiny import ROOT, VARIANTS, tiny_prepared
+from tests.tiny import VARIANTS, tiny_prepared
 
 RECIPE, VARIANT = "handout", VARIANTS[0]
 ARGUMENTS = ("--recipe", RECIPE, "--variant", VARIANT)
@@ -86,29 +86,28 @@ class Life:
             time.sleep(0.002)
 
 
-def begin(folder: Path, stage: str = "pretrain", *arguments: str, threads: int = 1, orphan: bool = False) -> Life:
+def begin(folder: Path, stage: str = "pretrain", *arguments: str, orphan: bool = False) -> Life:
     """Begin a stage in a project's folder; of an orphan the process that starts it ends at once."""
     stderr = folder.parent / f"{folder.name}.stderr"
-    process = SERVER.Process(target=_live, args=(folder, stage, arguments, stderr, threads, orphan))
+    process = SERVER.Process(target=_live, args=(folder, stage, arguments, stderr, orphan))
     process.start()
     return Life(process, stderr)
 
 
-def run(folder: Path, stage: str = "pretrain", *arguments: str, **options: int) -> str:
+def run(folder: Path, stage: str = "pretrain", *arguments: str) -> str:
     """Run a stage to its good end: what it wrote to stderr."""
-    code, stderr = begin(folder, stage, *arguments, **options).end()
+    code, stderr = begin(folder, stage, *arguments).end()
     assert code == 0, stderr
     return stderr
 
 
-def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, threads: int, orphan: bool) -> None:
+def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, orphan: bool) -> None:
     import torch
 
     os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
     sys.stderr = os.fdopen(2, "w", buffering=1)
     os.chdir(folder)
-    os.environ |= {"OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT)}  # of the processes that it starts
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as without nohup, under which tests may run
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module = importlib.import_module(f"stages.{stage}")
@@ -120,21 +119,21 @@ def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, th
     module.main()
 
 
-def steps_done(folder: Path, stage: str, name: str, steps: int = STEPS) -> int:
-    """The steps in the checkpoint of a training `name` in a project's folder; all `steps` where it has ended."""
+def steps_done(folder: Path, stage: str, name: str) -> int:
+    """The steps in the checkpoint of a training `name` in a project's folder; all where it has ended."""
     for work in (folder / "work").glob(f"{stage}-*"):
         try:
             with safetensors.safe_open(work / f"{name}.checkpoint", framework="np") as file:
                 return int(json.loads(file.metadata()["facts"])["steps"])
         except FileNotFoundError:
             if (work / f"{name}.json").exists():  # looked for last: in between it may have ended
-                return steps
+                return STEPS
     return 0
 
 
-def all_steps(folder: Path, stage: str, steps: int = STEPS) -> int:
-    """The steps done of all trainings of a stage, each of `steps`."""
-    return sum(steps_done(folder, stage, name, steps) for name in TRAININGS[stage])
+def all_steps(folder: Path, stage: str) -> int:
+    """The steps done of all trainings of a stage."""
+    return sum(steps_done(folder, stage, name) for name in TRAININGS[stage])
 
 
 def fingerprint(output: Path) -> str:
