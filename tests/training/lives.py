@@ -4,7 +4,6 @@ What a stage imports is loaded once, in a server, and each life of a training is
 tenths of a second instead of seconds.
 """
 
-import hashlib
 import importlib
 import json
 import multiprocessing
@@ -112,7 +111,6 @@ def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, or
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module = importlib.import_module(f"stages.{stage}")
     sys.argv = [stage, *ARGUMENTS, *arguments]
-    stages.STARTED_BY = os.getppid()
     if orphan and os.fork():
         signal.pause()
     stages.STARTED_BY = os.getppid()
@@ -136,13 +134,9 @@ def all_steps(folder: Path, stage: str) -> int:
     return sum(steps_done(folder, stage, name) for name in TRAININGS[stage])
 
 
-def fingerprint(output: Path) -> str:
-    """One hash of all weights and curves in a folder."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in output.iterdir() if path.suffix in (".safetensors", ".csv")):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+def results(output: Path) -> dict[str, bytes]:
+    """All weights and curves in a folder."""
+    return {path.name: path.read_bytes() for path in output.iterdir() if path.suffix in (".safetensors", ".csv")}
 
 
 def unfinished(folder: Path) -> list[Path]:

@@ -117,34 +117,10 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
 @needs_gpu
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_seed_of_a_step_decides_a_graphs_dropout(variant: str) -> None:
-    trainer = dropping(variant)
+    model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
+    trainer = trainer_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)
     parts, losses = trainer.cut(batch(16)), []
     for seed in (1, 2, 1):  # the first makes the graph
         torch.manual_seed(seed)
         losses.append(trainer.clipped_gradients(parts).item())
     assert losses[0] == losses[2] != losses[1]
-
-
-@needs_gpu
-@pytest.mark.usefixtures("fixed_sums")
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_restored_trainer_goes_on_bit_for_bit(variant: str) -> None:
-    straight, resumed = dropping(variant), dropping(variant)
-
-    def go_on(trainer: Trainer, steps: range) -> None:
-        for number in steps:
-            torch.manual_seed(number)
-            trainer.step(trainer.cut(batch(16 + 32 * (number % 2), number)), 1e-3)
-
-    go_on(straight, range(4))
-    resumed.restore({name: tensor.clone() for name, tensor in straight.state().items()})
-    for each in (straight, resumed):
-        go_on(each, range(4, 8))
-    for name, tensor in straight.state().items():
-        assert torch.equal(tensor, resumed.state()[name]), name
-
-
-def dropping(variant: str) -> Trainer:
-    """A trainer on the GPU whose model drops values."""
-    model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
-    return trainer_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)

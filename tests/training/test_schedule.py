@@ -40,15 +40,14 @@ def test_the_published_rate_after_48_epochs_from_scratch_is_met_to_four_digits_a
 
 
 @pytest.mark.parametrize("first_and_last", [(161, 242), (564, 645)])
-def test_the_rate_lies_on_its_minimum_twice(first_and_last: tuple[int, int]) -> None:
+def test_the_rate_lies_on_its_minimum_twice_and_at_its_peak_at_first_and_in_between(
+    first_and_last: tuple[int, int],
+) -> None:
     first, last = first_and_last
     for epoch in range(first, last + 1):
         assert rates(epoch)[-1] == pytest.approx(6e-4, rel=1e-12)
     assert rates(first - 1)[-1] > 6e-4
     assert rates(last + 1)[-1] > 6e-4
-
-
-def test_the_rate_is_at_its_peak_at_first_and_in_epoch_403_again() -> None:
     assert PRETRAINING.rate(0) == 6e-3  # 128 x 127 tokens exceed the warm-up of 10,240
     assert max(rates(403)) == pytest.approx(6e-3, rel=1e-5)
 
