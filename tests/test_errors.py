@@ -41,7 +41,7 @@ from pathlib import Path
 from stages.system.errors import command
 
 Path("importing").touch()
-time.sleep(0.3)  # torch takes longer
+time.sleep(1)  # as torch takes
 
 @command
 def main():

@@ -39,8 +39,8 @@ SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["stages.pretrain", "stages.finetune", "tests.training.lives", "torch._dynamo"])
 
 
-def new_project(folder: Path, change: Callable[[dict[str, Any]], None] = lambda content: None) -> Path:
-    """A project whose trainings last a second, with a checkpoint after every step; its settings changed further."""
+def new_project(folder: Path) -> Path:
+    """A project whose trainings last a second, with a checkpoint after every step."""
 
     def tiny(content: dict[str, Any]) -> None:
         content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 0.0}
@@ -50,7 +50,6 @@ def new_project(folder: Path, change: Callable[[dict[str, Any]], None] = lambda 
         recipe["pretrain"] |= {"epochs": 6, "batch_size": 2, "learning_rate": 0.003}
         recipe["pretrain"]["objectives"]["span_corruption"] |= {"shortest_document": 4, "longest_document": 30}
         recipe["finetune"] |= {"scratch_epochs": 6, "pretrained_epochs": 6, "batch_size": 2}
-        change(content)
 
     prepared = folder / "data" / "prepared" / RECIPE
     prepared.mkdir(parents=True)
