@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -21,24 +22,17 @@ def ended(main: Callable[[], None]) -> object:
     return end.value.code
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(
-    number: signal.Signals, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def main() -> None:
         with new_folder(tmp_path / "made") as folder:
             (folder / "half").write_text("half", encoding="utf-8")
-            signal.raise_signal(number)
+            signal.raise_signal(signal.SIGTERM)
 
-    before = signal.getsignal(signal.SIGTERM)
-    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal, also where tests run without
-    try:
-        assert ended(main) == 130
-    finally:
-        signal.signal(signal.SIGINT, ignored)
+    assert ended(main) == 130
     assert capsys.readouterr().err == "stopped\n"
     assert list(tmp_path.iterdir()) == []
-    assert signal.getsignal(signal.SIGTERM) == before
 
 
 SLOW = """
@@ -97,7 +91,4 @@ def test_another_failure_of_torch_is_not_taken_for_one_of_memory() -> None:
     ],
 )
 def test_a_mistake_and_a_full_disk_end_in_one_line(failure: Exception, line: str) -> None:
-    def main() -> None:
-        raise failure
-
-    assert ended(main) == f"error: {line}"
+    assert ended(Mock(side_effect=failure, __name__="main")) == f"error: {line}"

@@ -1,6 +1,6 @@
 """Weights on disk: read as written, the same bytes each time, and damage told in one line."""
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,41 +17,22 @@ TENSORS = {
 }
 
 
-def test_tensors_and_facts_are_read_back(tmp_path: Path) -> None:
+def test_tensors_and_facts_are_read_back_and_make_the_same_bytes(tmp_path: Path) -> None:
     save_tensors(tmp_path / "file", TENSORS, steps=3, seconds=1.5, name="Zoé")
     tensors, facts = load_tensors(tmp_path / "file")
     assert facts == {"steps": 3, "seconds": 1.5, "name": "Zoé"}
-    assert set(tensors) == set(TENSORS)
-    for name, tensor in TENSORS.items():
-        assert tensors[name].dtype == tensor.dtype
-        assert torch.equal(tensors[name], tensor)
+    torch.testing.assert_close(tensors, TENSORS, rtol=0, atol=0)
+    save_tensors(tmp_path / "again", dict(reversed(tensors.items())), name="Zoé", seconds=1.5, steps=3)
+    assert (tmp_path / "file").read_bytes() == (tmp_path / "again").read_bytes()
 
 
-def test_equal_tensors_and_facts_are_equal_bytes(tmp_path: Path) -> None:
-    save_tensors(tmp_path / "one", TENSORS, steps=3, seconds=1.5)
-    save_tensors(tmp_path / "two", dict(reversed(TENSORS.items())), seconds=1.5, steps=3)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-@pytest.mark.parametrize("damage", ["empty", "cut", "cut header", "text", "zeros"])
-def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda whole: whole[:-1], lambda whole: whole[:20], lambda _: b"{}"])
+def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "seed-1.safetensors"
     save_tensors(path, TENSORS)
-    whole = path.read_bytes()
-    content = {
-        "empty": b"",
-        "cut": whole[:-1],
-        "cut header": whole[:20],
-        "text": json.dumps({"weights": [1, 2]}).encode(),
-        "zeros": bytes(len(whole)),
-    }
-    path.write_bytes(content[damage])
-    with pytest.raises(StudyError) as told:
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(StudyError, match=rf"\A{path} is damaged \(.*\); delete it and run `dvc repro`\Z"):
         load_tensors(path)
-    message = str(told.value)
-    assert message.startswith(f"{path} is damaged (")
-    assert message.endswith("; delete it and run `dvc repro`")
-    assert "\n" not in message
 
 
 def test_a_missing_file_is_told_with_what_makes_it(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import functools
 import signal
 import sys
 from collections.abc import Callable
-from typing import NoReturn
 
 
 class StudyError(Exception):
@@ -30,7 +29,7 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
 
     @functools.wraps(main)
     def run() -> None:
-        previous = signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
@@ -49,11 +48,5 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
         except KeyboardInterrupt as stop:
             print(str(stop) or "stopped", file=sys.stderr)
             sys.exit(130)
-        finally:
-            signal.signal(signal.SIGTERM, previous or signal.SIG_DFL)
 
     return run
-
-
-def _interrupt(number: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt

@@ -1,7 +1,7 @@
 """Atomic writes: a reader finds the old content, the new or, for a folder, for a moment none; never a part of it.
 
 One process at a time writes a path: a training holds a lock, other stages DVC's. What a kill leaves is
-hidden beside the path, as .<name>.partial or .<name>.replaced, until the next write.
+hidden beside the path, as .<name>.partial, until the next write.
 """
 
 import hashlib
@@ -77,36 +77,18 @@ def new_folder(path: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written; the error's filename is `path`, or what would be a file in it.
     """
-    new, old = path.with_name(f".{path.name}.partial"), path.with_name(f".{path.name}.replaced")
+    hidden = path.with_name(f".{path.name}.partial")
+    new = hidden / "new"
+    shutil.rmtree(hidden, ignore_errors=True)  # of a kill
     try:
-        _restore(path, old)  # after a kill
-        _delete(new)
         new.mkdir(parents=True)
         yield new
         if os.path.lexists(path):
-            os.replace(path, old)
+            os.replace(path, hidden / "old")  # to delete it there would show a part of it
         os.replace(new, path)
-    except BaseException as error:
-        with suppress(OSError):
-            _restore(path, old)
-        with suppress(OSError):
-            _delete(new)
-        if isinstance(error, OSError) and error.filename and Path(error.filename).is_relative_to(new):
+    except OSError as error:
+        if error.filename and Path(error.filename).is_relative_to(new):
             error.filename = str(path / Path(error.filename).relative_to(new))
         raise
-    _delete(old)
-
-
-def _restore(path: Path, old: Path) -> None:
-    """Put back what was moved away, where nothing came in its stead."""
-    if os.path.lexists(path):
-        _delete(old)
-    elif os.path.lexists(old):
-        os.replace(old, path)
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)

@@ -5,7 +5,6 @@ import ctypes
 LIBRARY = ctypes.CDLL(None)
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters
 LARGEST_KEPT = 2**25  # bytes: the largest blocks that can be kept
-ALL = -1  # no limit
 
 
 def keep_free_memory() -> None:
@@ -14,7 +13,7 @@ def keep_free_memory() -> None:
     By default their pages go back to the system and are faulted in again and zeroed, some twenty thousand a step of
     recipe `handout`: 5 % of its time.
     """
-    set_thresholds(mapped=LARGEST_KEPT, trimmed=ALL)
+    set_thresholds(mapped=LARGEST_KEPT, trimmed=-1)  # no limit
 
 
 def release_free_memory() -> None:

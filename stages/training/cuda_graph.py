@@ -42,7 +42,8 @@ class GraphTrainer(Trainer):
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         shapes = tuple(part.inputs.shape for part in parts)
-        characters = _joined(parts).pin_memory()
+        pieces = [each.ravel() for part in parts for each in (part.inputs, part.targets)]
+        characters = torch.from_numpy(np.concatenate(pieces)).pin_memory()  # they reach the device in one piece
         if shapes not in self.graphs:
             self.graphs[shapes] = _Graph(self, shapes, characters)
         return self.graphs[shapes].replay(characters)
@@ -102,20 +103,14 @@ def _padded(examples: Examples, rows: np.ndarray, context: int) -> Examples:
     missing = _multiple(len(rows)) - len(rows)
 
     def padded(matrix: np.ndarray) -> np.ndarray:
-        return np.concatenate([columns(matrix[rows], width), np.full((missing, width), PAD)])
+        return np.pad(columns(matrix[rows], width), ((0, missing), (0, 0)), constant_values=PAD)
 
-    lengths = np.concatenate([examples.lengths[rows], np.zeros(missing, dtype=np.int64)])
-    return Examples(padded(examples.inputs), padded(examples.targets), lengths)
+    return Examples(padded(examples.inputs), padded(examples.targets), np.pad(examples.lengths[rows], (0, missing)))
 
 
 def _multiple(count: int) -> int:
     """The smallest multiple of SHAPE_STEP that is no less."""
     return -(-int(count) // SHAPE_STEP) * SHAPE_STEP
-
-
-def _joined(parts: Sequence[Examples]) -> Tensor:
-    """Inputs and targets of all parts, one after another: they reach the device in one piece."""
-    return torch.from_numpy(np.concatenate([each.ravel() for part in parts for each in (part.inputs, part.targets)]))
 
 
 def padded_loss(model: GPT, parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:

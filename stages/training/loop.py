@@ -23,7 +23,6 @@ from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 RELEASE_EVERY = 500  # steps: freed memory that is given back has to be faulted in again
-REST = 50  # times what writing a checkpoint took pass before the next one: writing costs less than 2 % of the time
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ class Job:
 
     @property
     def steps(self) -> int:
-        """Steps in all."""
         return self.epochs * steps_per_epoch(self.rows, self.batch_size)
 
     @property
@@ -70,28 +68,15 @@ class Job:
         return (epochs * self.rows + batches * self.batch_size) * (self.context - 1)
 
 
-@dataclass(frozen=True)
-class History:
-    """How a training went."""
-
-    losses: np.ndarray  # (steps,) mean loss of each step's batch, nats a character
-    seconds: float  # spent in steps, over all resumptions
-
-
 def train(
-    trainer: Trainer,
-    job: Job,
-    seed: int,
-    checkpoint: Path,
-    interval: float,
-    title: str,
-    line: int = 0,
-) -> History:
+    trainer: Trainer, job: Job, seed: int, checkpoint: Path, interval: float, title: str, line: int = 0
+) -> tuple[np.ndarray, float]:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
-    interval: seconds between checkpoints, at least; with 0 every step leaves one, whatever that costs; line: of the
-    terminal, for the progress bar. The weights depend on the seed and the job, not on stops: a step draws everything
-    from its number.
+    Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
+
+    interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar. The weights depend on
+    the seed and the job, not on stops: a step draws everything from its number.
 
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; with a checkpoint written and a
@@ -106,8 +91,8 @@ def train(
         trainer.restore(tensors)
         done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
     keep_free_memory()
-    started = time.monotonic() - seconds
-    written, cost = time.monotonic(), 0.0  # when the last checkpoint was, and the seconds that it took
+    written = time.monotonic()
+    started = written - seconds
     fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
 
     def look() -> None:
@@ -121,13 +106,11 @@ def train(
             )
 
     def save() -> None:
-        nonlocal written, cost
+        nonlocal written
         look()
-        began = time.monotonic()
         tensors = trainer.state() | {"losses": torch.from_numpy(losses)}
-        save_tensors(checkpoint, tensors, steps=done, seconds=began - started)
+        save_tensors(checkpoint, tensors, steps=done, seconds=time.monotonic() - started)
         written = time.monotonic()
-        cost = written - began if interval else 0.0
 
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
     bar = tqdm(total=job.steps, initial=done, desc=title, unit="step", mininterval=often, position=line)
@@ -138,7 +121,7 @@ def train(
             bar.update()
             if done % RELEASE_EVERY == 0:
                 release_free_memory()
-            if time.monotonic() - written >= max(interval, REST * cost):
+            if time.monotonic() - written >= interval:
                 save()
                 bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
             elif len(fresh) == LOOK_EVERY:
@@ -148,7 +131,7 @@ def train(
             raise KeyboardInterrupt(
                 f"stopped after step {done} of {job.steps}{stop.reason}; the same command goes on from there"
             )
-    return History(losses, time.monotonic() - started)
+    return losses, time.monotonic() - started
 
 
 def step(trainer: Trainer, job: Job, seed: int, number: int) -> torch.Tensor:

@@ -22,7 +22,7 @@ from stages.model.gpt import GPT
 from stages.system.files import new_folder, read_json, write_bytes, write_json, write_text
 from stages.training.batches import steps_per_epoch
 from stages.training.cuda_graph import trainer_for
-from stages.training.loop import History, Job, train
+from stages.training.loop import Job, train
 from stages.training.seeds import go_apart, train_apart
 from stages.training.work import folder_of, locked, work_folder
 
@@ -72,19 +72,19 @@ class Run:
             StudyError: another process is at one.
         """
         for name, training in self.plan(self.work, seed).items():
-            checkpoint = self.work / f"{name}.checkpoint"
             with locked(self.work / f"{name}.lock", PATIENCE):
                 if not self.ended(name):
-                    self._train(name, training, seed, checkpoint)
-                checkpoint.unlink(missing_ok=True)  # a kill may have left it beside the facts
+                    self._train(name, training, seed)
+                (self.work / f"{name}.checkpoint").unlink(missing_ok=True)  # a kill may have left it beside the facts
 
-    def _train(self, name: str, training: Training, seed: int, checkpoint: Path) -> None:
+    def _train(self, name: str, training: Training, seed: int) -> None:
         result, experiment, job = self.work / name, self.experiment, training.job
         trainer = trainer_for(training.model(), experiment.recipe.optimizer, experiment.backend)
         title = f"{experiment.recipe_name} {experiment.variant} {job.phase.replace('_', ' ')}, seed {seed}"
         line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
-        history = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line)
-        curve = _curve(experiment.variant, job, history, seed)
+        checkpoint = result.with_suffix(".checkpoint")
+        losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line)
+        curve = _curve(experiment.variant, job, losses, seed)
         save_tensors(result.with_suffix(".safetensors"), trainer.weights())
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
         facts = {
@@ -93,7 +93,7 @@ class Run:
             "parameters": trainer.model.parameter_count,
             "loss": float(curve.loss.iloc[-1]),
             "examples": job.rows * job.epochs,
-            "seconds": round(history.seconds, 2),
+            "seconds": round(seconds, 2),
             "commit": commit(),  # that of the folder's provenance may be a later one, of the same code
             "device": experiment.backend.device_name,
         }
@@ -101,15 +101,14 @@ class Run:
 
     def publish(self, settings: dict[str, Any], vocabulary: Vocabulary, output: Path) -> None:
         """Replace the folder `output` by the results of all seeds, and what they are of and where they come from."""
-        seeds = self.experiment.recipe.seeds
-        names = [name for seed in seeds for name in self.plan(self.work, seed)]
+        names = [name for seed in self.experiment.recipe.seeds for name in self.plan(self.work, seed)]
         seconds = sum(read_json(self.work / f"{name}.json")["seconds"] for name in names)
         with new_folder(output) as folder:
             for path in [self.work / f"{name}.{suffix}" for name in names for suffix in SUFFIXES]:
                 write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
-            of = {"settings": settings | {"seeds": seeds}, "vocabulary_sha256": vocabulary.sha256}
-            origin = provenance(of["settings"], self.experiment.backend, seconds)
-            write_json(folder / "provenance.json", of | origin)
+            of = settings | {"seeds": self.experiment.recipe.seeds}
+            origin = {"settings": of, "vocabulary_sha256": vocabulary.sha256}
+            write_json(folder / "provenance.json", origin | provenance(of, self.experiment.backend, seconds))
 
 
 def run(
@@ -137,7 +136,7 @@ def run(
         together.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)
 
 
-def _curve(variant: str, job: Job, history: History, seed: int) -> pd.DataFrame:
+def _curve(variant: str, job: Job, losses: np.ndarray, seed: int) -> pd.DataFrame:
     """A row an epoch: its number, its last step, the mean loss of its steps, its last learning rate."""
     steps = steps_per_epoch(job.rows, job.batch_size)
     last_steps = np.arange(steps, job.steps + 1, steps)
@@ -148,7 +147,7 @@ def _curve(variant: str, job: Job, history: History, seed: int) -> pd.DataFrame:
             "phase": job.phase,
             "step": last_steps,
             "epoch": last_steps // steps,
-            "loss": history.losses.reshape(-1, steps).mean(axis=1).round(5),
+            "loss": losses.reshape(-1, steps).mean(axis=1).round(5),
             "learning_rate": [float(f"{job.rate(int(step) - 1):.6g}") for step in last_steps],
         }
     )

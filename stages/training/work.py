@@ -6,8 +6,7 @@ other code, settings, data, kind of device, torch or numpy gets another folder a
 checkpoint.
 
 What ended stays there, so that a further seed is trained alone. A stage that ends well deletes the folders of the same
-stage, recipe and variant that nothing was written to for STALE_DAYS and that no process holds: nobody will go on with
-them. All others stay.
+stage, recipe and variant that nothing was written to for STALE_DAYS: nobody will go on with them.
 """
 
 import hashlib
@@ -41,7 +40,14 @@ def folder_of(name: str, settings: Any, *data: Path) -> Path:
     settings: JSON values that the result depends on; data: the folders of files it depends on. The code it
     depends on is every module of the project that is loaded: import first.
     """
-    folder = WORK / f"{name}-{_digest(settings, data)[:KEY_LENGTH]}"
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    digest.update(f"{torch.__version__} {numpy.__version__}".encode())
+    for path in _loaded_sources():
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    for source in data:
+        digest.update(folder_hash(source).encode())
+    folder = WORK / f"{name}-{digest.hexdigest()[:KEY_LENGTH]}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -56,14 +62,16 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
     folder = folder_of(name, settings, *data)
     with locked(folder / "lock"):
         yield folder
-        _delete_stale(name)
+    for other in WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}"):
+        with suppress(OSError):  # it is somebody else's: what was trained now is unharmed
+            if time.time() - max(path.stat().st_mtime for path in (other, *other.iterdir())) > STALE_DAYS * 86400:
+                shutil.rmtree(other)
+                print(f"{other}: deleted, not written to for {STALE_DAYS} days", file=sys.stderr)
 
 
 @contextmanager
 def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
-    """Hold a lock file while the block runs.
-
-    patience: seconds to wait for a process that holds it.
+    """Hold a lock file while the block runs; wait `patience` seconds for a process that holds it.
 
     Raises:
         StudyError: another process holds it.
@@ -76,30 +84,6 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
         holder = path.read_text(encoding="utf-8")
         who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
         raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}") from error
-
-
-def _delete_stale(name: str) -> None:
-    """Delete the folders of the same name that were last written more than STALE_DAYS ago and that nobody holds."""
-    for folder in sorted(WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}")):
-        with suppress(OSError, StudyError):  # it is held, or somebody else's: what was trained now is unharmed
-            written = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
-            days = (time.time() - written) / (24 * 60 * 60)
-            if days > STALE_DAYS:
-                with locked(folder / "lock"):
-                    shutil.rmtree(folder)
-                print(f"{folder}: deleted, last written {days:.0f} days ago", file=sys.stderr)
-
-
-def _digest(settings: Any, data: tuple[Path, ...]) -> str:
-    digest = hashlib.sha256()
-    for path in _loaded_sources():
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    for folder in data:
-        digest.update(folder_hash(folder).encode())
-    digest.update(json.dumps(settings, sort_keys=True).encode())
-    digest.update(f"{torch.__version__} {numpy.__version__}".encode())
-    return digest.hexdigest()
 
 
 def _loaded_sources() -> list[Path]:

@@ -4,7 +4,6 @@ What a stage imports is loaded once, in a server, and each life of a training is
 tenths of a second instead of seconds.
 """
 
-import hashlib
 import importlib
 import json
 import multiprocessing
@@ -22,7 +21,7 @@ import safetensors
 
 import stages
 from tests.project import write_params
-from tests.tiny import ROOT, VARIANTS, tiny_prepared
+from tests.tiny import VARIANTS, tiny_prepared
 
 RECIPE, VARIANT = "handout", VARIANTS[0]
 ARGUMENTS = ("--recipe", RECIPE, "--variant", VARIANT)
@@ -40,8 +39,8 @@ SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["stages.pretrain", "stages.finetune", "tests.training.lives", "torch._dynamo"])
 
 
-def new_project(folder: Path, change: Callable[[dict[str, Any]], None] = lambda content: None) -> Path:
-    """A project whose trainings last a second, with a checkpoint after every step; its settings changed further."""
+def new_project(folder: Path) -> Path:
+    """A project whose trainings last a second, with a checkpoint after every step."""
 
     def tiny(content: dict[str, Any]) -> None:
         content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 0.0}
@@ -51,7 +50,6 @@ def new_project(folder: Path, change: Callable[[dict[str, Any]], None] = lambda 
         recipe["pretrain"] |= {"epochs": 6, "batch_size": 2, "learning_rate": 0.003}
         recipe["pretrain"]["objectives"]["span_corruption"] |= {"shortest_document": 4, "longest_document": 30}
         recipe["finetune"] |= {"scratch_epochs": 6, "pretrained_epochs": 6, "batch_size": 2}
-        change(content)
 
     prepared = folder / "data" / "prepared" / RECIPE
     prepared.mkdir(parents=True)
@@ -86,64 +84,58 @@ class Life:
             time.sleep(0.002)
 
 
-def begin(folder: Path, stage: str = "pretrain", *arguments: str, threads: int = 1, orphan: bool = False) -> Life:
+def begin(folder: Path, stage: str = "pretrain", *arguments: str, orphan: bool = False) -> Life:
     """Begin a stage in a project's folder; of an orphan the process that starts it ends at once."""
     stderr = folder.parent / f"{folder.name}.stderr"
-    process = SERVER.Process(target=_live, args=(folder, stage, arguments, stderr, threads, orphan))
+    process = SERVER.Process(target=_live, args=(folder, stage, arguments, stderr, orphan))
     process.start()
     return Life(process, stderr)
 
 
-def run(folder: Path, stage: str = "pretrain", *arguments: str, **options: int) -> str:
+def run(folder: Path, stage: str = "pretrain", *arguments: str) -> str:
     """Run a stage to its good end: what it wrote to stderr."""
-    code, stderr = begin(folder, stage, *arguments, **options).end()
+    code, stderr = begin(folder, stage, *arguments).end()
     assert code == 0, stderr
     return stderr
 
 
-def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, threads: int, orphan: bool) -> None:
+def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, orphan: bool) -> None:
     import torch
 
     os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
     sys.stderr = os.fdopen(2, "w", buffering=1)
     os.chdir(folder)
-    os.environ |= {"OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT)}  # of the processes that it starts
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as without nohup, under which tests may run
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module = importlib.import_module(f"stages.{stage}")
     sys.argv = [stage, *ARGUMENTS, *arguments]
-    stages.STARTED_BY = os.getppid()
     if orphan and os.fork():
         signal.pause()
     stages.STARTED_BY = os.getppid()
     module.main()
 
 
-def steps_done(folder: Path, stage: str, name: str, steps: int = STEPS) -> int:
-    """The steps in the checkpoint of a training `name` in a project's folder; all `steps` where it has ended."""
+def steps_done(folder: Path, stage: str, name: str) -> int:
+    """The steps in the checkpoint of a training `name` in a project's folder; all where it has ended."""
     for work in (folder / "work").glob(f"{stage}-*"):
         try:
             with safetensors.safe_open(work / f"{name}.checkpoint", framework="np") as file:
                 return int(json.loads(file.metadata()["facts"])["steps"])
         except FileNotFoundError:
             if (work / f"{name}.json").exists():  # looked for last: in between it may have ended
-                return steps
+                return STEPS
     return 0
 
 
-def all_steps(folder: Path, stage: str, steps: int = STEPS) -> int:
-    """The steps done of all trainings of a stage, each of `steps`."""
-    return sum(steps_done(folder, stage, name, steps) for name in TRAININGS[stage])
+def all_steps(folder: Path, stage: str) -> int:
+    """The steps done of all trainings of a stage."""
+    return sum(steps_done(folder, stage, name) for name in TRAININGS[stage])
 
 
-def fingerprint(output: Path) -> str:
-    """One hash of all weights and curves in a folder."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in output.iterdir() if path.suffix in (".safetensors", ".csv")):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+def results(output: Path) -> dict[str, bytes]:
+    """All weights and curves in a folder."""
+    return {path.name: path.read_bytes() for path in output.iterdir() if path.suffix in (".safetensors", ".csv")}
 
 
 def unfinished(folder: Path) -> list[Path]:

@@ -18,21 +18,18 @@ def epoch(number: int, rows: int, batch_size: int, seed: int = 1) -> np.ndarray:
     return np.concatenate([rows_of_step(rows, batch_size, seed, number * steps + i) for i in range(steps)])
 
 
-@pytest.mark.parametrize(("rows", "batch_size"), [(1, 1), (7, 3), (8, 4), (5, 100), (2937, 128)])
-def test_an_epoch_holds_every_row_once(rows: int, batch_size: int) -> None:
-    for number in (0, 1, 17):
-        assert sorted(epoch(number, rows, batch_size)) == list(range(rows))
+@pytest.mark.parametrize(("rows", "batch_size", "last"), [(1, 1, 1), (7, 3, 1), (8, 4, 4), (5, 100, 5)])
+def test_an_epoch_holds_every_row_once_and_its_last_batch_alone_is_short(rows: int, batch_size: int, last: int) -> None:
+    steps = steps_per_epoch(rows, batch_size)
+    for epoch in (0, 1, 17):
+        batches = [rows_of_step(rows, batch_size, 1, epoch * steps + step) for step in range(steps)]
+        assert sorted(np.concatenate(batches)) == list(range(rows))
+        assert [len(batch) for batch in batches] == [batch_size] * (steps - 1) + [last]
 
 
 def test_epochs_and_seeds_have_orders_of_their_own() -> None:
-    orders = [tuple(epoch(number, 50, 8, seed)) for number in range(5) for seed in (1, 2)]
-    assert len(set(orders)) == 10
-    assert tuple(range(50)) not in orders
-
-
-def test_only_the_last_batch_of_an_epoch_is_short() -> None:
-    sizes = [len(rows_of_step(10, 4, seed=1, step=step)) for step in range(6)]
-    assert sizes == [4, 4, 2, 4, 4, 2]
+    orders = [tuple(rows_of_step(50, 50, seed, epoch)) for epoch in range(5) for seed in (1, 2)]
+    assert len({*orders, tuple(range(50))}) == 11
 
 
 def test_each_purpose_seed_and_step_has_random_numbers_of_its_own() -> None:
@@ -42,10 +39,10 @@ def test_each_purpose_seed_and_step_has_random_numbers_of_its_own() -> None:
     assert draws == [generator(*key).integers(2**63) for key in keys]
 
 
-def batch(rows: int, seed: int = 0, shortest: int = 4) -> Examples:
+def batch(rows: int) -> Examples:
     documents = tiny_prepared().documents
-    draws = np.random.default_rng(seed)
-    return span_corruption(documents, draws.integers(len(documents), size=rows), spans(shortest, 30), draws)
+    draws = np.random.default_rng(0)
+    return span_corruption(documents, draws.integers(len(documents), size=rows), spans(4, 30), draws)
 
 
 def content(examples: Examples) -> list[tuple[bytes, bytes]]:
@@ -54,9 +51,9 @@ def content(examples: Examples) -> list[tuple[bytes, bytes]]:
     return [(inputs[:length].tobytes(), targets[:length].tobytes()) for inputs, targets, length in rows]
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 31, 64])
+@pytest.mark.parametrize("rows", [1, 3, 64])
 @pytest.mark.parametrize("row_step", [1, 4, 16])
-def test_the_parts_together_are_the_batch(rows: int, row_step: int) -> None:
+def test_the_parts_are_the_batch_by_length_and_hardly_wider_than_their_longest_row(rows: int, row_step: int) -> None:
     whole = batch(rows)
     cut = split_by_length(whole, part_cost=0, row_step=row_step)
     assert sorted(pair for part in cut for pair in content(part)) == sorted(content(whole))
@@ -64,15 +61,8 @@ def test_the_parts_together_are_the_batch(rows: int, row_step: int) -> None:
     for part in cut:
         beyond = np.arange(part.inputs.shape[1]) >= part.lengths[:, None]
         assert (part.targets[beyond] == PAD).all()
-
-
-def test_parts_are_ordered_by_length_and_hardly_wider_than_their_longest_row() -> None:
-    cut = split_by_length(batch(64))
-    lengths = np.concatenate([part.lengths for part in cut])
-    assert (np.diff(lengths) >= 0).all()
-    for part in cut:
         assert part.lengths.max() <= part.inputs.shape[1] < part.lengths.max() + 8
-        assert part.inputs.shape == part.targets.shape
+    assert (np.diff(np.concatenate([part.lengths for part in cut])) >= 0).all()
 
 
 @pytest.mark.parametrize("rows", [1, 2, 31, 64])
@@ -88,9 +78,7 @@ def test_packed_rows_are_the_batch_without_pad(rows: int, step: int) -> None:
     for (inputs, targets), (all_inputs, all_targets), length in zip(said, whole, own, strict=True):
         assert (inputs == all_inputs[: len(inputs)]).all() and (targets == all_targets[: len(targets)]).all()
         assert length <= len(inputs) <= len(all_inputs)
-        assert (inputs[length + 1 :] == PAD).all() and (
-            targets[length:] == PAD
-        ).all()  # the last character is no target
+        assert not inputs[length + 1 :].any() and not targets[length:].any()  # PAD; the last character is no target
     assert len(packed.inputs) - own.sum() < step
     room = sum(part.inputs.size for part in parts)
     assert len(packed.inputs) % step == 0 or len(packed.inputs) == room

@@ -41,17 +41,13 @@ def batch(rows: int, seed: int = 0) -> Examples:
     return span_corruption(PREPARED.documents, chosen, spans(4, 30), np.random.default_rng(seed))
 
 
-def tensors(examples: Examples) -> tuple[torch.Tensor, torch.Tensor]:
-    return torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)
-
-
 def of_rows(parts: list[Examples]) -> list[tuple[list[int], list[int]]]:
     """Inputs and targets of each row that has any, without PAD at their ends."""
     rows = [pair for part in parts for pair in zip(part.inputs, part.targets, part.lengths, strict=True)]
     return sorted((i[:length].tolist(), t[:length].tolist()) for i, t, length in rows if length)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 16, 33, 64, 121])
+@pytest.mark.parametrize("rows", [1, 2, 33, 64])
 def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_them(rows: int) -> None:
     examples = batch(rows)
     parts = fixed_shapes(examples, MODEL.context)
@@ -68,18 +64,16 @@ def test_the_shorter_half_of_a_batch_is_padded_to_its_own_longest() -> None:
     short, long = np.full((40, 65), 5), np.full((40, 65), 6)
     examples = Examples.of(np.concatenate([long, short]), np.array([60] * 40 + [20] * 40))
     assert [part.inputs.shape for part in fixed_shapes(examples, 64)] == [(64, 32), (64, 64)]
-
-
-def test_no_more_columns_than_the_context_are_made() -> None:
-    assert {part.inputs.shape for part in fixed_shapes(batch(8), context=24)} == {(32, 24)}
+    assert [part.inputs.shape for part in fixed_shapes(examples, 24)] == [(64, 24), (64, 24)]  # no wider than a context
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str) -> None:
     examples, model = batch(24), loud(tiny_model(variant, VOCABULARY))
+    halves = fixed_shapes(examples, MODEL.context)
     losses = [
         batch_loss(model, split_by_length(examples)),
-        padded_loss(model, [tensors(part) for part in fixed_shapes(examples, 64)]),
+        padded_loss(model, [(torch.from_numpy(half.inputs), torch.from_numpy(half.targets)) for half in halves]),
     ]
     cut, padded = (torch.autograd.grad(loss, list(model.parameters())) for loss in losses)
     torch.testing.assert_close(losses[1], losses[0], rtol=1e-6, atol=0)
@@ -88,21 +82,17 @@ def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str
 
 
 @pytest.mark.parametrize("precision", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_gradients_stay_in_the_memory_that_graphs_write_to(variant: str, precision: Backend) -> None:
-    examples, models = batch(24), [loud(tiny_model(variant, VOCABULARY)) for _ in range(2)]
-    plain = Trainer(models[0], HANDOUT.optimizer, precision)
-    kept = GraphTrainer(models[1], HANDOUT.optimizer, precision)
+def test_gradients_stay_in_the_memory_that_graphs_write_to(precision: Backend) -> None:
+    plain, kept = (
+        trainer(loud(tiny_model("vanilla", VOCABULARY)), HANDOUT.optimizer, precision)
+        for trainer in (Trainer, GraphTrainer)
+    )
     buffers = [master.grad for master in kept.masters]
     for each in (plain, kept):
-        each.gradients(split_by_length(examples))
+        each.gradients(split_by_length(batch(24)))
     for ours, buffer, theirs in zip(kept.masters, buffers, plain.masters, strict=True):
         assert ours.grad is buffer and theirs.grad is not None
         assert torch.equal(buffer, theirs.grad)
-
-
-def test_a_cpu_gets_no_graphs() -> None:
-    assert type(trainer_for(tiny_model("vanilla"), HANDOUT.optimizer, FLOAT32)) is Trainer
 
 
 @needs_gpu
@@ -127,34 +117,10 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
 @needs_gpu
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_seed_of_a_step_decides_a_graphs_dropout(variant: str) -> None:
-    trainer = dropping(variant)
+    model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
+    trainer = trainer_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)
     parts, losses = trainer.cut(batch(16)), []
     for seed in (1, 2, 1):  # the first makes the graph
         torch.manual_seed(seed)
         losses.append(trainer.clipped_gradients(parts).item())
     assert losses[0] == losses[2] != losses[1]
-
-
-@needs_gpu
-@pytest.mark.usefixtures("fixed_sums")
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_restored_trainer_goes_on_bit_for_bit(variant: str) -> None:
-    straight, resumed = dropping(variant), dropping(variant)
-
-    def go_on(trainer: Trainer, steps: range) -> None:
-        for number in steps:
-            torch.manual_seed(number)
-            trainer.step(trainer.cut(batch(16 + 32 * (number % 2), number)), 1e-3)
-
-    go_on(straight, range(4))
-    resumed.restore({name: tensor.clone() for name, tensor in straight.state().items()})
-    for each in (straight, resumed):
-        go_on(each, range(4, 8))
-    for name, tensor in straight.state().items():
-        assert torch.equal(tensor, resumed.state()[name]), name
-
-
-def dropping(variant: str) -> Trainer:
-    """A trainer on the GPU whose model drops values."""
-    model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
-    return trainer_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)

@@ -6,7 +6,6 @@ import resource
 import shutil
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,14 @@ from tests.training.lives import (
     WEIGHTS,
     all_steps,
     begin,
-    fingerprint,
     new_project,
+    results,
     run,
     steps_done,
     unfinished,
 )
 
-KILLS = 20  # of each stage
+KILLS = 10  # of each stage
 LONGEST_LIFE = 12  # steps after which a training is killed, at most
 LONGEST_DELAY = 0.02  # seconds after that, at most: some steps, so that no part of a step or of a write is spared
 SMALL = (10_000, 10_000)  # bytes a file, soft and hard: less than a checkpoint, or than weights
@@ -47,42 +46,39 @@ def undisturbed_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def first_steps(folder: Path, stage: str = "pretrain") -> int:
-    """The steps done of a stage's first training."""
-    return steps_done(folder, stage, TRAININGS[stage][0])
+def first_steps(folder: Path) -> int:
+    """The steps done of the first pretraining."""
+    return steps_done(folder, "pretrain", "seed-1")
 
 
 def assert_published_as(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
-    assert fingerprint(project / OUTPUTS[stage]) == fingerprint(undisturbed / OUTPUTS[stage])
+    assert results(project / OUTPUTS[stage]) == results(undisturbed / OUTPUTS[stage])
     assert unfinished(project) == []
 
 
-def assert_goes_on_to(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
-    """Let the stage go on where its checkpoint says; it leaves the undisturbed bytes and nothing unfinished."""
-    before = first_steps(project, stage)
-    assert f" {before}/{STEPS} " in run(project, stage)  # where the progress bar began
-    assert_published_as(undisturbed, project, stage)
+def assert_goes_on_to(undisturbed: Path, project: Path) -> None:
+    """Let a pretraining go on where its checkpoint says; it leaves the undisturbed bytes and nothing unfinished."""
+    assert f" {first_steps(project)}/{STEPS} " in run(project)  # where the progress bar began
+    assert_published_as(undisturbed, project)
 
 
 def test_each_training_leaves_weights_of_its_own_and_a_curve(undisturbed: Path) -> None:
     for stage, trainings in TRAININGS.items():
-        output = undisturbed / OUTPUTS[stage]
-        weights = {path.stem: path.read_bytes() for path in output.glob("*.safetensors")}
-        assert sorted(weights) == sorted(path.stem for path in output.glob("*.csv")) == sorted(trainings)
-        assert len(set(weights.values())) == len(trainings)
+        found = results(undisturbed / OUTPUTS[stage])
+        assert {*found} == {f"{name}.{suffix}" for name in trainings for suffix in ("csv", "safetensors")}
+        assert len(set(found.values())) == len(found)
     assert unfinished(undisturbed) == []
 
 
 @pytest.mark.parametrize("stage", TRAININGS)
 def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(
-    stage: str, project: Path, undisturbed: Path, record_property: Callable[[str, object], None]
+    stage: str, project: Path, undisturbed: Path
 ) -> None:
     """Killed so many times; whenever it published, what it trained is deleted and it begins anew."""
     if stage == "finetune":
         shutil.copytree(undisturbed / OUTPUTS["pretrain"], project / OUTPUTS["pretrain"])
-    moments, began, expected = random.Random(0), time.monotonic(), fingerprint(undisturbed / OUTPUTS[stage])
-    killed, ended = [], 0
-    while len(killed) < KILLS:
+    moments, killed = random.Random(0), 0
+    while killed < KILLS:
         before = all_steps(project, stage)
         target = before + moments.randrange(LONGEST_LIFE)
         life = begin(project, stage)
@@ -93,20 +89,14 @@ def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(
         code, stderr = life.end()
         assert code in (0, -signal.SIGKILL), stderr
         if code:
-            killed.append(all_steps(project, stage))
-            assert killed[-1] >= before, "began anew"
+            killed += 1
+            assert all_steps(project, stage) >= before, "began anew"
         if (project / OUTPUTS[stage]).exists():
             assert_published_as(undisturbed, project, stage)
-            ended += 1
             shutil.rmtree(project / OUTPUTS[stage])
             shutil.rmtree(project / "work")
     run(project, stage)
     assert_published_as(undisturbed, project, stage)
-    line = (
-        f"{stage}: killed {len(killed)} times at steps {killed} of {STEPS * len(TRAININGS[stage])}; came to its end "
-        f"{ended + 1} times, weights identical (sha256 {expected[:16]}; {time.monotonic() - began:.0f} s)"
-    )
-    record_property("killed", line)
 
 
 def test_a_running_training_refuses_a_second_one(project: Path, undisturbed: Path) -> None:
@@ -155,20 +145,16 @@ def test_a_training_stops_when_what_started_it_is_killed(project: Path, undistur
     assert_goes_on_to(undisturbed, project)
 
 
-@pytest.mark.parametrize("stage", TRAININGS)
-def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(stage: str, project: Path, undisturbed: Path) -> None:
-    if stage == "finetune":
-        shutil.copytree(undisturbed / OUTPUTS["pretrain"], project / OUTPUTS["pretrain"])
-    life = begin(project, stage)
-    life.reach(lambda: first_steps(project, stage) >= 3)
+def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(project: Path, undisturbed: Path) -> None:
+    life = begin(project)
+    life.reach(lambda: first_steps(project) >= 3)
     assert life.process.pid
     resource.prlimit(life.process.pid, resource.RLIMIT_FSIZE, SMALL)
     code, stderr = life.end()
     assert code == 1 and "Traceback" not in stderr
-    name = TRAININGS[stage][0]
-    assert re.fullmatch(rf"error: work/\S+/{name}\.checkpoint: File too large", stderr.splitlines()[-1])
-    assert first_steps(project, stage) >= 3
-    assert_goes_on_to(undisturbed, project, stage)
+    assert re.fullmatch(r"error: work/\S+/seed-1\.checkpoint: File too large", stderr.splitlines()[-1])
+    assert first_steps(project) >= 3
+    assert_goes_on_to(undisturbed, project)
 
 
 def test_a_disk_too_full_for_the_results_is_told_in_one_line_and_costs_no_training(
@@ -185,16 +171,8 @@ def test_a_disk_too_full_for_the_results_is_told_in_one_line_and_costs_no_traini
     assert code == 1 and [": trained before; " in each for each in before] == [True, True]
     assert re.fullmatch(rf"error: {OUTPUTS['pretrain']}/seed-\d\.safetensors: File too large", line)
     assert list((project / WEIGHTS).iterdir()) == []
-    again = run(project)
-    assert [": trained before; " in line for line in again.splitlines()] == [True, True]
+    run(project)
     assert_published_as(undisturbed, project)
-
-
-def test_a_folder_that_cannot_be_written_is_told_in_one_line(project: Path) -> None:
-    (project / "work").write_text("a file where the folder should be")
-    code, stderr = begin(project).end()
-    assert code == 1
-    assert re.fullmatch(rf"error: work/pretrain-{RECIPE}-{VARIANT}-\w+: Not a directory\n", stderr)
 
 
 def test_a_seed_that_the_recipe_has_not_is_refused(project: Path) -> None:

@@ -1,13 +1,11 @@
 """A process learns that what started it is gone, unless nohup meant it to go on alone."""
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from stages.system.lifetime import stop_requests
 from tests.project import environment
 from tests.tiny import ROOT
 
@@ -32,11 +30,22 @@ subprocess.run(sys.argv[2:])
 """
 
 
-def seen(tmp_path: Path, command: list[str], killed: bool, hangup: str = "SIG_DFL", **settings: str) -> str:
-    """What the stage says of its parent."""
+@pytest.mark.parametrize(
+    ("hangup", "settings", "killed", "expected"),
+    [
+        ("SIG_DFL", {}, False, "there"),
+        ("SIG_DFL", {}, True, "gone"),
+        ("SIG_IGN", {}, True, "there"),  # nohup
+        ("SIG_IGN", {"DVC_STAGE": "pretrain"}, True, "gone"),
+    ],
+)
+def test_a_killed_parent_is_missed_but_under_nohup_that_of_dvc_alone(
+    hangup: str, settings: dict[str, str], killed: bool, expected: str, tmp_path: Path
+) -> None:
     look = tmp_path / "look"
+    shell = ["sh", "-c", 'exec "$@"', "sh", sys.executable, "-c", STAGE]
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, hangup, *command, str(look), "5" if killed and hangup == "SIG_DFL" else "0.2"],
+        [sys.executable, "-c", PARENT, hangup, *shell, str(look), "5" if expected == "gone" else "0.2"],
         cwd=ROOT,
         env=environment(**settings),
         stdout=subprocess.PIPE,
@@ -47,31 +56,4 @@ def seen(tmp_path: Path, command: list[str], killed: bool, hangup: str = "SIG_DF
         parent.kill()
         parent.wait()
     look.touch()
-    return parent.communicate()[0].strip()
-
-
-DIRECT = [sys.executable, "-c", STAGE]
-THROUGH_A_SHELL = ["sh", "-c", 'exec "$@"', "sh", *DIRECT]
-
-
-@pytest.mark.parametrize("command", [DIRECT, THROUGH_A_SHELL], ids=["direct", "through a shell"])
-@pytest.mark.parametrize("killed", [True, False])
-def test_a_killed_parent_is_missed_and_a_living_one_is_not(command: list[str], killed: bool, tmp_path: Path) -> None:
-    assert seen(tmp_path, command, killed) == ("gone" if killed else "there")
-
-
-@pytest.mark.parametrize(("settings", "expected"), [({}, "there"), ({"DVC_STAGE": "pretrain"}, "gone")])
-def test_nohup_leaves_a_stage_alone_but_not_that_of_a_killed_dvc(
-    settings: dict[str, str], expected: str, tmp_path: Path
-) -> None:
-    assert seen(tmp_path, DIRECT, True, "SIG_IGN", **settings) == expected
-
-
-def test_a_signal_is_noted_within_the_block_and_answered_as_before_after_it() -> None:
-    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    with stop_requests() as stop:
-        signal.raise_signal(signal.SIGTERM)
-        signal.raise_signal(signal.SIGINT)
-        assert stop.requested() and stop.reason == ""
-        assert stop.signals == [signal.SIGTERM, signal.SIGINT]
-    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+    assert parent.communicate()[0].strip() == expected

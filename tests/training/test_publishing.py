@@ -1,8 +1,5 @@
-"""Results are published together or not at all, a disk that refuses them is told by the name of the target, and what
-was trained once is not trained again for a further seed."""
+"""Results are published together, with what they were trained with; what was trained once is not trained again."""
 
-import errno
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +9,6 @@ import pytest
 from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
-from stages.system.errors import command
 from stages.system.files import read_json, write_json
 from stages.training.run import Run, Training, run
 from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
@@ -35,7 +31,7 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     section = settings_of(VARIANTS[0], SETTINGS.variants, HANDOUT.model)
     trained: list[int] = []
 
-    def train(self: Run, name: str, training: Training, seed: int, checkpoint: Path) -> None:
+    def train(self: Run, name: str, training: Training, seed: int) -> None:
         trained.append(seed)
         (self.work / f"{name}.safetensors").write_bytes(bytes(1000 * seed))
         (self.work / f"{name}.csv").write_text("loss\n")
@@ -57,41 +53,19 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     return publish
 
 
-def test_a_disk_that_refuses_the_results_is_told_by_their_name_and_costs_nothing(
-    publish: Publish, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rename = os.replace
-
-    def refuse(source: Path, target: Path) -> None:
-        if Path(source).is_dir():
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source), None, str(target))
-        rename(source, target)
-
-    with monkeypatch.context() as disk:
-        disk.setattr("os.replace", refuse)
-        with pytest.raises(SystemExit, match=rf"\Aerror: {OUTPUT}: No space left on device\Z"):
-            command(lambda: publish() and None)()
-    assert list(OUTPUT.parent.iterdir()) == []  # nothing half-written
-    assert publish() == []  # nothing is trained anew
-    assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
-    assert [len((OUTPUT / f"seed-{seed}.safetensors").read_bytes()) for seed in SEEDS] == [1000, 2000]
-
-
-def test_weights_tell_what_they_were_trained_with(publish: Publish) -> None:
-    publish()
-    told = read_json(OUTPUT / "provenance.json")
-    assert told["settings"] == {"epochs": 3, "seeds": SEEDS}
-    assert told["vocabulary_sha256"] == VOCABULARY.sha256 != Vocabulary.of(["mesa"]).sha256
-
-
-def test_a_further_seed_is_trained_alone(publish: Publish) -> None:
+def test_a_further_seed_is_trained_alone_and_published_with_what_it_was_trained_with(publish: Publish) -> None:
     assert publish([1]) == [1]
+    (work,) = Path("work").iterdir()
+    (work / "seed-1.checkpoint").write_text("left by a kill")
     assert publish([1, 2]) == [2]
+    assert not (work / "seed-1.checkpoint").exists()
     assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
+    told = read_json(OUTPUT / "provenance.json")
+    assert told["settings"] == {"epochs": 3, "seeds": SEEDS} and told["vocabulary_sha256"] == VOCABULARY.sha256
     assert publish([3, 2]) == [3]
     assert {path.stem for path in OUTPUT.glob("seed-*")} == {"seed-2", "seed-3"}  # those that are asked for, no others
-    assert publish([1], only=1) == []  # it is there
-    assert publish([1]) == []
+    assert publish([4, 2], only=4) == [4]
+    assert not list(OUTPUT.glob("seed-4*"))  # one alone is not published
 
 
 def test_what_was_trained_is_not_trained_again_unless_its_folder_is_deleted(
@@ -107,11 +81,3 @@ def test_what_was_trained_is_not_trained_again_unless_its_folder_is_deleted(
     assert capsys.readouterr().err == told.format(2, work) + told.format(1, work)
     shutil.rmtree(work)
     assert publish([1, 2]) == [1, 2]
-
-
-def test_a_checkpoint_that_a_kill_left_beside_an_ended_training_goes(publish: Publish) -> None:
-    assert publish([1]) == [1]
-    (work,) = Path("work").iterdir()
-    (work / "seed-1.checkpoint").write_text("of the last step")
-    assert publish([1]) == []
-    assert not (work / "seed-1.checkpoint").exists()

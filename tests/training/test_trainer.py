@@ -6,14 +6,13 @@ import torch
 from torch import nn
 
 from stages.corpus.example import Examples
-from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
 from stages.training.trainer import Trainer
 from tests.invented import prepared_like_the_handout
-from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, MODEL, VARIANTS, loud, spans, tiny_model, tiny_prepared
+from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, VARIANTS, loud, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)
@@ -26,20 +25,17 @@ def span_batch() -> Examples:
     return span_corruption(PREPARED.documents, np.arange(8).repeat(2), spans(4, 30), np.random.default_rng(0))
 
 
-def question_batch() -> Examples:
-    return question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8))
-
-
 def trainer(variant: str, backend: Backend = FLOAT32, optimizer: Optimizer = OPTIMIZER) -> Trainer:
     return Trainer(loud(tiny_model(variant, VOCABULARY)), optimizer, backend)
 
 
 @EITHER
-@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
 @pytest.mark.parametrize("decays", ["matrices", "all_but_biases"])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_what_shall_decay_decays(variant: str, decays: str, backend: Backend, optimizer: Optimizer) -> None:
-    trained = trainer(variant, backend, optimizer.model_copy(update={"weight_decay": 0.5, "decays": decays}))
+def test_what_shall_decay_decays(variant: str, decays: str, optimizer: Optimizer) -> None:
+    trained = trainer(variant, optimizer=optimizer.model_copy(update={"weight_decay": 0.5, "decays": decays}))
+    groups = [group for each in trained.optimizers for group in each.param_groups]
+    assert sorted(id(each) for group in groups for each in group["params"]) == sorted(map(id, trained.masters))
     before = {name: weight.clone() for name, weight in trained.weights().items()}
     for master in trained.masters:
         master.grad = torch.zeros_like(master)  # what moves, decays
@@ -54,15 +50,6 @@ def test_what_shall_decay_decays(variant: str, decays: str, backend: Backend, op
         decayed = name in linear if decays == "matrices" else not name.endswith("bias")
         expected = before[name] * (1 - 0.1 * 0.5) if decayed else before[name]
         torch.testing.assert_close(weight, expected, rtol=1e-6, atol=0, msg=name)
-
-
-@EITHER
-def test_every_parameter_has_one_optimizer(optimizer: Optimizer) -> None:
-    trained = trainer("vanilla", optimizer=optimizer)
-    groups = [group for each in trained.optimizers for group in each.param_groups]
-    inside = [id(parameter) for group in groups for parameter in group["params"]]
-    assert sorted(inside) == sorted(map(id, trained.masters))
-    assert {tuple(group["betas"]) for group in groups if "betas" in group} == {(0.9, 0.95)}
 
 
 def test_muons_step_turns_the_blocks_matrices_all_directions_alike_and_leaves_the_head_to_adamw() -> None:
@@ -83,11 +70,10 @@ def test_muons_step_turns_the_blocks_matrices_all_directions_alike_and_leaves_th
         assert float(muon[name].square().mean().sqrt()) == pytest.approx(0.2 * rate, rel=0.25)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_bfloat16_keeps_float32_masters_and_the_model_follows_them(variant: str) -> None:
-    trained = trainer(variant, BFLOAT16)
+def test_bfloat16_keeps_float32_masters_and_the_model_follows_them() -> None:
+    trained = trainer("vanilla", BFLOAT16)
     before = trained.weights()["head.weight"].clone()
-    trained.step(split_by_length(question_batch()), 1e-6)  # a change too small for bfloat16
+    trained.step(split_by_length(span_batch()), 1e-6)  # a change too small for bfloat16
     after = trained.weights()
     assert {weight.dtype for weight in after.values()} == {torch.float32}
     assert not torch.equal(after["head.weight"], before)
@@ -132,13 +118,3 @@ def test_a_step_gives_the_same_bits_with_one_thread_and_with_two(backend: Backen
     finally:
         torch.set_num_threads(threads)
     assert [name for name, tensor in states[0].items() if not torch.equal(tensor, states[1][name])] == []
-
-
-@pytest.mark.parametrize("context", [16, 24, 64])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_batch_that_fills_the_context_can_be_trained_on(variant: str, context: int) -> None:
-    shape = MODEL.model_copy(update={"context": context})
-    full = Examples.of(np.arange(2, context + 3)[None] % VOCABULARY, np.array([context + 1]))
-    assert full.inputs.shape == (1, context)
-    trained = Trainer(tiny_model(variant, VOCABULARY, model=shape), OPTIMIZER, FLOAT32)
-    assert trained.step(split_by_length(full), 1e-3).isfinite()

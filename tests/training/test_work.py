@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
-from stages.settings import Recipe
-from stages.system.errors import StudyError
 from stages.training import work
 from stages.training.work import STALE_DAYS, work_folder
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
@@ -33,24 +32,11 @@ def folder_of(name: str, settings: object, *data: Path) -> Path:
         return folder
 
 
-def failing(folder: Path) -> None:
-    (folder / "checkpoint").write_text("half")
-    raise OSError("disk")
-
-
-def test_a_training_finds_its_folder_again_after_an_error_and_after_a_good_end(data: Path) -> None:
-    with pytest.raises(OSError, match="disk"), work_folder("pretrain", DEPENDS, data) as folder:
-        failing(folder)
-    assert folder.parent == Path("work")
-    for _ in range(2):
-        with work_folder("pretrain", dict(reversed(DEPENDS.items())), data) as again:
-            assert again == folder
-            assert (again / "checkpoint").read_text() == "half"
-
-
-def test_whatever_the_result_depends_on_changes_the_folder(data: Path) -> None:
+def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does(data: Path) -> None:
+    first = folder_of("pretrain", DEPENDS, data)
+    assert folder_of("pretrain", dict(reversed(DEPENDS.items())), data) == first
     folders = [
-        folder_of("pretrain", DEPENDS, data),
+        first,
         folder_of("finetune", DEPENDS, data),
         folder_of("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
         folder_of("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
@@ -63,87 +49,54 @@ def test_whatever_the_result_depends_on_changes_the_folder(data: Path) -> None:
 
 
 def test_the_code_that_reads_settings_is_no_part_of_what_a_training_depends_on() -> None:
-    names = {path.relative_to(work.PACKAGE).as_posix() for path in work._loaded_sources()}
-    assert {"experiment/experiment.py", "corpus/prepared.py"} <= names
-    assert [name for name in names if name.startswith(("settings", "system"))] == []
-
-
-def test_a_folder_that_is_held_is_refused_in_one_line_with_the_holder(data: Path) -> None:
-    with work_folder("pretrain", DEPENDS, data) as folder:
-        with pytest.raises(StudyError) as told, work_folder("pretrain", DEPENDS, data):
-            pytest.fail("two trainings hold one folder")
-        assert str(told.value) == (
-            f"{folder}: process {os.getpid()} is training here already; wait for it or `kill {os.getpid()}`"
-        )
-        assert folder_of("pretrain", {"other": 1}, data) != folder  # another one is free
-    assert folder_of("pretrain", DEPENDS, data) == folder  # and it is free again
-
-
-def unfinished(name: str, days: float) -> Path:
-    """The work folder of a training that was left so long ago."""
-    folder = Path("work") / name
-    folder.mkdir(parents=True)
-    for path in (folder / "checkpoint", folder / "lock", folder):
-        path.touch()
-        os.utime(path, (time.time() - days * 86400,) * 2)
-    return folder
+    folders = {path.relative_to(work.PACKAGE).parts[0] for path in work._loaded_sources()}
+    assert {"experiment", "corpus"} <= folders and not {"settings", "system"} & folders
 
 
 def test_a_training_that_ends_well_deletes_old_ones_of_its_cell_and_says_so(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = "0123456789abcde"
-    old = unfinished(f"pretrain-quick-rope-{key}0", STALE_DAYS + 1)
+    def left(cell: str, days: float) -> Path:
+        """The work folder of a training that was left so long ago."""
+        folder = Path("work") / f"{cell}-0123456789abcde{days % 10}"
+        folder.mkdir(parents=True)
+        for path in (folder / "checkpoint", folder):
+            path.touch()
+            os.utime(path, (time.time() - days * 86400,) * 2)
+        return folder
+
+    old = left("pretrain-quick-rope", STALE_DAYS + 1)
     kept = [
-        unfinished(f"pretrain-quick-rope-{key}1", STALE_DAYS - 1),  # somebody may be between two settings
-        unfinished(f"pretrain-quick-vanilla-{key}2", STALE_DAYS + 1),  # another variant
-        unfinished(f"finetune-quick-rope-{key}3", STALE_DAYS + 1),  # another stage
-        unfinished(f"pretrain-quick-rope-notes-{key}4", STALE_DAYS + 1),  # nothing of ours
+        left("pretrain-quick-rope", STALE_DAYS - 1),  # somebody may be between two settings
+        left("pretrain-quick-vanilla", STALE_DAYS + 1),  # another variant
+        left("finetune-quick-rope", STALE_DAYS + 1),  # another stage
+        left("pretrain-quick-rope-notes", STALE_DAYS + 1),  # nothing of ours
+        left("pretrain-quick-rope", STALE_DAYS + 2),
     ]
-    resumed = unfinished(f"pretrain-quick-rope-{key}5", STALE_DAYS + 1)
-    (resumed / "checkpoint").write_text("new")
+    (kept[-1] / "checkpoint").write_text("new")  # resumed
     with pytest.raises(OSError, match="disk"), work_folder("pretrain-quick-rope", DEPENDS, data) as folder:
-        failing(folder)
+        raise OSError("disk")
     assert old.exists()  # a training that failed deletes nothing
     assert folder_of("pretrain-quick-rope", DEPENDS, data) == folder
-    assert sorted(Path("work").iterdir()) == sorted([*kept, resumed, folder])
-    assert capsys.readouterr().err == f"{old}: deleted, last written {STALE_DAYS + 1} days ago\n"
+    assert sorted(Path("work").iterdir()) == sorted([*kept, folder])
+    assert capsys.readouterr().err == f"{old}: deleted, not written to for {STALE_DAYS} days\n"
 
 
-def test_an_old_folder_that_a_process_holds_stays(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with work_folder("pretrain", {"long": "training"}, data) as held:
-        for path in (*held.iterdir(), held):
-            os.utime(path, (0, 0))
-        folder_of("pretrain", DEPENDS, data)
-        assert held.exists()
-    assert capsys.readouterr().err == ""
-
-
-def changed(**sections: dict[str, object]) -> Recipe:
-    """The assignment's recipe with some values of some sections changed."""
+def depends(variant: str = VARIANTS[0], backend: Backend = FLOAT32, **sections: dict[str, object]) -> str:
+    """What a pretraining of the assignment's recipe depends on, some values of some sections changed."""
     parts = {name: getattr(HANDOUT, name).model_copy(update=values) for name, values in sections.items()}
-    return HANDOUT.model_copy(update=parts)
+    recipe = HANDOUT.model_copy(update=parts)
+    section = settings_of(variant, SETTINGS.variants, recipe.model)
+    return json.dumps(Experiment("handout", variant, recipe, section, backend, 20.0).settings("pretrain"))
 
 
 def test_settings_that_change_a_training_are_among_what_it_depends_on() -> None:
-    def experiment(recipe: Recipe = HANDOUT, variant: str = VARIANTS[0], backend=FLOAT32) -> Experiment:
-        section = settings_of(variant, SETTINGS.variants, recipe.model)
-        return Experiment("handout", variant, recipe, section, backend, checkpoint_seconds=20.0)
-
-    different = [
-        experiment(),
-        experiment(changed(model={"dropout": 0.2})),
-        experiment(changed(optimizer={"weight_decay": 0.2})),
-        experiment(changed(pretrain={"epochs": 7})),
-        experiment(backend=BFLOAT16),
-        *(experiment(variant=variant) for variant in VARIANTS[1:]),
+    keys = [
+        *map(depends, VARIANTS),
+        depends(model={"dropout": 0.2}),
+        depends(optimizer={"weight_decay": 0.2}),
+        depends(pretrain={"epochs": 7}),
+        depends(backend=BFLOAT16),
     ]
-    keys = [json.dumps(each.settings("pretrain"), sort_keys=True) for each in different]
     assert len(set(keys)) == len(keys)
-    unused = [
-        experiment(changed(finetune={"scratch_epochs": 7})),
-        experiment(changed(report={"show_questions": True})),
-        experiment(HANDOUT.model_copy(update={"seeds": [1, 2]})),  # a seed's result does not depend on the others
-    ]
-    for each in unused:
-        assert json.dumps(each.settings("pretrain"), sort_keys=True) == keys[0]
+    assert depends(finetune={"scratch_epochs": 7}, report={"show_questions": True}) == keys[0]
