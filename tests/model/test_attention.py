@@ -1,4 +1,4 @@
-"""What is special to softmax attention with rotary positions and windows; test_gradients.py holds it equal to the plain."""
+"""Rotary positions and windows at their limits; test_gradients.py holds every variant equal to the plain one."""
 
 import pytest
 import torch
