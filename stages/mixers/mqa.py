@@ -47,9 +47,8 @@ class Mixer(BaseMixer):
             k, v, visible = state.extend(k, v)
         B, nh, T, hs = q.shape
         scores = q.reshape(B, nh * T, hs) @ k[:, 0].transpose(-2, -1)  # (B, nh·T, S): one product for all heads
-        weights = attention_weights(
-            scores.view(B, nh, T, -1), hs**-0.5, self.dropout_rate, visible=visible
-        )  # (B, nh, T, S)
+        scores = scores.view(B, nh, T, -1)
+        weights = attention_weights(scores, hs**-0.5, self.dropout_rate, visible=visible)  # (B, nh, T, S)
         return (weights.view(B, nh * T, -1) @ v[:, 0]).view(B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
