@@ -4,14 +4,14 @@ Without a question it asks for questions, one a line, until Ctrl-D.
 """
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 
 from stages.asking.answers import WIDTH, Reply, ask
 from stages.asking.options import add_decoding, add_model, check_hypotheses, decoding
-from stages.asking.trained import chosen_seed, chosen_variant, load_trained
+from stages.asking.trained import chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
 from stages.settings import load
 from stages.system.errors import StudyError, command
@@ -37,9 +37,8 @@ def main() -> None:
     settings = load()
     recipe = given.recipe or settings.recipe
     max_characters = settings.question_recipe(recipe).generation.max_characters
-    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe, "finetune"))
-    seed = chosen_seed(experiment, given.seed)
-    prepared, model = load_trained(experiment, "finetune", f"pretrained-seed-{seed}")
+    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe))
+    seed, prepared, model = load_trained(experiment, "finetune", "pretrained-", given.seed)
     origin = {"recipe": recipe, "variant": experiment.variant, "seed": seed}
     if given.question is not None:
         show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)
@@ -71,22 +70,11 @@ def questions() -> Iterator[str]:
     """The input's lines that are not blank, up to its end (Ctrl-D)."""
     if sys.stdin is None:  # closed
         return
-    if hasattr(sys.stdin, "reconfigure"):
+    if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    sign = ""
-    if sys.stdin.isatty() and sys.stdout.isatty():  # input() writes its sign to the output
-        sign = "> "
-        with suppress(ImportError):  # not everywhere; with it a person can edit and call back lines
-            import readline  # noqa: F401
+    if sys.stdin.isatty():
         print("Ask: Where was NAME born? One question a line, Ctrl-D ends.", file=sys.stderr, flush=True)
-    while True:
-        try:
-            line = input(sign)
-        except EOFError:
-            print(end="\n" if sign else "")  # the terminal's own prompt begins a line
-            return
-        if line.strip():
-            yield line
+    yield from (line for line in sys.stdin if line.strip())
 
 
 if __name__ == "__main__":

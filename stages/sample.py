@@ -8,7 +8,7 @@ import sys
 
 from stages.asking.answers import lacking
 from stages.asking.options import add_decoding, add_model, decoding
-from stages.asking.trained import chosen_seed, chosen_variant, load_trained
+from stages.asking.trained import chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import passage
 from stages.settings import load
@@ -38,8 +38,8 @@ def main() -> None:
     settings = load()
     recipe = given.recipe or settings.recipe
     settings.recipe_named(recipe)
-    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe, "pretrain"))
-    prepared, model = load_trained(experiment, "pretrain", f"seed-{chosen_seed(experiment, given.seed)}")
+    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe))
+    _, prepared, model = load_trained(experiment, "pretrain", "", given.seed)
     vocabulary = prepared.vocabulary
     prompt = vocabulary.encode(given.prompt)
     if not len(prompt):

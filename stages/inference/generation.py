@@ -9,7 +9,7 @@ from torch import Tensor
 
 from stages.corpus.example import MASK
 from stages.inference.decoding import Pick, greedy
-from stages.inference.searches import BeamSearch, Continuation, Said, Search, SingleSearch
+from stages.inference.searches import BeamSearch, Continuation, Hypothesis, Search, SingleSearch
 from stages.model.gpt import GPT
 from stages.model.mixer import State
 from stages.model.packing import Packing
@@ -25,7 +25,8 @@ def generate(
 
     prompts: each (length,) int64, 1 ≤ length ≤ context; pick: chooses each next character, greedily by default.
     """
-    return _in_batches(model, prompts, max_characters, BATCH, lambda owners: SingleSearch(owners, pick, end))
+    said = _in_batches(model, prompts, max_characters, BATCH, lambda owners: SingleSearch(owners, pick, end))
+    return [only for (only,) in said]
 
 
 def beam_search(
@@ -64,67 +65,63 @@ def passage(model: GPT, prompt: np.ndarray, characters: int, by: Pick | int) -> 
     return text[len(prompt) :]
 
 
-class _Batch:
-    """Sequences that go on from the ends of prompts, each from its own position, out of the mixers' states."""
-
-    @torch.inference_mode()
-    def __init__(self, model: GPT, prompts: Sequence[np.ndarray], max_characters: int) -> None:
-        """Read what all prompts begin with once, then the rest of the prompts of one length together."""
-        self.model = model.eval()
-        self.max_characters = max_characters
-        device = model.head.weight.device
-        groups = defaultdict(list)
-        for number, text in enumerate(prompts):
-            groups[len(text)].append(number)
-        self.room = min(model.context, max(groups) + max_characters)
-        beginnings = np.stack([text[: min(groups) - 1] for text in prompts])
-        shared = int((beginnings == beginnings[0]).all(axis=0).cumprod().sum())  # characters
-        beginning = model.empty_states(1, self.room)
-        if shared:
-            _last_logits(model, torch.from_numpy(prompts[0][None, :shared]).to(device), beginning)
-        states_of_groups, logits_of_groups = [], []
-        for group in groups.values():
-            copies = torch.zeros(len(group), dtype=torch.long, device=device)
-            states = [state.index_select(copies) for state in beginning]
-            tokens = torch.from_numpy(np.stack([prompts[number][shared:] for number in group])).to(device)
-            logits_of_groups.append(_last_logits(model, tokens, states))
-            states_of_groups.append(states)
-        self.owners = np.concatenate([np.array(group) for group in groups.values()])  # the prompt of each sequence
-        self.logits = torch.cat(logits_of_groups)
-        self.states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
-
-    @torch.inference_mode()
-    def go_on(self, search: Search[Said]) -> list[Said]:
-        """Say what the search chooses, character by character; its answers."""
-        for left in reversed(range(self.max_characters)):
-            full = (self.states[0].lengths >= self.room).cpu().numpy()
-            chosen = search.choose(self.logits, full)
-            if chosen is None or not left:
-                break
-            kept, characters = chosen
-            if kept is not None:
-                self.states = [state.index_select(kept) for state in self.states]
-            self.logits = _last_logits(self.model, characters[:, None], self.states)
-        return search.answers()
-
-
 def _in_batches(
     model: GPT,
     prompts: Sequence[np.ndarray],
     max_characters: int,
     most: int,
-    search_of: Callable[[np.ndarray], Search[Said]],
-) -> list[Said]:
+    search_of: Callable[[np.ndarray], Search],
+) -> list[list[Continuation]]:
     """What searches say after each prompt, in batches of at most `most` prompts of similar lengths.
 
     search_of: a new search, given which of a batch's prompts each of its sequences continues.
     """
     by_length = np.argsort([len(text) for text in prompts], kind="stable")
-    said: dict[int, Said] = {}
+    said: dict[int, list[Continuation]] = {}
     for own in (by_length[start : start + most] for start in range(0, len(prompts), most)):
-        batch = _Batch(model, [prompts[index] for index in own], max_characters)
-        said |= zip(own.tolist(), batch.go_on(search_of(batch.owners)), strict=True)
+        found = _batch(model.eval(), [prompts[index] for index in own], max_characters, search_of)
+        for index, hypotheses in zip(own.tolist(), found, strict=True):
+            said[index] = [Continuation(np.array(text, dtype=np.int64), float(np.exp(p))) for text, p in hypotheses]
     return [said[index] for index in range(len(prompts))]
+
+
+@torch.inference_mode()
+def _batch(
+    model: GPT, prompts: Sequence[np.ndarray], max_characters: int, search_of: Callable[[np.ndarray], Search]
+) -> list[list[Hypothesis]]:
+    """What a search says after each prompt, character by character, each sequence from its own position."""
+    device = model.head.weight.device
+    groups = defaultdict(list)
+    for number, text in enumerate(prompts):
+        groups[len(text)].append(number)
+    room = min(model.context, max(groups) + max_characters)
+    # what all prompts begin with is read once, then the rest of the prompts of one length together
+    beginnings = np.stack([text[: min(groups) - 1] for text in prompts])
+    shared = int((beginnings == beginnings[0]).all(axis=0).cumprod().sum())  # characters
+    beginning = model.empty_states(1, room)
+    if shared:
+        _last_logits(model, torch.from_numpy(prompts[0][None, :shared]).to(device), beginning)
+    states_of_groups, logits_of_groups = [], []
+    for group in groups.values():
+        copies = torch.zeros(len(group), dtype=torch.long, device=device)
+        states = [state.index_select(copies) for state in beginning]
+        tokens = torch.from_numpy(np.stack([prompts[number][shared:] for number in group])).to(device)
+        logits_of_groups.append(_last_logits(model, tokens, states))
+        states_of_groups.append(states)
+    logits = torch.cat(logits_of_groups)
+    states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
+
+    search = search_of(np.concatenate([np.array(group) for group in groups.values()]))
+    for left in reversed(range(max_characters)):
+        full = (states[0].lengths >= room).cpu().numpy()
+        chosen = search.choose(logits, full)
+        if chosen is None or not left:
+            break
+        kept, characters = chosen
+        if kept is not None:
+            states = [state.index_select(kept) for state in states]
+        logits = _last_logits(model, characters[:, None], states)
+    return search.hypotheses()
 
 
 def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:

@@ -1,7 +1,7 @@
 """Which characters a batch says, and which of its hypotheses go on: one a prompt, or the likeliest of several."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -21,25 +21,26 @@ class Continuation:
     probability: float  # of all of it, the closing MASK included
 
 
-Said = TypeVar("Said")
 Hypothesis = tuple[list[int], float]  # its characters and their log-probability
 
 
-class Search(Protocol[Said]):
+class Search(ABC):
     """Chooses the characters that a batch's sequences say, and which sequences go on."""
 
+    @abstractmethod
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
         """The next batch's sequences (B',), as indices of this one's (None: all), and the character each reads.
 
         logits (B, V) of the next character; full (B,): whether the context has no room for it. None ends the search.
         """
 
-    def answers(self) -> list[Said]:
+    @abstractmethod
+    def hypotheses(self) -> list[list[Hypothesis]]:
         """What was said after each of the batch's prompts."""
 
 
-class SingleSearch:
-    """One hypothesis a prompt, each character chosen by a `Pick`; a `Search`."""
+class SingleSearch(Search):
+    """One hypothesis a prompt, each character chosen by a `Pick`."""
 
     def __init__(self, prompts: np.ndarray, pick: Pick, end: int | None) -> None:
         self.prompts = prompts  # the prompt that each sequence of the batch continues
@@ -64,12 +65,12 @@ class SingleSearch:
         self.prompts, self.alive = self.prompts[self.alive], self.alive[self.alive]
         return kept, character[kept]
 
-    def answers(self) -> list[Continuation]:
-        return [_continuation(each) for each in zip(self.said, self.log_probabilities.tolist(), strict=True)]
+    def hypotheses(self) -> list[list[Hypothesis]]:
+        return [[each] for each in zip(self.said, self.log_probabilities.tolist(), strict=True)]
 
 
-class BeamSearch:
-    """The likeliest hypotheses of each prompt, the likeliest first; a `Search`."""
+class BeamSearch(Search):
+    """The likeliest hypotheses of each prompt, the likeliest first."""
 
     def __init__(self, prompts: np.ndarray, width: int, end: int | None) -> None:
         self.beams = [_Beam(width, NEVER if end is None else end) for _ in prompts]  # in the order of the prompts
@@ -93,8 +94,8 @@ class BeamSearch:
         on, said = (torch.from_numpy(np.concatenate(parts)).to(logits.device) for parts in (kept, read))
         return on, said
 
-    def answers(self) -> list[list[Continuation]]:
-        return [[_continuation(each) for each in beam.best()] for beam in self.beams]
+    def hypotheses(self) -> list[list[Hypothesis]]:
+        return [_best(beam.ended + beam.hypotheses, beam.width) for beam in self.beams]
 
 
 class _Beam:
@@ -111,9 +112,11 @@ class _Beam:
 
         log_probabilities (hypotheses, V) of the next character; full: whether the context has no room for it.
         """
-        totals = np.array([total for _, total in self.hypotheses])
+        before_them = np.array([total for _, total in self.hypotheses])
+        sums = (before_them[:, None] + log_probabilities).ravel()
         # at most one character ends each hypothesis: among twice the width, enough go on
-        before, characters, totals = likeliest(totals, log_probabilities, 2 * self.width)
+        best = np.argsort(-sums, kind="stable")[: 2 * self.width]  # equals in the order of hypotheses, of characters
+        totals, (before, characters) = sums[best], np.divmod(best, log_probabilities.shape[1])
         ends = characters == self.end
         ended = [(self.hypotheses[before[i]][0], float(totals[i])) for i in np.flatnonzero(ends[: self.width])]
         self.ended = _best(self.ended + ended, self.width)
@@ -124,30 +127,7 @@ class _Beam:
             on = on[:0]
         return before[on], characters[on]
 
-    def best(self) -> list[Hypothesis]:
-        """The likeliest of those that have ended and those that have not."""
-        return _best(self.ended + self.hypotheses, self.width)
-
 
 def _best(hypotheses: list[Hypothesis], count: int) -> list[Hypothesis]:
     """The likeliest, the likeliest first, of equals the earlier."""
     return sorted(hypotheses, key=lambda each: -each[1])[:count]
-
-
-def _continuation(hypothesis: Hypothesis) -> Continuation:
-    tokens, log_probability = hypothesis
-    return Continuation(np.array(tokens, dtype=np.int64), float(np.exp(log_probability)))
-
-
-def likeliest(
-    totals: np.ndarray, log_probabilities: np.ndarray, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The `count` best ways to go on from several hypotheses, or all where there are fewer, the best first.
-
-    totals (B,): log-probability of each hypothesis; log_probabilities (B, V): of each character after it. Returns
-    hypothesis, character and new total of each; equals in the order of hypotheses, then of characters.
-    """
-    sums = (totals[:, None] + log_probabilities).ravel()
-    best = np.argsort(-sums, kind="stable")[:count]
-    before, characters = np.divmod(best, log_probabilities.shape[1])
-    return before, characters, sums[best]

@@ -12,9 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.mixer import NoSettings as Settings
 from stages.model.mixer import SequenceMixer, State
-from stages.settings import Model
+from stages.settings import Model, Section
 
 WIDTH = 4  # inputs that the short convolution sees, the last one its own
 CHUNK = 32  # positions solved for together: 16 to 64 take about the same time, all 128 three times as long
@@ -47,10 +46,9 @@ class Mixer(SequenceMixer):
 
     needs_positions: ClassVar[bool] = False
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
-        width, self.heads = model.width, model.heads
-        self.head_size = width // self.heads
+        width = model.width
         self.query_key_value = nn.Linear(width, 3 * width, bias=False)
         self.convolution = nn.Conv1d(3 * width, 3 * width, WIDTH, groups=3 * width, bias=False)
         self.a = nn.Linear(width, self.heads, bias=False)

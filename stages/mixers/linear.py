@@ -11,10 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from stages.model.cpu.fused import merge_heads, split_heads, wide
-from stages.model.mixer import NoSettings as Settings
 from stages.model.mixer import SequenceMixer, State
 from stages.model.packing import Packing
-from stages.settings import Model
+from stages.settings import Model, Section
 
 CHUNK = 128  # positions whose pairs are all multiplied with each other; what is before them comes as sums
 
@@ -40,10 +39,8 @@ class Mixer(SequenceMixer):
 
     needs_positions: ClassVar[bool] = True
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
-        self.heads = model.heads
-        self.head_size = model.width // model.heads
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
 

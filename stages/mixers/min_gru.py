@@ -3,36 +3,25 @@
 Feng et al. 2024, "Were RNNs All We Needed?", https://arxiv.org/abs/2410.01201
 """
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from stages.model.mixer import NoSettings as Settings
-from stages.model.mixer import SequenceMixer, State
-from stages.settings import Model
+from stages.model.recurrence import Hidden, RecurrentMixer
+from stages.settings import Model, Section
 
 
-@dataclass
-class Hidden(State):
-    """The unit's last value."""
-
-    h: Tensor  # (B, C) float32
-
-
-class Mixer(SequenceMixer):
+class Mixer(RecurrentMixer):
     """h_t = (1 − z_t) h_{t−1} + z_t h̃_t from zero, z = σ(W_z x), h̃ = g(W_h x), then an output projection.
 
     g(x) = x + 0.5 above zero and σ(x) below keeps all of h positive. Neither gate looks at h, so the recurrence is
-    linear in h and all its steps are computed together (`scan`). No positions: order is in the recurrence.
+    linear in h and all its steps are computed together (`scan`).
 
     State: h, C numbers whatever the length.
     """
 
-    needs_positions: ClassVar[bool] = False
-
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.gate = nn.Linear(model.width, model.width)  # W_z
         self.candidate = nn.Linear(model.width, model.width)  # W_h
@@ -43,17 +32,12 @@ class Mixer(SequenceMixer):
         keep = (-gate).sigmoid()  # 1 − z, exact where z is all but 1
         write = gate.sigmoid() * positive(self.candidate(x).float())  # (B, T, C)
         if state is not None:
-            write = torch.cat([write[:, :1] + keep[:, :1] * state.h[:, None], write[:, 1:]], dim=1)
+            write = torch.cat([write[:, :1] + keep[:, :1] * state.h, write[:, 1:]], dim=1)
         h: Tensor = scan(keep, write)
         if state is not None:
-            state.h = h[:, -1]
+            state.h = h[:, -1:]
             state.lengths = state.lengths + x.shape[1]
         return self.projection(h.to(x.dtype))
-
-    def empty_state(self, batch: int, positions: int) -> Hidden:
-        weight = self.projection.weight
-        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        return Hidden(lengths, torch.zeros(batch, weight.shape[0], device=weight.device))
 
 
 def positive(x: Tensor) -> Tensor:

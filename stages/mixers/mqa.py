@@ -7,14 +7,12 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from stages.model.attention import weigh
 from stages.model.cache import KeyValueCache
-from stages.model.cpu.fused import merge_heads, split_heads
+from stages.model.cpu.fused import attention_weights, merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_varlen, serves
 from stages.model.mixer import Mixer as BaseMixer
-from stages.model.mixer import NoSettings as Settings
 from stages.model.packing import Packing
-from stages.settings import Model
+from stages.settings import Model, Section
 
 
 class Mixer(BaseMixer):
@@ -25,10 +23,8 @@ class Mixer(BaseMixer):
 
     needs_positions: ClassVar[bool] = True
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
-        self.heads = model.heads
-        self.head_size = model.width // model.heads
         self.query = nn.Linear(model.width, model.width)
         self.key_value = nn.Linear(model.width, 2 * self.head_size)
         self.projection = nn.Linear(model.width, model.width)
@@ -51,11 +47,9 @@ class Mixer(BaseMixer):
             k, v, visible = state.extend(k, v)
         B, nh, T, hs = q.shape
         scores = q.reshape(B, nh * T, hs) @ k[:, 0].transpose(-2, -1)  # (B, nh·T, S): one product for all heads
-        weights = weigh(scores.view(B, nh, T, -1), hs**-0.5, self.dropout_rate, visible=visible)  # (B, nh, T, S)
+        scores = scores.view(B, nh, T, -1)
+        weights = attention_weights(scores, hs**-0.5, self.dropout_rate, visible=visible)  # (B, nh, T, S)
         return (weights.view(B, nh * T, -1) @ v[:, 0]).view(B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
         return KeyValueCache.empty(batch, 1, positions, self.head_size, self.projection.weight)
-
-
-__all__ = ["Mixer", "Settings"]

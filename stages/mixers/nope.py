@@ -7,7 +7,6 @@ https://arxiv.org/abs/2305.19466
 from typing import ClassVar
 
 from stages.model.attention import CausalSelfAttention
-from stages.model.mixer import NoSettings as Settings
 
 
 class Mixer(CausalSelfAttention):
@@ -18,6 +17,3 @@ class Mixer(CausalSelfAttention):
     """
 
     needs_positions: ClassVar[bool] = False
-
-
-__all__ = ["Mixer", "Settings"]

@@ -4,7 +4,6 @@ Jaegle et al. 2021, "Perceiver: General Perception with Iterative Attention", ht
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -13,14 +12,11 @@ from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend
 from stages.model.backbone import Backbone as BaseBackbone
-from stages.model.cache import KeyValueCache
 from stages.model.cpu.fused import embed_positions, layer_norm, merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_varlen, serves
 from stages.model.mixer import State
 from stages.model.packing import Packing
 from stages.settings import Count, Model, Section
-
-KeysValues = tuple[Tensor, Tensor]  # (B, nh, S, hs) each, of one part
 
 
 class Settings(Section):
@@ -28,31 +24,6 @@ class Settings(Section):
 
     bottleneck: Count  # m: latents
     residual: bool  # whether the last block adds the backbone's input to what it reads from the latents
-
-
-@dataclass
-class FirstPositions(KeyValueCache):
-    """Keys and values of the first positions, as many as there is room for; `lengths` counts all positions seen."""
-
-    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """As its parent's; what no longer fits is left out."""
-        positions = self.lengths[:, None] + torch.arange(keys.shape[2], device=keys.device)  # (B, T)
-        sequence, new = (positions < self.room).nonzero(as_tuple=True)
-        self.keys[sequence, :, positions[sequence, new]] = keys[sequence, :, new]
-        self.values[sequence, :, positions[sequence, new]] = values[sequence, :, new]
-        self.lengths = self.lengths + keys.shape[2]
-        return self.seen_from(positions)
-
-    def seen_from(self, positions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """All keys and all values (B, nh, S', hs), and which of them positions (B, T) may look at (B, 1, T, S')."""
-        filled = min(int(self.lengths.max()), self.room)
-        visible = torch.arange(filled, device=positions.device) <= positions[:, None, :, None]
-        return self.keys[:, :, :filled], self.values[:, :, :filled], visible
-
-    @property
-    def room(self) -> int:
-        """Most positions it remembers."""
-        return self.keys.shape[2]
 
 
 class Mixer(CausalSelfAttention):
@@ -65,29 +36,24 @@ class Mixer(CausalSelfAttention):
         joined = self.query_key_value
         return F.linear(x, joined.weight[len(self.projection.weight) :], joined.bias[len(self.projection.weight) :])
 
-    def divide(self, keys_values: Tensor, packing: Packing) -> list[KeysValues]:
-        """Keys and values of each part, from (N, 2C)."""
-        parts = split_heads(keys_values, packing, 2 * self.heads, kinds=1)  # (B, 2·nh, T, hs)
-        return [(kv[:, : self.heads], kv[:, self.heads :]) for (kv,) in parts]
-
     def read(self, x: Tensor, packing: Packing, keys_values: Tensor, key_packing: Packing) -> Tensor:
         """What x (N, C) reads in another sequence's keys and values (M, 2C): query t from keys s ≤ t."""
         queries = self._queries(x)
         if serves(queries, self.head_size):
             heads = self.heads, self.heads
             return self.projection(attend_varlen(queries, keys_values, packing, key_packing, heads, self.dropout_rate))
-        return self._read(queries, packing, self.divide(keys_values, key_packing))
-
-    def read_cached(self, x: Tensor, packing: Packing, keys_values: KeysValues, visible: Tensor) -> Tensor:
-        """What x (N, C) reads in the `visible` ones of the keys and values of a state."""
-        return self._read(self._queries(x), packing, [keys_values], visible)
-
-    def _read(
-        self, queries: Tensor, packing: Packing, keys_values: Sequence[KeysValues], visible: Tensor | None = None
-    ) -> Tensor:
-        parts = zip(split_heads(queries, packing, self.heads, kinds=1), keys_values, strict=True)
-        mixed = [attend(q, k, v, self.dropout_rate, None, visible) for (q,), (k, v) in parts]
+        parts = split_heads(queries, packing, self.heads, kinds=1), self.divide(keys_values, key_packing)
+        mixed = [attend(q, k, v, self.dropout_rate) for (q,), (k, v) in zip(*parts, strict=True)]
         return self.projection(merge_heads(mixed, packing))
+
+    def read_cached(self, x: Tensor, packing: Packing, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
+        """What x (N, C) reads in the `visible` ones of a state's keys and values (B, nh, S, hs)."""
+        ((q,),) = split_heads(self._queries(x), packing, self.heads, kinds=1)
+        return self.projection(merge_heads([attend(q, k, v, self.dropout_rate, None, visible)], packing))
+
+    def divide(self, keys_values: Tensor, packing: Packing) -> list[tuple[Tensor, ...]]:
+        """Keys and values of each part (B, nh, T, hs), from (N, 2C)."""
+        return [kv.chunk(2, dim=1) for (kv,) in split_heads(keys_values, packing, 2 * self.heads, kinds=1)]
 
     def _queries(self, x: Tensor) -> Tensor:
         joined, width = self.query_key_value, len(self.projection.weight)
@@ -161,28 +127,25 @@ class Backbone(BaseBackbone):
         backbone: list[Any] = list(self)
         down, *blocks, up = backbone
         first, *between, last = states
-        seen = first.lengths  # (B,)
-        positions = seen[:, None] + torch.arange(T, device=x.device)  # (B, T)
+        seen, positions = first.lengths, first.next_positions(T)  # (B,), (B, T)
         M = int((first.room - seen).clamp(0, T).max())  # what the neediest sequence makes; no more are kept
         if M:
             few = Packing.full((B, M))
             latents = self.latents[positions[:, :M].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·M, C)
             inputs = x.view(B, T, -1)[:, :M].flatten(0, 1)  # (B·M, C)
             ((k, v),) = down.mixer.divide(down.mixer.keys_values(inputs), few)
-            k, v, visible = first.extend(k, v)
-            y = down.add(latents, down.mixer.read_cached(_normal(down, latents), few, (k, v), visible))
+            seen_inputs = first.extend(k, v)
+            y = down.add(latents, down.mixer.read_cached(_normal(down, latents), few, *seen_inputs))
             for block, state in zip(blocks, between, strict=True):
                 y = block(y, few, state)
             ((k, v),) = up.mixer.divide(up.mixer.keys_values(_normal(up, y)), few)
             last.extend(k, v)
         for state in states:
             state.lengths = seen + T
-        k, v, visible = last.seen_from(positions)
-        return self._up(x, up.mixer.read_cached(x, packing, (k, v), visible), loss_indices)
+        return self._up(x, up.mixer.read_cached(x, packing, *last.seen_from(positions)), loss_indices)
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
-        states: list[Any] = super().empty_states(batch, min(positions, len(self.latents)))
-        return [FirstPositions(state.lengths, state.keys, state.values) for state in states]
+        return super().empty_states(batch, min(positions, len(self.latents)))
 
 
 def first_characters(x: Tensor, packing: Packing, few: Packing) -> Tensor:

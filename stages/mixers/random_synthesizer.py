@@ -9,13 +9,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.attention import weigh
 from stages.model.cache import ValueCache
-from stages.model.cpu.fused import merge_heads, split_heads
+from stages.model.cpu.fused import attention_weights, merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
-from stages.model.mixer import NoSettings as Settings
 from stages.model.packing import Packing
-from stages.settings import Model
+from stages.settings import Model, Section
 
 
 class Mixer(BaseMixer):
@@ -27,9 +25,8 @@ class Mixer(BaseMixer):
 
     needs_positions: ClassVar[bool] = True
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
-        self.heads = model.heads
         self.scores = nn.Parameter(0.02 * torch.randn(model.heads, model.context, model.context))  # R
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
@@ -41,14 +38,12 @@ class Mixer(BaseMixer):
     def _mix(self, v: Tensor, state: ValueCache | None) -> Tensor:
         B, _, T, _ = v.shape
         if state is None:
-            return weigh(self.scores[:, :T, :T].expand(B, -1, -1, -1), 1.0, self.dropout_rate) @ v  # (B, nh, T, hs)
-        v, positions, visible = state.extend(v)
-        scores = self.scores[:, positions, : v.shape[2]].transpose(0, 1)  # (B, nh, T, S)
-        return weigh(scores, 1.0, self.dropout_rate, visible=visible) @ v
+            scores, visible = self.scores[:, :T, :T].expand(B, -1, -1, -1), None  # (B, nh, T, T)
+        else:
+            positions = state.next_positions(T)
+            v, visible = state.extend(v)
+            scores = self.scores[:, positions, : v.shape[2]].transpose(0, 1)  # (B, nh, T, S)
+        return attention_weights(scores, 1.0, self.dropout_rate, visible=visible) @ v  # (B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
-        like = self.value.weight
-        return ValueCache.empty(batch, self.heads, positions, len(like) // self.heads, like)
-
-
-__all__ = ["Mixer", "Settings"]
+        return ValueCache.empty(batch, self.heads, positions, self.head_size, self.value.weight)

@@ -10,14 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.attention import weigh
 from stages.model.cache import ValueCache
-from stages.model.cpu.fused import merge_heads, split_heads
+from stages.model.cpu.fused import attention_weights, merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_by_position, serves
 from stages.model.mixer import Mixer as BaseMixer
-from stages.model.mixer import NoSettings as Settings
 from stages.model.packing import Packing
-from stages.settings import Model
+from stages.settings import Model, Section
 
 
 class Mixer(BaseMixer):
@@ -37,11 +35,10 @@ class Mixer(BaseMixer):
 
     needs_positions: ClassVar[bool] = True
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
-        self.heads = model.heads
         self.hidden = nn.Linear(model.width, model.width)  # W₁
-        self.table = nn.Parameter(torch.empty(model.context - 1, model.width // model.heads))  # W₂, transposed
+        self.table = nn.Parameter(torch.empty(model.context - 1, self.head_size))  # W₂, transposed
         nn.init.uniform_(self.table, -0.001, 0.001)
         self.offsets = nn.Parameter(torch.zeros(model.context - 1))  # b₂
         self.value = nn.Linear(model.width, model.width)
@@ -49,7 +46,7 @@ class Mixer(BaseMixer):
 
     def forward(self, x: Tensor, packing: Packing, state: ValueCache | None = None) -> Tensor:
         hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
-        if state is None and serves(values, self.table.shape[1]):
+        if state is None and serves(values, self.head_size):
             given = hidden, values, packing, self.table, self.offsets
             return self.projection(attend_by_position(*given, self.heads, self.dropout_rate))
         parts = (split_heads(each, packing, self.heads, kinds=1) for each in (hidden, values))  # (B, nh, T, hs) of each
@@ -60,15 +57,12 @@ class Mixer(BaseMixer):
     def _mix(self, h: Tensor, v: Tensor, state: ValueCache | None) -> Tensor:
         visible = None
         if state is not None:
-            v, _, visible = state.extend(v)
+            v, visible = state.extend(v)
+            visible = visible[..., : len(self.table)]
         v = v[:, :, : len(self.table)]  # (B, nh, S, hs): the values that have a score
         S = v.shape[2]
         scores = F.linear(h, self.table[:S], self.offsets[:S])  # (B, nh, T, S)
-        return weigh(scores, 1.0, self.dropout_rate, visible=None if visible is None else visible[..., :S]) @ v
+        return attention_weights(scores, 1.0, self.dropout_rate, visible=visible) @ v
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
-        like = self.value.weight
-        return ValueCache.empty(batch, self.heads, positions, len(like) // self.heads, like)
-
-
-__all__ = ["Mixer", "Settings"]
+        return ValueCache.empty(batch, self.heads, positions, self.head_size, self.value.weight)

@@ -6,7 +6,6 @@ Vaswani et al. 2017, "Attention Is All You Need", https://arxiv.org/abs/1706.037
 from typing import ClassVar
 
 from stages.model.attention import CausalSelfAttention
-from stages.model.mixer import NoSettings as Settings
 
 
 class Mixer(CausalSelfAttention):
@@ -16,6 +15,3 @@ class Mixer(CausalSelfAttention):
     """
 
     needs_positions: ClassVar[bool] = True
-
-
-__all__ = ["Mixer", "Settings"]

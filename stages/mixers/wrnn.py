@@ -5,38 +5,27 @@ It has no published source but a student's report of an advanced AI course, with
 s₃, is the model's own head here: the head is Q, and s₃ is left out, for the head has no bias.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from stages.model.mixer import NoSettings as Settings
-from stages.model.mixer import SequenceMixer, State
-from stages.model.recurrence import delayed, recurrence
-from stages.settings import Model
+from stages.model.recurrence import Hidden, RecurrentMixer, delayed, recurrence
+from stages.settings import Model, Section
 
 
-@dataclass
-class Hidden(State):
-    """The last activation of both layers."""
-
-    a: Tensor  # (B, C) float32
-    b: Tensor  # (B, C) float32
-
-
-class Mixer(SequenceMixer):
+class Mixer(RecurrentMixer):
     """a^t = tanh(U x^t + W a^{t−1} + s₁); b^t = tanh(V a^t + R a^{t−1} + T b^{t−1} + s₂), from zero; b is the output.
 
     The first layer runs to the end before the second starts, so that V a and R a are computed for all steps at once.
-    W and T start as small as every other matrix. No positions: order is in the recurrences.
+    W and T start as small as every other matrix.
 
     State: a and b, 2·C numbers whatever the length.
     """
 
-    needs_positions: ClassVar[bool] = False
+    layers: ClassVar[int] = 2
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.u = nn.Linear(model.width, model.width)  # U and s₁
         self.w = nn.Linear(model.width, model.width, bias=False)  # W
@@ -45,17 +34,11 @@ class Mixer(SequenceMixer):
         self.t = nn.Linear(model.width, model.width, bias=False)  # T
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
-        first_a, first_b = (None, None) if state is None else (state.a, state.b)
+        first_a, first_b = (None, None) if state is None else state.h.unbind(1)
         a = recurrence(self.u(x).float(), self.w.weight, first_a)  # (B, T, C)
         drive = self.v(a.to(x.dtype)).float() + self.r(delayed(a, first_a).to(x.dtype)).float()  # (B, T, C)
         b = recurrence(drive, self.t.weight, first_b)  # (B, T, C)
         if state is not None:
-            state.a, state.b = a[:, -1], b[:, -1]
+            state.h = torch.stack([a[:, -1], b[:, -1]], dim=1)
             state.lengths = state.lengths + x.shape[1]
         return b.to(x.dtype)
-
-    def empty_state(self, batch: int, positions: int) -> Hidden:
-        weight = self.w.weight
-        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        a = torch.zeros(batch, weight.shape[0], device=weight.device)
-        return Hidden(lengths, a, torch.zeros_like(a))

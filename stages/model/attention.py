@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.cache import KeyValueCache, WindowCache
-from stages.model.cpu.fused import attention_weights, dropout, merge_heads, split_heads
+from stages.model.cpu.fused import attention_weights, merge_heads, split_heads
 from stages.model.cpu.varlen_attention import Angles, attend_varlen, serves
 from stages.model.mixer import Mixer
 from stages.model.packing import Packing
@@ -21,8 +21,6 @@ class CausalSelfAttention(Mixer):
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
-        self.heads = model.heads
-        self.head_size = model.width // model.heads
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
 
@@ -38,7 +36,7 @@ class CausalSelfAttention(Mixer):
         cosine, sine = (each[: x.shape[-2]] if positions is None else each[positions][:, None] for each in angles)
         return rotate(x, cosine, sine)  # tables (T, hs/2) or (B, 1, T, hs/2)
 
-    def forward(self, x: Tensor, packing: Packing, state: KeyValueCache | WindowCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, packing: Packing, state: KeyValueCache | None = None) -> Tensor:
         joined = self.query_key_value(x)  # (N, 3C)
         if state is None and serves(joined, self.head_size):
             heads = self.heads, self.heads
@@ -47,15 +45,15 @@ class CausalSelfAttention(Mixer):
         parts = split_heads(joined, packing, self.heads)  # q, k, v (B, nh, T, hs) of each part
         return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts], packing))
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, state: KeyValueCache | WindowCache | None) -> Tensor:
-        positions = None if state is None else state.lengths[:, None] + torch.arange(q.shape[2], device=q.device)
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, state: KeyValueCache | None) -> Tensor:
+        positions = None if state is None else state.next_positions(q.shape[2])
         q, k = self.turned(q, positions), self.turned(k, positions)
         visible = None
         if state is not None:
             k, v, visible = state.extend(k, v)
         return attend(q, k, v, self.dropout_rate, self.window, visible)  # (B, nh, T, hs)
 
-    def empty_state(self, batch: int, positions: int) -> KeyValueCache | WindowCache:
+    def empty_state(self, batch: int, positions: int) -> KeyValueCache:
         like = self.projection.weight
         if self.window is None:
             return KeyValueCache.empty(batch, self.heads, positions, self.head_size, like)
@@ -97,7 +95,7 @@ def attend(
 ) -> Tensor:
     """Softmax attention of queries (B, nh, T, hs) to keys and values (B, nh, S, hs) → (B, nh, T, hs).
 
-    dropout_rate: of the attention weights; who sees whom: as in `weigh`.
+    dropout_rate: of the attention weights; who sees whom: as in `attention_weights`.
 
     On a CPU this is written out: batched products and a softmax take less than half the time of torch's fused
     bfloat16 backward at these lengths (measured with torch 2.13). Where the machine has a compiler, `attend_varlen`
@@ -106,24 +104,4 @@ def attend(
     if q.is_cuda and (window is None or visible is not None):
         return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate, is_causal=visible is None)
     scores = q @ k.transpose(-2, -1)  # (B, nh, T, S)
-    return weigh(scores, q.shape[-1] ** -0.5, dropout_rate, window, visible) @ v
-
-
-def weigh(
-    scores: Tensor, scale: float, dropout_rate: float, window: int | None = None, visible: Tensor | None = None
-) -> Tensor:
-    """Weights dropout(softmax(scale · scores)) of the keys each query sees; scores (B, nh, T, S).
-
-    Query t sees the last `window` keys up to the t-th, all of these with None; or those that are `visible`: bool,
-    broadcastable to (B, nh, T, S).
-    """
-    if visible is None:
-        first, last = causal(scores.shape[-2], scores.shape[-1], window, scores.device)
-        return attention_weights(scores, first, last, scale, dropout_rate)
-    return dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
-
-
-def causal(queries: int, keys: int, window: int | None, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Each query's first key and the one after its last, (queries,) int32 each, for `attention_weights`."""
-    last = torch.arange(1, queries + 1, dtype=torch.int32, device=device)
-    return (last - (window or queries)).clamp(min=0), last.clamp(max=keys)
+    return attention_weights(scores, q.shape[-1] ** -0.5, dropout_rate, window, visible) @ v

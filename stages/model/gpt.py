@@ -59,18 +59,13 @@ class GPT(nn.Module):
         """
         x = self.embedding(tokens)  # (N, C)
         if self.positions is not None:
-            x = x + (
-                embed_positions(self.positions, packing) if states is None else self._next(tokens, packing, states[0])
-            )
+            if states is None:
+                x = x + embed_positions(self.positions, packing)
+            else:
+                x = x + self.positions[states[0].next_positions(packing.parts[0].width).flatten()]
         x = dropout(x, self.dropout_rate if self.training else 0.0)
         x = self.blocks(x, packing, states, loss_indices)
         return layer_norm(x, self.norm.weight, self.norm.bias)
-
-    def _next(self, tokens: Tensor, packing: Packing, state: State) -> Tensor:
-        """The learned positions of characters that continue what a state has seen: (B·T, C)."""
-        assert self.positions is not None
-        T = packing.parts[0].width
-        return self.positions[(state.lengths[:, None] + torch.arange(T, device=tokens.device)).flatten()]
 
     def forward(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
         """tokens (B, T) int64 → logits (B, T, vocabulary size) of the character after each."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from stages.model.cpu.fused import merge_heads, split_heads
 from stages.model.packing import Packing
-from stages.settings import Model, Section
+from stages.settings import Model
 
 
 @dataclass
@@ -34,6 +34,10 @@ class State(ABC):
         """The state of some sequences. indices: (B',)."""
         return type(self)(**{field.name: getattr(self, field.name)[indices] for field in fields(self)})
 
+    def next_positions(self, number: int) -> Tensor:
+        """Where the next so many positions of each sequence stand: (B, number)."""
+        return self.lengths[:, None] + torch.arange(number, device=self.lengths.device)
+
     @property
     def bytes_per_sequence(self) -> int:
         """Memory of one sequence's state in bytes."""
@@ -45,7 +49,7 @@ class Mixer(nn.Module, ABC):
     """Mixes information over time, causally: output t depends on inputs 0…t of its sequence only.
 
     A variant is a file stages/mixers/<name>.py that defines a subclass `Mixer` of this class, of
-    `SequenceMixer` or of another variant's, and its section of params.yaml, `Settings`.
+    `SequenceMixer` or of another variant's, and `Settings`, its section of params.yaml, if that is not empty.
     """
 
     needs_positions: ClassVar[bool]  # whether the model adds learned positions to its embeddings
@@ -58,6 +62,8 @@ class Mixer(nn.Module, ABC):
             ValueError: the settings do not fit the shape.
         """
         super().__init__()
+        self.heads = model.heads
+        self.head_size = model.width // model.heads
         self.dropout = model.dropout
 
     @property
@@ -94,7 +100,3 @@ class SequenceMixer(Mixer):
             return torch.cat([self.mix(each.view(*part.shape, -1), state).flatten(0, 1) for each, part in parts])
         mixed = [self.mix(part[:, 0], state)[:, None] for (part,) in split_heads(x, packing, heads=1, kinds=1)]
         return merge_heads(mixed, packing)
-
-
-class NoSettings(Section):
-    """The section of a variant without settings of its own."""

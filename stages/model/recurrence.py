@@ -1,7 +1,31 @@
-"""The recurrence of the plain recurrent networks."""
+"""What the networks share that remember an activation or two."""
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
+
+from stages.model.mixer import SequenceMixer, State
+
+
+@dataclass
+class Hidden(State):
+    """The last activation of each of a mixer's layers."""
+
+    h: Tensor  # (B, layers, C) float32
+
+
+class RecurrentMixer(SequenceMixer):
+    """Remembers activations only. No positions: order is in the recurrence."""
+
+    needs_positions: ClassVar[bool] = False
+    layers: ClassVar[int] = 1
+
+    def empty_state(self, batch: int, positions: int) -> Hidden:
+        device = next(self.parameters()).device
+        lengths = torch.zeros(batch, dtype=torch.long, device=device)
+        return Hidden(lengths, torch.zeros(batch, self.layers, self.heads * self.head_size, device=device))
 
 
 def recurrence(drive: Tensor, weight: Tensor, first: Tensor | None) -> Tensor:

@@ -20,7 +20,7 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
     """
     key = f"{prefix}.{variant}"
     module = import_module(f"stages.mixers.{variant}")
-    settings: Section = check(module.Settings, variants[variant], str(PARAMS), key)
+    settings: Section = check(getattr(module, "Settings", Section), variants[variant], str(PARAMS), key)
     try:
         with torch.device("meta"):
             build(variant, model, settings)

@@ -2,14 +2,13 @@
 
 import argparse
 import os
+import statistics
 import time
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
-from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.backend import choose_backend
@@ -18,8 +17,7 @@ from stages.experiment.provenance import provenance
 from stages.model.registry import settings_of
 from stages.settings import Settings, load
 from stages.system.errors import StudyError, command
-from tests.benchmark import results
-from tests.benchmark.timing import Side, alternate
+from stages.system.files import read_json, write_json
 from tests.benchmark.workload import Evaluation, FastTraining, PlainTraining, check_comparable, read_data
 from tests.reference.attention import ATTENTION
 
@@ -30,9 +28,8 @@ PLAIN_QUESTIONS = 2  # a round of evaluation
 INSTRUCTIONS = "ONEDNN_MAX_CPU_ISA"
 OUTPUT = Path("reports/benchmark.json")
 NOTES = {
-    "plain": "one padded batch of whole contexts, float32, AdamW not fused",
+    "plain": "one padded batch of whole contexts, float32, AdamW not fused; questions one at a time, scaled up",
     "fast": "the study's own step; evaluation in float32, as in the study",
-    "tokens": "characters that are read, without PAD",
     "evaluation": "weights that never say the mask: every answer has all its characters",
 }
 
@@ -41,15 +38,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line's arguments."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
     parser.add_argument("--recipe", default="handout", help="whose model and hyper-parameters are timed")
-    parser.add_argument("--data", type=Path, help="a folder of prepared data; else the recipe's, else invented data")
     parser.add_argument("--variants", nargs="+", help="by default all that have a plain reference")
     parser.add_argument("--rounds", type=int, default=20, help="of plain and fast training, a variant (20: 2 min)")
-    parser.add_argument("--questions", type=int, default=500, help="answered in an evaluation")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="by default that of params.yaml")
     parser.add_argument("--precision", choices=["auto", "float32", "bfloat16"], help="of the fast path; as device")
     parsed = parser.parse_args(arguments)
-    if min(parsed.rounds, parsed.questions) < 1:
-        parser.error("--rounds and --questions are at least 1")
+    if parsed.rounds < 1:
+        parser.error("--rounds is at least 1")
     return parsed
 
 
@@ -63,49 +58,77 @@ def experiments(settings: Settings, chosen: argparse.Namespace) -> list[Experime
     check_comparable(chosen.recipe, recipe)
     asked = {name: getattr(chosen, name) for name in ("device", "precision") if getattr(chosen, name)}
     backend = choose_backend(settings.compute.model_copy(update=asked))
-    variants = chosen.variants or [variant for variant in settings.study.variants if variant in ATTENTION]
-    for variant in variants:
+    cells = []
+    for variant in chosen.variants or [variant for variant in settings.study.variants if variant in ATTENTION]:
         settings.check_variant(variant)
         if variant not in ATTENTION:
             raise StudyError(f"variant {variant!r} has no plain reference in tests/reference/attention.py to be timed")
-    section = partial(settings_of, variants=settings.variants, model=recipe.model)
-    return [Experiment(chosen.recipe, variant, recipe, section(variant), backend, 0.0) for variant in variants]
+        section = settings_of(variant, settings.variants, recipe.model)
+        cells.append(Experiment(chosen.recipe, variant, recipe, section, backend, 0.0))
+    return cells
 
 
-def compare(
-    experiment: Experiment, prepared: Prepared, chosen: argparse.Namespace, bar: "tqdm[NoReturn]"
-) -> list[dict[str, Any]]:
+def alternate(
+    plain: Callable[[], object], fast: Callable[[], object], repeats: tuple[int, int], warm_up: int, rounds: int
+) -> tuple[list[float], list[float]]:
+    """Seconds of each run of both, in turn: `repeats` runs of each a round, after one and `warm_up` that do not count.
+
+    Both return when their result is there, on a GPU too.
+    """
+    plain()
+    for _ in range(warm_up):
+        fast()
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for work, runs, measured in zip((plain, fast), repeats, seconds, strict=True):
+            for _ in range(runs):
+                started = time.perf_counter()
+                work()
+                measured.append(time.perf_counter() - started)
+    return seconds
+
+
+def comparison(variant: str, what: str, plain: list[float], fast: list[float], is_rate: bool = False) -> dict[str, Any]:
+    """Both sides' figures, of which the larger are the better if they are rates; how many times better fast is."""
+    sides = {
+        name: {"median": round(statistics.median(each), 6), "min": round(min(each), 6), "max": round(max(each), 6)}
+        for name, each in (("plain", plain), ("fast", fast))
+    }
+    ratio = sides["plain"]["median"] / sides["fast"]["median"]
+    return {"variant": variant, "what": what, "ratio": round(1 / ratio if is_rate else ratio, 2), **sides}
+
+
+def compare(experiment: Experiment, prepared: Prepared, rounds: int) -> list[dict[str, Any]]:
     """The comparisons of training and of evaluation."""
-    plain, fast = PlainTraining(experiment, prepared), FastTraining(experiment, prepared)
-    sides = {"plain": Side(plain.step, 1, 1), "fast": Side(fast.step, WARM_UP, FAST_STEPS)}
-    training = alternate(sides, chosen.rounds, bar)
-    documents = min(plain.job.rows, plain.job.batch_size)
-    figures = (results.training_side(training[name], documents, side.tokens)
-               for name, side in (("plain", plain), ("fast", fast)))  # fmt: skip
+    training = PlainTraining(experiment, prepared), FastTraining(experiment, prepared)
+    seconds = alternate(training[0].step, training[1].step, (1, FAST_STEPS), WARM_UP, rounds)
+    documents = min(training[0].job.rows, training[0].job.batch_size)
+    rates = ([documents / each for each in side] for side in seconds)
 
-    work = Evaluation(experiment, prepared, chosen.questions)
-    sides = {"plain": Side(work.one_question, 1, PLAIN_QUESTIONS), "fast": Side(work.all_questions, 1, 1)}
-    evaluation = alternate(sides, ROUNDS_OF_EVALUATION, bar)
+    work = Evaluation(experiment, prepared)
+    plain, fast = alternate(work.one_question, work.all_questions, (PLAIN_QUESTIONS, 1), 1, ROUNDS_OF_EVALUATION)
+    questions = len(work.prompts)
     return [
-        results.training(experiment.variant, *figures),
-        results.evaluation(experiment.variant, len(work.prompts), evaluation["plain"], evaluation["fast"]),
+        comparison(experiment.variant, "training, documents/s", *rates, is_rate=True),
+        comparison(experiment.variant, f"{questions} questions, s", [questions * each for each in plain], fast),
     ]
 
 
 def benchmark(chosen: argparse.Namespace) -> None:
-    """Run all comparisons, print the table and write the file."""
+    """Run all comparisons, print the table, and write the file, in which a run replaces those of its own settings."""
     started = time.monotonic()
     cells = experiments(load(), chosen)
-    prepared, data = read_data(chosen.recipe, chosen.data)
+    prepared, data = read_data(chosen.recipe)
+    print(f"{'variant':20}{'':24}{'plain':>10}{'fast':>10}{'ratio':>8}")
     comparisons = []
-    with tqdm(total=len(cells) * (chosen.rounds + ROUNDS_OF_EVALUATION), unit="round") as bar:
-        for experiment in cells:
-            bar.set_description(experiment.variant)
-            comparisons += compare(experiment, prepared, chosen, bar)
+    for experiment in cells:
+        for each in compare(experiment, prepared, chosen.rounds):
+            plain, fast = each["plain"]["median"], each["fast"]["median"]
+            print(f"{each['variant']:20}{each['what']:24}{plain:10,.2f}{fast:10,.2f}{each['ratio']:8.1f}", flush=True)
+            comparisons.append(each)
     backend, instructions = cells[0].backend, os.environ.get(INSTRUCTIONS)
-    settings = {cell.variant: cell.settings("pretrain", "generation") for cell in cells}
     run = {
-        **provenance(settings, backend, time.monotonic() - started),
+        **provenance({cell.variant: cell.settings() for cell in cells}, backend, time.monotonic() - started),
         INSTRUCTIONS: instructions,
         "recipe": chosen.recipe,
         "data": data,
@@ -113,11 +136,10 @@ def benchmark(chosen: argparse.Namespace) -> None:
         "notes": NOTES,
         "comparisons": comparisons,
     }
-    name = results.key(backend.device.type, backend.precision, instructions)
-    results.save(OUTPUT, name, run)
-    print(f"{name}: {backend.device_name}, torch {torch.__version__}; {data}")
-    print(results.table(comparisons))
-    print(f"written to {OUTPUT}")
+    name = " ".join([backend.device.type, backend.precision, *([instructions] if instructions else [])])
+    runs = read_json(OUTPUT) if OUTPUT.exists() else {}
+    write_json(OUTPUT, dict(sorted({**runs, name: run}.items())))
+    print(f"{name}: {backend.device_name}, torch {torch.__version__}; {data}; written to {OUTPUT}")
 
 
 @command

@@ -1,12 +1,11 @@
 """What is timed: steps of training and answers, of the plain reference and of the fast path."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from stages.corpus.example import MASK, Examples
+from stages.corpus.example import MASK
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
@@ -26,14 +25,8 @@ from tests.reference.training import PlainTrainer
 SEED = 1
 
 
-def read_data(recipe: str, folder: Path | None) -> tuple[Prepared, str]:
-    """The prepared data of the folder or of the recipe, else invented ones of the handout's lengths; and which.
-
-    Raises:
-        StudyError: the folder that was named holds no prepared data.
-    """
-    if folder is not None:
-        return Prepared.load(folder), f"prepared data of the folder {folder.name}"
+def read_data(recipe: str) -> tuple[Prepared, str]:
+    """The prepared data of the recipe, else invented ones of the handout's lengths; and which."""
     if (Path("data/prepared") / recipe).is_dir():
         return Prepared.load(Path("data/prepared") / recipe), f"prepared data of recipe {recipe}"
     return prepared_like_the_handout(), "invented documents and questions of the handout's lengths"
@@ -45,8 +38,7 @@ def check_comparable(name: str, recipe: Recipe) -> None:
     Raises:
         StudyError: it does not.
     """
-    objectives = recipe.pretrain.objectives
-    spans = objectives.span_corruption
+    spans = recipe.pretrain.objectives.span_corruption
     plain = spans is not None and spans.mixture_weight == 1 and spans.largest_span == 0.5
     if not plain or recipe.optimizer.matrices != "adamw":
         raise StudyError(
@@ -72,63 +64,48 @@ class PlainTraining:
         self.backend = experiment.backend
         model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(self.backend.device)
         self.trainer = PlainTrainer(model, experiment.recipe.optimizer)
-        self.tokens: list[int] = []  # characters with an input, of each step
+        self.number = 0
 
     def step(self) -> None:
-        """One step; PAD is computed, and not counted."""
-        number = len(self.tokens)
-        draws = np.random.default_rng([SEED, number])
+        """One step."""
+        draws = np.random.default_rng([SEED, self.number])
         rows = draws.choice(self.job.rows, size=min(self.job.rows, self.job.batch_size), replace=False)
         shortest, longest = self.spans.shortest_document, self.spans.longest_document
         texts = [span_corruption(self.documents[row], draws, shortest, longest) for row in rows]
         inputs, targets = padded(texts, self.vocabulary, self.job.context)
         inputs, targets = (each.to(self.backend.device) for each in (inputs, targets))
-        self.trainer.step(inputs, targets, self.job.rate(number))
+        self.trainer.step(inputs, targets, self.job.rate(self.number))
         self.backend.wait()
-        self.tokens.append(sum(len(text) - 1 for text in texts))
+        self.number += 1
 
 
 class FastTraining:
     """The study's own step, as its loop calls it."""
 
     def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
-        job = pretraining(experiment, prepared)
-        self.draw = job.draw
+        self.job = pretraining(experiment, prepared)
         self.backend = experiment.backend
-        self.job = replace(job, draw=self.counted)
         model = experiment.new_model(prepared, SEED)
         self.trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
-        self.tokens: list[int] = []  # characters with an input, of each step
-
-    def counted(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        """The job's examples, their characters noted."""
-        examples = self.draw(rows, generator)
-        self.tokens.append(int(examples.lengths.sum()))
-        return examples
+        self.number = 0
 
     def step(self) -> None:
         """One step; an epoch's last batch is left out, for it may be short."""
-        epoch, batch = divmod(len(self.tokens), max(1, self.job.rows // self.job.batch_size))
-        number = epoch * (self.job.steps // self.job.epochs) + batch
-        loop.step(self.trainer, self.job, SEED, number)
+        epoch, batch = divmod(self.number, max(1, self.job.rows // self.job.batch_size))
+        loop.step(self.trainer, self.job, SEED, epoch * (self.job.steps // self.job.epochs) + batch)
         self.backend.wait()
-
-
-def untrained(experiment: Experiment, prepared: Prepared) -> GPT:
-    """First weights that never say MASK: every answer has all its characters, the most that an evaluation can take."""
-    model = experiment.new_model(prepared, SEED).to(experiment.backend.device)
-    with torch.no_grad():
-        model.head.weight[MASK] = 0.0  # of so many random logits zero is never the largest
-    return model
+        self.number += 1
 
 
 class Evaluation:
-    """Greedy answers to the dev questions, of untrained weights."""
+    """Greedy answers to the dev questions, of untrained weights that never say MASK: the most there is to do."""
 
-    def __init__(self, experiment: Experiment, prepared: Prepared, questions: int) -> None:
+    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
         asked = prepared.questions["dev"]
-        self.prompts = [prompt(asked[row]) for row in range(min(questions, len(asked)))]
-        self.model = untrained(experiment, prepared).eval()
+        self.prompts = [prompt(asked[row]) for row in range(len(asked))]
+        self.model = experiment.new_model(prepared, SEED).to(experiment.backend.device).eval()
+        with torch.no_grad():
+            self.model.head.weight[MASK] = 0.0  # of so many random logits zero is never the largest
         self.plain = plain_model(experiment, self.model).eval()
         self.max_characters = experiment.recipe.generation.max_characters
         self.answered = 0

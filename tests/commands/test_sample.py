@@ -25,21 +25,17 @@ def test_the_draws_follow_from_their_seed(run: Run) -> None:
     assert first.startswith("\n")
 
 
-@pytest.mark.parametrize("restriction", [("--top-k", "1"), ("--top-p", "0.0001")])
-def test_a_narrow_restriction_cools_the_hottest_draws(run: Run, restriction: tuple[str, str]) -> None:
-    said = sampled(run, "--prompt", "The ", "--characters", "60", "--temperature", "3", *restriction)
-    assert said == (RHYME * 10)[:64]
-
-
-@pytest.mark.parametrize("beams", ["1", "3"])
-def test_a_beam_goes_on_with_a_text_known_by_heart(run: Run, beams: str) -> None:
-    said = sampled(run, "--prompt", "The ", "--characters", "60", "--beams", beams)
+@pytest.mark.parametrize(
+    "options", [("--temperature", "3", "--top-k", "1"), ("--temperature", "3", "--top-p", "0.0001"), ("--beams", "3")]
+)
+def test_narrow_restrictions_and_a_beam_go_on_with_a_text_known_by_heart(run: Run, options: tuple[str, ...]) -> None:
+    said = sampled(run, "--prompt", "The ", "--characters", "60", *options)
     assert said == (RHYME * 10)[:64]
 
 
 def test_any_recipes_pretrained_model_goes_on(run: Run) -> None:
-    outcome = run(sample, "--prompt", "Zoé Ark.", "--characters", "23", "--temperature", "0")
-    assert outcome.out == "Zoé Ark. Painter, born in Brod.\n"
+    outcome = run(sample, "--prompt", "Zoé Ark.", "--characters", "23")
+    assert outcome.out.startswith("Zoé Ark.") and len(outcome.out.removesuffix("\n")) == 8 + 23
 
 
 def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
@@ -56,13 +52,13 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
         (["--characters", "0"], ["--characters: was 0"]),
         (["--temperature", "-1"], ["temperature: was -1"]),
         (["--temperature", "nan"], ["temperature: was nan"]),
-        (["--top-k", "0"], ["top-k: was 0"]),
+        (["--temperature", "inf"], ["temperature: was inf"]),
+        (["--top-k", "0"], ["top-k: was 0; allowed: 1 or more"]),
+        (["--top-p", "0"], ["top-p: was 0; allowed: more than 0"]),
         (["--top-p", "2"], ["top-p: was 2"]),
         (["--draw-seed", "-1"], ["--draw-seed: was -1"]),
         (["--beams", "0"], ["--beams: was 0; allowed: 1 to 256"]),
-        (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
         (["--beams", "2", "--top-p", "1", "--temperature", "1"], ["it or --temperature, --top-p"]),
-        (["--seed", "7"], ["seed 7", "allowed: 1"]),
         (["--variant", "rope"], ["rope/pretrained", "dvc repro stages/dvc.yaml:pretrain@text-rope"]),
         (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "text"]),
     ],

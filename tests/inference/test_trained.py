@@ -1,4 +1,4 @@
-"""Which model is asked where several are selected: the best by their report, else the only one with weights."""
+"""Which model is asked where several are selected: the best by their report."""
 
 import json
 from pathlib import Path
@@ -9,68 +9,24 @@ from stages.asking.trained import chosen_variant
 from stages.system.errors import StudyError
 from tests.tiny import SETTINGS
 
-RECIPE = "open"
+REPORT = Path("reports/open/compared/metrics.json")
 
 
-@pytest.fixture(autouse=True)
-def _empty_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def report(selection: str, **accuracies: float) -> None:
-    folder = Path("reports") / RECIPE / selection
-    folder.mkdir(parents=True)
-    variants = {variant: {"dev_accuracy": accuracy} for variant, accuracy in accuracies.items()}
-    (folder / "metrics.json").write_text(json.dumps({"variants": variants}))
-
-
-def weights(*variants: str, folder: str = "finetuned", name: str = "pretrained-seed-1.safetensors") -> None:
-    for variant in variants:
-        path = Path("data/weights") / RECIPE / variant / folder
-        path.mkdir(parents=True)
-        (path / name).touch()
-
-
-def chosen(selection: str = "compared", stage: str = "finetune") -> str:
+def chosen(selection: str) -> str:
     selected = SETTINGS.model.model_copy(update={"variant": selection})
-    return chosen_variant(SETTINGS.model_copy(update={"model": selected}), RECIPE, stage)
+    return chosen_variant(SETTINGS.model_copy(update={"model": selected}), "open")
 
 
-def test_one_selected_variant_is_asked_whatever_there_is() -> None:
-    weights("vanilla")
-    assert chosen("rope") == "rope"
-
-
-@pytest.mark.parametrize("selection", ["compared", "all"])
-def test_the_best_of_the_selections_report_is_asked(selection: str) -> None:
-    report(selection, rope=40.0, vanilla=60.0)
-    report("rope", rope=99.0)
-    weights("rope", "vanilla")
-    assert chosen(selection) == "vanilla"
-
-
-def test_without_that_report_the_only_one_with_weights_is_asked() -> None:
-    weights("rope")
-    weights("nope", folder="pretrained")
-    weights("mqa", name="provenance.json")
-    assert chosen() == "rope"
-    assert chosen(stage="pretrain") == "nope"
-
-
-def test_of_several_with_weights_and_no_report_of_them_one_has_to_be_named() -> None:
-    weights("rope", "vanilla")
-    report("rope", rope=40.0)
-    with pytest.raises(StudyError, match=r"which variant is best; name one with --variant: vanilla, rope\Z"):
-        chosen()
-
-
-def test_without_any_weights_the_first_of_the_compared_is_to_be_trained() -> None:
-    assert chosen() == SETTINGS.study.compared[0]
-
-
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"variants": {}}', '{"variants": {"rope": {}}}'])
-def test_a_broken_report_is_told_in_one_line(content: str) -> None:
-    report("compared")
-    (Path("reports") / RECIPE / "compared" / "metrics.json").write_text(content)
-    with pytest.raises(StudyError, match=r"reports/open/compared/metrics.json is broken; name a variant with"):
-        chosen()
+def test_one_selected_variant_is_asked_else_the_best_of_the_selections_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    REPORT.parent.mkdir(parents=True)
+    REPORT.write_text(json.dumps({"variants": {"rope": {"dev_accuracy": 40.0}, "vanilla": {"dev_accuracy": 60.0}}}))
+    assert (chosen("rope"), chosen("compared")) == ("rope", "vanilla")
+    for content in ("", "{}", "[]", '{"variants": {}}', '{"variants": {"rope": {}}}'):
+        REPORT.write_text(content)
+        with pytest.raises(StudyError, match=f"{REPORT} is missing or broken; name a variant with"):
+            chosen("compared")
+    with pytest.raises(StudyError, match=r"reports/open/all/metrics\.json is missing"):
+        chosen("all")

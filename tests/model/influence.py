@@ -4,8 +4,6 @@ import torch
 from torch import Tensor
 
 from stages.model.gpt import GPT
-from stages.model.mixer import Mixer
-from stages.model.packing import Packing
 from tests.tiny import random_tokens
 
 ROUNDING = 5e-5  # of float32 logits of the order of one; 1.3e-5 measured, where a norm divides by little
@@ -26,13 +24,3 @@ def what_passes(bottleneck: int, length: int) -> Tensor:
     """(length, length) bool, as `influence`: t < m knows the inputs up to its own; t ≥ m the first m and its own."""
     i, t = torch.arange(length)[:, None], torch.arange(length)
     return torch.where(t < bottleneck, i <= t, (i < bottleneck) | (i == t))
-
-
-@torch.inference_mode()
-def reach(mixer: Mixer, width: int, length: int) -> Tensor:
-    """(length, length) bool: whether changing input i (row) of one mixer changes its output t (column)."""
-    x = torch.randn(1, length, width, generator=torch.Generator().manual_seed(0)).repeat(length + 1, 1, 1)
-    changed = torch.arange(length)
-    x[changed, changed] += 1
-    y = mixer(x.flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # the last row is the unchanged one
-    return (y[:-1] - y[-1]).abs().amax(dim=-1) > ROUNDING

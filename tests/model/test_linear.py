@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.mixers.linear import CHUNK, Mixer, Settings, feature
-from tests.model.influence import reach
+from stages.mixers.linear import CHUNK, Mixer, feature
+from stages.settings import Section
 from tests.tiny import MODEL
 
 LENGTHS = [1, CHUNK - 1, CHUNK, CHUNK + 1, 300]
@@ -19,7 +19,7 @@ BFLOAT16 = {"one chunk": 1.5e-2, "several": 1e-3}
 def mixer() -> Mixer:
     """With weights loud enough that features lie on both sides of their bend."""
     torch.manual_seed(0)
-    made = Mixer(MODEL, Settings(), layer=0)
+    made = Mixer(MODEL, Section(), layer=0)
     for parameter in made.parameters():
         nn.init.normal_(parameter, std=0.3)
     return made
@@ -50,18 +50,14 @@ def difference(ours: Tensor, theirs: Tensor) -> float:
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_chunks_give_outputs_and_gradients_of_one_piece(length: int) -> None:
-    ours, x = mixer(), text(length).requires_grad_()
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_chunks_give_outputs_and_gradients_of_one_piece_and_what_is_carried_is_not_rounded(
+    length: int, dtype: torch.dtype
+) -> None:
+    ours, x = mixer().to(dtype), text(length).to(dtype).requires_grad_()
+    allowed = FLOAT32 if dtype == torch.float32 else BFLOAT16["one chunk" if length <= CHUNK else "several"]
     for chunked, whole in zip(results(ours, x, ours.mix(x)), results(ours, x, one_piece(ours, x)), strict=True):
-        assert difference(chunked, whole) < FLOAT32
-
-
-@pytest.mark.parametrize("length", LENGTHS)
-def test_in_bfloat16_what_is_carried_is_not_rounded(length: int) -> None:
-    ours, x = mixer().bfloat16(), text(length).bfloat16().requires_grad_()
-    allowed = BFLOAT16["one chunk" if length <= CHUNK else "several"]
-    for chunked, whole in zip(results(ours, x, ours.mix(x)), results(ours, x, one_piece(ours, x)), strict=True):
-        assert chunked.dtype == torch.bfloat16
+        assert chunked.dtype == dtype
         assert difference(chunked.float(), whole.float()) < allowed
 
 
@@ -74,12 +70,3 @@ def test_with_a_state_any_cut_gives_the_outputs_of_the_whole(cut: list[int]) -> 
     assert difference(read, one_piece(ours, x)) < FLOAT32
     assert state.lengths.tolist() == [300, 300]
     assert state.products.dtype == state.keys.dtype == torch.float32
-
-
-def test_no_input_changes_an_output_before_it_and_each_changes_later_ones_in_other_chunks() -> None:
-    length = 2 * CHUNK + 2
-    seen = reach(mixer(), MODEL.width, length)
-    assert not seen.tril(-1).any()
-    assert seen.diagonal().all()
-    assert seen[:CHUNK, CHUNK : 2 * CHUNK].any(dim=1).all()
-    assert seen[:CHUNK, 2 * CHUNK :].any(dim=1).all()

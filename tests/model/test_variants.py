@@ -1,10 +1,12 @@
 """What every variant promises: causality, generation equal to the full form, its size, its first weights."""
 
-import math
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from scipy import stats
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.mixers.vanilla import Mixer as Vanilla
@@ -50,14 +52,18 @@ STATE = {
     "rnn": 2 * 32,
     "wrnn": 2 * 2 * 32,
 }
-# Parameters drawn as their papers draw them
-OF_THE_PAPER = {
+LATENTS = (6 / (12 * 256 + 256)) ** 0.5  # √(6/(fan in + fan out)); of (1, m, d) m·d numbers go in and d come out
+Law = tuple[Callable[[Tensor], Tensor], Any]
+# Parameters drawn as their papers or the course draw them: the law of a function of each
+OF_THE_PAPER: dict[str, dict[str, Law]] = {
     "gated_deltanet": {
-        "A_log": (float("-inf"), math.log(16)),
-        "dt_bias": (math.log(math.expm1(0.001)), math.log(math.expm1(0.1))),  # softplus of it from 0.001 to 0.1
-        "convolution.weight": (-0.5, 0.5),  # torch's rule for a convolution, 1/√4
-        "norm.weight": (1, 1),
-    }
+        "0.mixer.A_log": (Tensor.exp, stats.uniform(0, 16)),
+        "0.mixer.dt_bias": (F.softplus, stats.loguniform(0.001, 0.1)),
+        "0.mixer.convolution.weight": (Tensor.flatten, stats.uniform(-0.5, 1)),  # torch's rule, 1/√4
+    },
+    "perceiver": {"latents": (Tensor.flatten, stats.uniform(-LATENTS, 2 * LATENTS))},
+    "random_synthesizer": {"0.mixer.scores": (Tensor.flatten, stats.norm(0, 0.02))},
+    "synthesizer": {"0.mixer.table": (Tensor.flatten, stats.uniform(-0.001, 0.002))},
 }
 
 
@@ -216,18 +222,17 @@ def test_first_weights_are_small_biases_zero_and_positions_zero(variant: str) ->
             assert abs(weight.mean().item()) < 5 * 0.02 / weight.numel() ** 0.5
         if isinstance(module, nn.Linear) and module.bias is not None:
             assert not module.bias.any()
-        if isinstance(module, nn.LayerNorm):
-            assert (module.weight == 1).all() and not module.bias.any()
+        if isinstance(module, nn.LayerNorm | nn.RMSNorm):
+            assert (module.weight == 1).all() and not getattr(module, "bias", torch.zeros(1)).any()
     assert model.positions is None or not model.positions.any()
 
 
 @pytest.mark.parametrize("name", OF_THE_PAPER)
 def test_first_weights_that_are_not_the_models_are_those_of_the_paper(name: str) -> None:
-    for block in tiny_model(name, model=HANDOUT.model).blocks:
-        named = dict(block.mixer.named_parameters())
-        for parameter, (least, largest) in OF_THE_PAPER[name].items():
-            assert least - 1e-5 <= named[parameter].min().item() <= named[parameter].max().item() <= largest + 1e-5
-            assert least == largest or named[parameter].std() > 0.1 * named[parameter].abs().mean()
+    blocks = tiny_model(name, model=HANDOUT.model).blocks
+    for parameter, (of, law) in OF_THE_PAPER[name].items():
+        drawn = of(blocks.get_parameter(parameter).detach()).flatten().numpy()
+        assert stats.kstest(drawn, law.cdf).pvalue > 1e-4, parameter
 
 
 def test_the_seed_alone_decides_the_first_weights(variant: str) -> None:

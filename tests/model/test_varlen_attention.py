@@ -32,7 +32,6 @@ CASES = {
     "full": Case((4, 4), 32),
     "rotated": Case((4, 4), 32, rotated=True),
     "one set of keys": Case((4, 1), 32, apart=True),
-    "keys of two queries": Case((4, 2), 16),
     "window": Case((2, 2), 40, window=7, rotated=True),
     "window of one": Case((1, 1), 16, window=1, apart=True),
     "few keys": Case((3, 3), 16, few=32, apart=True),
@@ -108,35 +107,6 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
     for one, other in zip([y, *(each.grad for each in ours)], [expected, *gradients], strict=True):
         assert one is not None and other is not None and one.dtype == dtype
         assert (one.double() - other).norm() <= bound * (other.norm() + 1)  # a window of one: no slope of queries
-
-
-@pytest.mark.parametrize(("positions", "size"), [(127, 32), (40, 5)])
-@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 1e-2)])
-def test_keys_of_positions_are_the_same_in_each_sequence_and_head(
-    dtype: torch.dtype, bound: float, positions: int, size: int
-) -> None:
-    packing, heads = Packing.of(LENGTHS), 4
-    shapes = [(sum(packing.sizes), heads * size)] * 2 + [(positions, size), (positions,)]
-    ours = [draws(seed, *shape).to(dtype).requires_grad_() for seed, shape in enumerate(shapes)]
-    gradient = draws(9, *shapes[0]).to(dtype)
-    queries, values, table, bias = ours
-    y = attend_by_position(queries, values, packing, table, bias, heads, 0.0)
-    y.backward(gradient)
-
-    doubles = [each.detach().double().requires_grad_() for each in ours]
-    queries, values, table, bias = doubles
-    said = []
-    for start, length in packing.extents.T.tolist():
-        q, v = (each[start : start + length].view(length, heads, size).transpose(0, 1) for each in (queries, values))
-        scores = q @ table[:length].T + bias[:length]
-        hidden = torch.ones(length, scores.shape[-1], dtype=torch.bool).triu(1)
-        weights = scores.masked_fill(hidden, -math.inf).softmax(dim=-1)
-        said.append((weights @ v[:, :positions]).transpose(0, 1).flatten(1))
-    expected = torch.cat(said)
-    expected.backward(gradient.double())
-    for one, other in zip([y, *(x.grad for x in ours)], [expected, *(x.grad for x in doubles)], strict=True):
-        assert one is not None and other is not None and one.dtype == dtype
-        assert (one.double() - other).norm() <= bound * other.norm()
 
 
 def weights(packing: Packing, heads: int, dropout_rate: float, size: int = 64) -> Tensor:

@@ -9,6 +9,6 @@ fast path with it; `python -m tests.benchmark` times both.
     attention.py   each variant's mixing, by name
     model.py       the transformer around it
     text.py        training examples, in strings
-    training.py    a step, and the rate of every step
+    training.py    a step
     generation.py  greedy answers
 """

@@ -1,38 +1,10 @@
-"""A training step on one padded batch, and the rate of every step."""
-
-import math
-from collections.abc import Iterator
+"""A training step on one padded batch."""
 
 import torch
 from torch import Tensor, nn
 
 from stages.settings import Optimizer
 from tests.reference.model import PlainGPT, cross_entropy
-
-BLOCK = 128  # characters of a context; an example has one input less
-WARMUP_TOKENS = 512 * 20
-DECAY_EPOCHS = 200  # of the documents, in finetuning too
-FLOOR = 0.1
-
-
-def rates(rows: int, batch_size: int, epochs: int, peak: float, documents: int) -> Iterator[float]:
-    """The learning rate of every step on `rows` rows, as CS224N's assignment 5 sets it after minGPT.
-
-    The first step has the peak; then the rate is set after each step for the next. Tokens are counted batch by batch,
-    PAD among them: linear warm-up, then a cosine that reaches its minimum after 200 epochs of all documents, is not
-    held there, and never gives less than a tenth of the peak.
-    """
-    final_tokens = DECAY_EPOCHS * documents * BLOCK
-    tokens, multiplier = 0, 1.0
-    for _ in range(epochs):
-        for start in range(0, rows, batch_size):
-            yield peak * multiplier
-            tokens += min(batch_size, rows - start) * (BLOCK - 1)
-            if tokens < WARMUP_TOKENS:
-                multiplier = tokens / WARMUP_TOKENS
-            else:
-                progress = (tokens - WARMUP_TOKENS) / (final_tokens - WARMUP_TOKENS)
-                multiplier = max(FLOOR, 0.5 * (1.0 + math.cos(math.pi * progress)))
 
 
 class PlainTrainer:

@@ -19,17 +19,24 @@ from stages.model.packing import Packing, Part
 EPSILON = 1e-5  # of LayerNorm, torch's default
 
 
-def attention_weights(scores: Tensor, first: Tensor, last: Tensor, scale: float, dropout_rate: float) -> Tensor:
-    """dropout(softmax(scale · scores)) over the keys each query may see.
+def attention_weights(
+    scores: Tensor, scale: float, dropout_rate: float, window: int | None = None, visible: Tensor | None = None
+) -> Tensor:
+    """dropout(softmax(scale · scores)) over the keys each query sees; scores (…, T, S).
 
-    scores: (…, T, S); query t sees the keys first[t] ≤ s < last[t]; both (T,) int32, at least one key each.
+    Query t sees the last `window` keys up to the t-th, all of these with None; or those that are `visible`: bool,
+    broadcastable to (…, T, S).
     """
-    if serve(scores):
-        weights: Tensor = _AttentionWeights.apply(scores, first, last, scale, dropout_rate)
-        return weights
-    keys = torch.arange(scores.shape[-1], device=scores.device)
-    visible = (keys >= first[:, None]) & (keys < last[:, None])  # (T, S)
-    return F.dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
+    if visible is None:
+        T, S = scores.shape[-2:]
+        last = torch.arange(1, T + 1, dtype=torch.int32, device=scores.device)
+        first, last = (last - (window or T)).clamp(min=0), last.clamp(max=S)  # its first key, the one after its last
+        if serve(scores):
+            weights: Tensor = _AttentionWeights.apply(scores, first, last, scale, dropout_rate)
+            return weights
+        keys = torch.arange(S, device=scores.device)
+        visible = (keys >= first[:, None]) & (keys < last[:, None])  # (T, S)
+    return dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
 
 
 def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:

@@ -24,12 +24,8 @@ SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_at
 HEADER = Path(__file__).with_name("arithmetic.h")
 COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
-OPTIONAL_FLAGS = (
-    ("-fopenmp", "-mprefer-vector-width=512"),
-    ("-fopenmp",),
-    ("-fopenmp-simd",),
-    (),
-)  # the first that compile
+# the first that compile
+OPTIONAL_FLAGS = (("-fopenmp", "-mprefer-vector-width=512"), ("-fopenmp",), ("-fopenmp-simd",), ())
 DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
 
 
@@ -92,7 +88,7 @@ def _library(dtype: torch.dtype) -> ctypes.CDLL | None:
                 return ctypes.CDLL(str(_compiled(compiler, [*FLAGS, *flags, *DEFINITIONS[dtype]])))
             except subprocess.CalledProcessError as error:
                 reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
-            except (OSError, subprocess.SubprocessError) as error:  # no compiler starts, no folder, no OpenMP here
+            except OSError as error:  # also where OpenMP is missing
                 reason = str(error)
     if reason:
         _tell(f"kernels not compiled, so torch's operations serve, more slowly: {reason}")
@@ -109,34 +105,18 @@ def _compiled(compiler: str, flags: list[str]) -> Path:
     """The shared library, made unless an earlier run did.
 
     Raises:
-        OSError: no folder to keep it in.
+        OSError: there is no folder to keep it in, or the compiler does not start.
         CalledProcessError: the compiler refuses.
-        SubprocessError: the compiler does not start.
     """
     sources = [path.read_text(encoding="utf-8") for path in (*SOURCES, HEADER)]
     identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
     name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.so"
-    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folders = [cache_home / "knowledge-access", Path(tempfile.gettempdir()) / f"knowledge-access-{os.getuid()}"]
-    for folder in folders:
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if folder.stat().st_uid != os.getuid():  # somebody else's code is not for us to run
-                continue
-            if (folder / name).exists():
-                return folder / name
-            with tempfile.TemporaryDirectory(dir=folder) as scratch:
-                target = Path(scratch) / name
-                _compile([compiler, *flags, *map(str, SOURCES), "-o", str(target)])
-                os.replace(target, folder / name)
-            return folder / name
-        except OSError:  # not writable
-            continue
-    raise OSError(f"neither {folders[0]} nor {folders[1]} can be written to")
-
-
-def _compile(command: list[str]) -> None:
-    try:
-        subprocess.run(command, capture_output=True, check=True, text=True)
-    except OSError as error:
-        raise subprocess.SubprocessError(f"{command[0]} does not start: {error.strerror}") from error
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access"
+    if not (folder / name).exists():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            target = Path(scratch) / name
+            command = [compiler, *flags, *map(str, SOURCES), "-o", str(target)]
+            subprocess.run(command, capture_output=True, check=True, text=True)
+            os.replace(target, folder / name)
+    return folder / name
