@@ -3,14 +3,12 @@
 import argparse
 from pathlib import Path
 
-import pandas as pd
+from stages.reporting.headline import headline
+from stages.system.errors import StudyError, command
+from stages.system.files import read_json, write_bytes, write_json
 
-from stages.reporting.evaluations import broken, read_record
-from stages.reporting.metrics import headline
-from stages.system.errors import command
-from stages.system.files import write_bytes, write_json
-
-SHOWN = ["scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high"]  # in percent
+ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
+SHOWN = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
 
 
 @command
@@ -22,15 +20,17 @@ def main() -> None:
     given = parser.parse_args()
     report = Path("reports") / given.recipe / given.variant
     path = report / "metrics.json"
-    metrics = read_record(path)
     try:
+        metrics = read_json(path)
         selected = headline(metrics)
-        variants = pd.DataFrame.from_dict(metrics["variants"], orient="index", columns=SHOWN)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise broken(path, error) from None
+        rows = [(name, *(f"{figures[key]:.1f}" for key in SHOWN)) for name, figures in metrics["variants"].items()]
+    except (AttributeError, KeyError, OSError, TypeError, ValueError):
+        raise StudyError(f"{path} is missing or broken; make it with: dvc repro") from None
     write_bytes(Path("metrics.json"), path.read_bytes())
     write_json(Path("selected.json"), selected)
-    print(variants.sort_values(SHOWN[1], ascending=False).to_string())
+    print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
+    for row in sorted(rows, key=lambda row: -float(row[2])):
+        print(ROW.format(*row))
     print(f"\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
-from stages.reporting.metrics import best_variant
+from stages.reporting.headline import best_variant
 from stages.settings import ALL, COMPARED, Settings
 from stages.system.errors import StudyError
 from stages.system.files import read_json

@@ -6,6 +6,7 @@ from typing import Any
 
 from stages.reporting.answers import Answers, dev_answers
 from stages.reporting.evaluations import INITS, Evaluation
+from stages.reporting.headline import best_variant
 from stages.reporting.statistics.intervals import accuracy_interval
 
 
@@ -54,24 +55,6 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
         "selected": variants[best_variant(variants)],
         "variants": variants,
     }
-
-
-def headline(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of selected.json: the few figures of metrics.json of which DVC prints a column each."""
-    figures = metrics["selected"]
-    return {
-        "dev_accuracy": figures["dev_accuracy"],
-        "ci_low": figures["dev_accuracy_ci_low"],
-        "ci_high": figures["dev_accuracy_ci_high"],
-        "baseline_accuracy": metrics["baseline"]["dev_accuracy"],
-        "loss": figures["pretrain_loss"],
-        "accuracy": {name: each["dev_accuracy"] for name, each in metrics["variants"].items()},
-    }
-
-
-def best_variant(variants: dict[str, dict[str, Any]]) -> str:
-    """Return the name with the highest `dev_accuracy`, the first by name among equals."""
-    return min(variants, key=lambda name: (-variants[name]["dev_accuracy"], name))
 
 
 def _accuracy(answers: Answers, stream: str) -> Accuracy:
