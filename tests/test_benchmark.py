@@ -8,10 +8,11 @@ import pytest
 
 from stages.system.errors import StudyError
 from tests.benchmark.__main__ import alternate, benchmark, comparison, parse
+from tests.benchmark.gemm import linear_weights, product, step_flop
 from tests.invented import prepared_like_the_handout
 from tests.project import write_params
 from tests.reference.attention import ATTENTION
-from tests.tiny import VARIANTS
+from tests.tiny import FLOAT32, HANDOUT, VARIANTS, tiny_model
 
 
 def test_the_ratio_says_how_many_times_faster_the_fast_path_is() -> None:
@@ -23,6 +24,15 @@ def test_the_ratio_says_how_many_times_faster_the_fast_path_is() -> None:
         "plain": {"median": 100, "min": 50, "max": 150},
         "fast": {"median": 1.5, "min": 1, "max": 2},
     }
+
+
+def test_operations_of_the_handouts_model_and_of_a_product() -> None:
+    weights = linear_weights(tiny_model("vanilla", vocabulary_size=256, model=HANDOUT.model))
+    assert weights == 4 * 12 * 256**2 + 256 * 256  # blocks, head
+    assert step_flop(weights, tokens=10) == 60 * weights
+    multiply, flop = product(16, FLOAT32.dtype, FLOAT32.device)
+    multiply()
+    assert flop == 2 * 8192 * 16 * 64
 
 
 def test_sides_run_in_turn_after_their_warm_up() -> None:

@@ -18,18 +18,21 @@ from stages.model.registry import settings_of
 from stages.settings import Settings, load
 from stages.system.errors import StudyError, command
 from stages.system.files import read_json, write_json
+from tests.benchmark.gemm import linear_weights, product, step_flop
 from tests.benchmark.workload import Evaluation, FastTraining, PlainTraining, check_comparable, read_data
 from tests.reference.attention import ATTENTION
 
 FAST_STEPS = 4  # timed steps of the fast path a round; the plain loop's one takes longer than all of them
 WARM_UP = 12  # steps after which the fast path has met its usual shapes
 ROUNDS_OF_EVALUATION = 5
+PRODUCTS = 20  # of the size of a step, for the peak that its share is taken of
 PLAIN_QUESTIONS = 2  # a round of evaluation
 INSTRUCTIONS = "ONEDNN_MAX_CPU_ISA"
 OUTPUT = Path("reports/benchmark.json")
 NOTES = {
     "plain": "one padded batch of whole contexts, float32, AdamW not fused; questions one at a time, scaled up",
     "fast": "the study's own step; evaluation in float32, as in the study",
+    "share_of_gemm_peak": "6 operations a linear weight and token; attention's own products are not counted",
     "evaluation": "weights that never say the mask: every answer has all its characters",
 }
 
@@ -104,12 +107,16 @@ def compare(experiment: Experiment, prepared: Prepared, rounds: int) -> list[dic
     seconds = alternate(training[0].step, training[1].step, (1, FAST_STEPS), WARM_UP, rounds)
     documents = min(training[0].job.rows, training[0].job.batch_size)
     rates = ([documents / each for each in side] for side in seconds)
+    rate = step_flop(linear_weights(training[1].trainer.model), training[1].tokens()) / statistics.median(seconds[1])
+    multiply, flop = product(experiment.recipe.model.width, experiment.backend.dtype, experiment.backend.device)
+    peak = flop / statistics.median(alternate(multiply, multiply, (1, PRODUCTS), PRODUCTS, 1)[1])
 
     work = Evaluation(experiment, prepared)
     plain, fast = alternate(work.one_question, work.all_questions, (PLAIN_QUESTIONS, 1), 1, ROUNDS_OF_EVALUATION)
     questions = len(work.prompts)
     return [
-        comparison(experiment.variant, "training, documents/s", *rates, is_rate=True),
+        comparison(experiment.variant, "training, documents/s", *rates, is_rate=True)
+        | {"share_of_gemm_peak": round(rate / peak, 3), "gemm_tflop_per_second": round(peak / 1e12, 4)},
         comparison(experiment.variant, f"{questions} questions, s", [questions * each for each in plain], fast),
     ]
 
@@ -124,7 +131,9 @@ def benchmark(chosen: argparse.Namespace) -> None:
     for experiment in cells:
         for each in compare(experiment, prepared, chosen.rounds):
             plain, fast = each["plain"]["median"], each["fast"]["median"]
-            print(f"{each['variant']:20}{each['what']:24}{plain:10,.2f}{fast:10,.2f}{each['ratio']:8.1f}", flush=True)
+            share = f"  {each['share_of_gemm_peak']:.1%} of the GEMM peak" if "share_of_gemm_peak" in each else ""
+            row = f"{each['variant']:20}{each['what']:24}{plain:10,.2f}{fast:10,.2f}{each['ratio']:8.1f}{share}"
+            print(row, flush=True)
             comparisons.append(each)
     backend, instructions = cells[0].backend, os.environ.get(INSTRUCTIONS)
     run = {
