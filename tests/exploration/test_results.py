@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.exploration.figures import draw_errors, draw_heads
 from stages.exploration.results import Exploration, explore
+from stages.reporting.method.attention import draw_errors, draw_heads
 
 
 @pytest.fixture(scope="module", name="exploration")

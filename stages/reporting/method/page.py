@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.exploration.figures import draw_errors, draw_heads
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, PAIRS, POSITIONS, Exploration
 from stages.reporting.html.index import write_page
+from stages.reporting.method.attention import draw_errors, draw_heads
 from stages.reporting.method.costs import draw_costs, forward_table, generation_table, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
