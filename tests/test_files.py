@@ -1,5 +1,8 @@
 """A write that fails or is killed leaves the old content, and nothing for long."""
 
+import errno
+import itertools
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -54,11 +57,21 @@ def test_what_kills_left_is_gone_with_the_next_write(tmp_path: Path, moment: str
     assert list(tmp_path.iterdir()) == [target] and read(target) == "last"
 
 
-def test_what_stood_there_stays_where_a_rename_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("which", [0, 1])
+def test_what_stood_there_stays_where_a_rename_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: int
+) -> None:
     write(tmp_path / "t", "folder", "first")
+    renames, replace = itertools.count(), os.replace
+
+    def fails(one: Path, other: Path) -> None:
+        if next(renames) == which:
+            raise OSError(errno.EIO, "a disk error")
+        replace(one, other)
+
     with monkeypatch.context() as disk:
-        disk.setattr("os.replace", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
+        disk.setattr("os.replace", fails)
+        with pytest.raises(OSError, match="a disk error"):
             write(tmp_path / "t", "folder", "new")
     assert list(tmp_path.iterdir()) == [tmp_path / "t"] and read(tmp_path / "t") == "first"
 

@@ -79,7 +79,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     hidden = path.with_name(f".{path.name}.partial")
     new = hidden / "new"
-    shutil.rmtree(hidden, ignore_errors=True)  # of a kill
+    _tidy(hidden, path)  # after a kill
     try:
         new.mkdir(parents=True)
         yield new
@@ -91,4 +91,12 @@ def new_folder(path: Path) -> Iterator[Path]:
             error.filename = str(path / Path(error.filename).relative_to(new))
         raise
     finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+        _tidy(hidden, path)
+
+
+def _tidy(hidden: Path, path: Path) -> None:
+    """Delete what is hidden beside `path`; where only the first of the two renames was done, undo it."""
+    with suppress(OSError):
+        if not os.path.lexists(path):
+            os.replace(hidden / "old", path)
+    shutil.rmtree(hidden, ignore_errors=True)
