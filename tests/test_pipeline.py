@@ -190,7 +190,6 @@ def test_a_variant_that_is_not_compared_is_trained_when_it_is_chosen_and_changes
     output = warm.run("dvc", "exp", "run", "-S", "model.variant=all")
     assert trained(output) == []
     assert set(warm.metrics()["variants"]) == {*TWO, APART}
-    assert "# " in (warm.folder / "reports" / "quick" / "all" / "report.md").read_text(encoding="utf-8")
 
 
 def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
