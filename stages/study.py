@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from stages.reporting.headline import headline
-from stages.system.errors import StudyError, command
-from stages.system.files import read_json, write_bytes, write_json
+from stages.reporting.records import broken, read_record
+from stages.system.errors import command
+from stages.system.files import write_bytes, write_json
 
 ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
 SHOWN = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
@@ -20,12 +21,12 @@ def main() -> None:
     given = parser.parse_args()
     report = Path("reports") / given.recipe / given.variant
     path = report / "metrics.json"
+    metrics = read_record(path)
     try:
-        metrics = read_json(path)
         selected = headline(metrics)
-        rows = [(name, *(f"{figures[key]:.1f}" for key in SHOWN)) for name, figures in metrics["variants"].items()]
-    except (AttributeError, KeyError, OSError, TypeError, ValueError):
-        raise StudyError(f"{path} is missing or broken; make it with: dvc repro") from None
+        rows = [(name, *(str(figures[key]) for key in SHOWN)) for name, figures in metrics["variants"].items()]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise broken(path, error) from None
     write_bytes(Path("metrics.json"), path.read_bytes())
     write_json(Path("selected.json"), selected)
     print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stages.reporting.evaluations import REMAKE, Evaluation
+from stages.reporting.evaluations import Evaluation
+from stages.reporting.records import REMAKE
 from stages.system.errors import StudyError
 
 Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong

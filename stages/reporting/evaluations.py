@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat, ValidationError
 
-from stages.system.errors import StudyError
-from stages.system.files import read_json
+from stages.reporting.records import broken, read_record
 
 BASELINE = "baseline"
 INITS = ("scratch", "pretrained")
@@ -17,7 +16,6 @@ PREDICTION_COLUMNS = (
     "variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability",
 )  # fmt: skip
 CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
-REMAKE = "make it with: dvc repro"
 Record = TypeVar("Record", bound=BaseModel)
 
 
@@ -84,14 +82,6 @@ def read_evaluation(folder: Path) -> Evaluation:
     )
 
 
-def read_record(path: Path) -> Any:
-    """Read a JSON file; raises StudyError where it is missing or no JSON."""
-    try:
-        return read_json(path)
-    except (OSError, ValueError) as error:
-        raise broken(path, error) from None
-
-
 def read_table(path: Path, columns: Sequence[str], separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
     """Read a table that has these columns; raises StudyError where it is missing or broken."""
     try:
@@ -100,14 +90,6 @@ def read_table(path: Path, columns: Sequence[str], separator: str = "\t", dtype:
     except (KeyError, OSError, ValueError) as error:
         raise broken(path, error) from None
     return table
-
-
-def broken(path: Path, error: Exception) -> StudyError:
-    """What a reader is told of a file that is missing or lacks something."""
-    if isinstance(error, FileNotFoundError):
-        return StudyError(f"{path}: missing; {REMAKE}")
-    what = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-    return StudyError(f"{path}: broken ({what}); {REMAKE}")
 
 
 def _read_model(path: Path, kind: type[Record]) -> Record:

@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.evaluations import broken, read_record
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.method.complexity import COMPLEXITY
+from stages.reporting.records import broken, read_record
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import kernels_in_words, short, versions
 

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from stages.reporting.evaluations import broken, read_record
 from stages.reporting.markdown import Markdown, table
+from stages.reporting.records import broken, read_record
 from stages.reporting.style import WIDTH
 
 LEVELS = (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)  # steps, not a scale: they are read off, and files stay small

@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import REMAKE
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
+from stages.reporting.records import REMAKE
 from stages.reporting.statistics.significance import Difference, Sample, compare_pairs, shown_p, shown_points
 from stages.system.errors import StudyError
 

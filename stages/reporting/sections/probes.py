@@ -1,4 +1,4 @@
-"""What the probe stages left behind, read and checked before anything is reported."""
+"""What `stages.probing` found, read and checked before anything is reported."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Probe:
-    """What one variant's weights were asked; the tables are those of stage `probe`, perhaps without rows."""
+    """What one variant's weights were asked; the tables are those of `probing.probe`, perhaps without rows."""
 
     variant: str
     extraction: pd.DataFrame
