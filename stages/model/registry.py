@@ -36,7 +36,7 @@ def build(variant: str, model: Model, settings: Section) -> Backbone:
         ValueError: the settings do not fit the model's shape.
     """
     module = import_module(f"stages.mixers.{variant}")
-    if hasattr(module, "Backbone") and module.Backbone is not Backbone:
+    if hasattr(module, "Backbone"):
         own: Backbone = module.Backbone(model, settings)
         return own
     return Backbone(model, settings, module.Mixer)

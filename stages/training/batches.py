@@ -49,7 +49,7 @@ class PackedBatch:
     """A batch's characters, row after row, without the PAD at the rows' ends."""
 
     inputs: np.ndarray  # (N,) int64
-    targets: np.ndarray  # (N,) int64, PAD where no loss is loss_indices
+    targets: np.ndarray  # (N,) int64, PAD where there is no loss
     lengths: list[np.ndarray]  # (B,) of each part's rows
     loss_indices: np.ndarray | None  # numbers of the characters with a target, and few others; None if that is all
 
@@ -58,7 +58,7 @@ class PackedBatch:
         """Pack a batch's parts.
 
         Of what stands past a row's last target some stays, so that the number of characters is a multiple of `step`
-        if there is enough, and so is that of the loss_indices ones: kernels are prepared for each number that comes up.
+        if there is enough, and so is that of the loss's: kernels are prepared for each number that comes up.
         """
         widths = [part.inputs.shape[1] for part in parts for _ in part.lengths]
         lengths = round_up(np.concatenate([part.lengths for part in parts]).tolist(), widths, step)
@@ -66,9 +66,9 @@ class PackedBatch:
         kept = [np.arange(part.inputs.shape[1]) < own[:, None] for part, own in zip(parts, each, strict=True)]
         inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, kept, strict=True)])
         targets = np.concatenate([part.targets[mask] for part, mask in zip(parts, kept, strict=True)])
-        loss_indices = targets != PAD
-        loss_indices[np.flatnonzero(~loss_indices)[: -loss_indices.sum() % step]] = True
-        return cls(inputs, targets, each, None if loss_indices.all() else np.flatnonzero(loss_indices))
+        loss_mask = targets != PAD
+        loss_mask[np.flatnonzero(~loss_mask)[: -loss_mask.sum() % step]] = True
+        return cls(inputs, targets, each, None if loss_mask.all() else np.flatnonzero(loss_mask))
 
 
 def _cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:

@@ -134,9 +134,14 @@ def train(
     return losses, time.monotonic() - started
 
 
+def examples_of_step(job: Job, seed: int, number: int) -> Examples:
+    """What step `number` of the job trains on."""
+    rows = rows_of_step(job.rows, job.batch_size, seed, number)
+    return job.draw(rows, generator(seed, job.phase, number))
+
+
 def step(trainer: Trainer, job: Job, seed: int, number: int) -> torch.Tensor:
     """Step `number` of the job: its rows, its examples, its dropout follow from seed and number alone."""
-    rows = rows_of_step(job.rows, job.batch_size, seed, number)
-    examples = job.draw(rows, generator(seed, job.phase, number))
+    examples = examples_of_step(job, seed, number)
     torch.manual_seed(int(generator(seed, f"{job.phase} dropout", number).integers(2**63)))
     return trainer.step(trainer.cut(examples), job.rate(number))

@@ -8,7 +8,6 @@ import torch
 from stages.corpus.example import MASK
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt
-from stages.experiment.draws import generator
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
@@ -16,7 +15,6 @@ from stages.pretrain import pretraining
 from stages.settings import Recipe
 from stages.system.errors import StudyError
 from stages.training import loop
-from stages.training.batches import rows_of_step
 from stages.training.cuda_graph import trainer_for
 from tests.invented import prepared_like_the_handout
 from tests.reference.generation import answer
@@ -101,13 +99,7 @@ class FastTraining:
     def tokens(self) -> float:
         """Characters with an input in a step, the mean over the first epoch's whole batches."""
         steps = range(max(1, self.job.rows // self.job.batch_size))
-        drawn = [
-            self.job.draw(
-                rows_of_step(self.job.rows, self.job.batch_size, SEED, step), generator(SEED, self.job.phase, step)
-            )
-            for step in steps
-        ]
-        return sum(int(examples.lengths.sum()) for examples in drawn) / len(steps)
+        return sum(int(loop.examples_of_step(self.job, SEED, step).lengths.sum()) for step in steps) / len(steps)
 
 
 class Evaluation:
