@@ -9,7 +9,7 @@ from stages.ablate import HELD_OUT, WEIGHTS, ablated
 from stages.corpus.prepared import Prepared, read_table
 from stages.evaluate import predictions
 from stages.probing.extraction import extraction
-from stages.probing.facts import Fact, dev_facts, dev_pages, texts
+from stages.probing.facts import Fact, dev_facts, dev_pages
 from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts
 from stages.reporting.ablation import Ablated, write_ablation
 from stages.settings import FULL, Settings, load
@@ -24,7 +24,7 @@ def main() -> None:
     name = settings.ablation.recipe
     folder = HELD_OUT / name
     prepared, audit = Prepared.load(folder), read_table(folder / "audit.tsv")
-    documents = texts(prepared)
+    documents = prepared.texts
     facts = dev_facts(prepared, audit, dev_pages(prepared, documents))
     full = ablated(settings, FULL).recipe
     word_cue = WordCue.of(full.pretrain.objectives, documents, prepared.training_answers)

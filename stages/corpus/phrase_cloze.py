@@ -31,7 +31,7 @@ class PhraseClozes(ABC):
         self.documents = prepared.documents
         self.context = context
         self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
-        self.texts = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(len(prepared.documents))]
+        self.texts = prepared.texts
         self.pages = [page(text) for text in self.texts]
         self.weights = phrase_weights(self.texts, self.pages, prepared.training_answers, settings)
 

@@ -95,6 +95,11 @@ class Prepared:
                 raise ValueError(f"it has other questions than {encoded.name}")
         return cls(vocabulary, documents, questions, answers, table)
 
+    @property
+    def texts(self) -> list[str]:
+        """The documents as text."""
+        return [self.vocabulary.decode(self.documents[row]) for row in range(len(self.documents))]
+
     def of_split(self, split: str) -> pd.DataFrame:
         """The rows of `table` of one split, in order."""
         return self.table[self.table.split == split].reset_index(drop=True)

@@ -21,11 +21,6 @@ class Fact:
     position: int  # of the place in the page, in characters from its start
 
 
-def texts(prepared: Prepared) -> list[str]:
-    """The corpus's documents."""
-    return [prepared.vocabulary.decode(prepared.documents[row]) for row in range(len(prepared.documents))]
-
-
 def name_of(question: str) -> str:
     """The name in a question of the known form."""
     form = QUESTION.fullmatch(question)

@@ -7,7 +7,7 @@ from tqdm import tqdm
 from stages.corpus.prepared import Prepared, read_table
 from stages.experiment.experiment import Experiment
 from stages.probing.extraction import extraction
-from stages.probing.facts import Fact, dev_facts, dev_pages, texts
+from stages.probing.facts import Fact, dev_facts, dev_pages
 from stages.probing.forms import WordCue, page_prompts, practised_forms
 from stages.probing.origins import corpus_text, dev_origins, origin
 from stages.probing.prefix_offset import matches_by_offset, with_room
@@ -24,8 +24,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         origins.tsv          asked (dev or unseen), init, seed, row, origin
     """
     recipe = experiment.question_recipe
-    predictions = predictions.astype(str)
-    documents = texts(prepared)
+    documents = prepared.texts
     corpus, places = corpus_text(documents), prepared.training_answers
     pages = dev_pages(prepared, documents)
     facts = dev_facts(prepared, read_table(experiment.prepared_folder / "audit.tsv"), pages)
@@ -58,10 +57,10 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
 
 
 def _right(predictions: pd.DataFrame, seed: int, facts: list[Fact]) -> np.ndarray:
-    """Whether the finetuned model of a seed answers the question of each fact."""
-    of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == str(seed))
+    """1 where the finetuned model of a seed answers the question of a fact, else 0."""
+    of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == seed)
     correct = predictions[of_seed].set_index("row").correct
-    return correct.loc[[str(fact.row) for fact in facts]].to_numpy() == "1"
+    return correct.loc[[fact.row for fact in facts]].to_numpy(int)
 
 
 def _together(tables: list[pd.DataFrame], *first: str) -> pd.DataFrame:

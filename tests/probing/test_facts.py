@@ -2,7 +2,7 @@
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.probing.facts import Fact, dev_facts, dev_pages, texts
+from stages.probing.facts import Fact, dev_facts, dev_pages
 from stages.sources.audit import audit
 
 DOCUMENTS = [
@@ -22,7 +22,7 @@ def facts(*people: tuple[int, str, str]) -> list[Fact]:
     questions = {"train": asked((1, "X", "Ulm"), (2, "Y", "Ulm")), "dev": asked(*people), "test": []}
     prepared = Prepared.of(DOCUMENTS, questions)
     found = audit(DOCUMENTS, questions, prepared.vocabulary)
-    return dev_facts(prepared, found, dev_pages(prepared, texts(prepared)))
+    return dev_facts(prepared, found, dev_pages(prepared, prepared.texts))
 
 
 def test_a_fact_stands_in_the_persons_own_page() -> None:

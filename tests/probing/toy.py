@@ -10,7 +10,7 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.model.gpt import GPT
-from stages.probing.facts import Fact, dev_facts, dev_pages, texts
+from stages.probing.facts import Fact, dev_facts, dev_pages
 from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts, question
 from stages.settings import Objectives
 from stages.sources.audit import audit
@@ -40,7 +40,7 @@ def toy_audit() -> pd.DataFrame:
 def toy_facts() -> list[Fact]:
     """The eight facts."""
     prepared = toy_prepared()
-    return dev_facts(prepared, toy_audit(), dev_pages(prepared, texts(prepared)))
+    return dev_facts(prepared, toy_audit(), dev_pages(prepared, prepared.texts))
 
 
 def toy_prompts() -> dict[str, list[Prompt]]:
