@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from stages.model.cpu import kernels
-from stages.model.cpu.processor import processor_features, processor_name
+from stages.model.cpu.processor import multiplies_bfloat16, processor_name
 from stages.settings import Compute
 from stages.system.errors import StudyError
 
@@ -68,7 +68,7 @@ def choose_backend(compute: Compute) -> Backend:
         _choose_cuda_kernels()
     device = torch.device("cuda" if wants_cuda else "cpu")
     if compute.precision == "auto":
-        fast = torch.cuda.is_bf16_supported(including_emulation=False) if wants_cuda else _multiplies_bfloat16_fast()
+        fast = torch.cuda.is_bf16_supported(including_emulation=False) if wants_cuda else multiplies_bfloat16()
         return Backend(device, torch.bfloat16 if fast else torch.float32)
     return Backend(device, getattr(torch, compute.precision))
 
@@ -84,12 +84,3 @@ def _choose_cuda_kernels() -> None:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.backends.cuda.enable_cudnn_sdp(False)
     torch.backends.cudnn.allow_tf32 = False
-
-
-def _multiplies_bfloat16_fast() -> bool:
-    """Whether this CPU multiplies bfloat16 in hardware.
-
-    Measured with torch 2.13: eight times as fast as float32 with matrix tiles (AMX), five times with AVX-512's
-    vectors; without either, several times slower.
-    """
-    return not {"amx_bf16", "avx512_bf16"}.isdisjoint(processor_features().split())

@@ -1,21 +1,26 @@
 """Which weights are trained by which rule."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from stages.model.gpt import GPT
 from stages.settings import Optimizer
 
+SMALLEST_NORM = 1e-7  # torch.optim.Muon's
 
-def build_optimizers(model: GPT, masters: Sequence[nn.Parameter], settings: Optimizer) -> list[torch.optim.Optimizer]:
+
+def build_optimizers(
+    model: GPT, masters: Sequence[nn.Parameter], settings: Optimizer, dtype: torch.dtype
+) -> list[torch.optim.Optimizer]:
     """Optimizers of `masters`, which stand in the order of the model's parameters.
 
     The weight matrices of linear layers decay; biases do not; norms, embeddings, positions and other tables do if
     `settings.decays` is "all_but_biases". Those matrices are AdamW's too or, but for the head, Muon's (Jordan
     et al. 2024, kellerjordan.github.io/posts/muon), whose updates are scaled to AdamW's size (Liu et al. 2025, arXiv
-    2502.16982) so that one rate serves both.
+    2502.16982) so that one rate serves both. Muon's products are of type `dtype`.
     """
     matrices = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
     decaying, steady, orthogonal = [], [], []
@@ -32,7 +37,49 @@ def build_optimizers(model: GPT, masters: Sequence[nn.Parameter], settings: Opti
         {"params": steady, "weight_decay": 0.0},
     ]
     adamw = torch.optim.AdamW(groups, betas=(settings.betas[0], settings.betas[1]), fused=True)
-    if not orthogonal:
-        return [adamw]
-    muon = torch.optim.Muon(orthogonal, weight_decay=settings.weight_decay, adjust_lr_fn="match_rms_adamw")
-    return [adamw, muon]
+    return [adamw, BatchedMuon(orthogonal, settings.weight_decay, dtype)] if orthogonal else [adamw]
+
+
+class BatchedMuon(torch.optim.Muon):
+    """torch.optim.Muon, but matrices of equal shape are multiplied together, and in a type of one's choice.
+
+    torch's own multiplies one matrix after the other, always in bfloat16, which most processors only emulate.
+    """
+
+    def __init__(self, matrices: Sequence[nn.Parameter], weight_decay: float, dtype: torch.dtype) -> None:
+        super().__init__(sorted(matrices, key=_shape), weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
+        self.dtype = dtype
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]  # no closure is ever given
+        """One update of all matrices by their gradients."""
+        (group,) = self.param_groups
+        rate, decay, momentum = group["lr"], group["weight_decay"], group["momentum"]
+        for shape, each in groupby(group["params"], _shape):
+            matrices = list(each)
+            gradients: list[Tensor] = [matrix.grad for matrix in matrices]
+            for matrix in matrices:
+                if "momentum_buffer" not in self.state[matrix]:
+                    self.state[matrix]["momentum_buffer"] = torch.zeros_like(matrix)
+            buffers = [self.state[matrix]["momentum_buffer"] for matrix in matrices]
+            torch._foreach_lerp_(buffers, gradients, 1 - momentum)
+            updates = torch.stack(torch._foreach_lerp(gradients, buffers, momentum))  # Nesterov's; (matrices, rows, C)
+            updates = orthogonalised(updates.to(self.dtype), group["ns_coefficients"], group["ns_steps"])
+            torch._foreach_mul_(matrices, 1 - rate * decay)
+            torch._foreach_add_(matrices, list(updates.float()), alpha=-rate * 0.2 * max(shape) ** 0.5)
+
+
+def orthogonalised(matrices: Tensor, coefficients: Sequence[float], steps: int) -> Tensor:
+    """Each of some matrices (B, rows, C) with all its singular values near 1, by Newton and Schulz's iteration."""
+    a, b, c = coefficients
+    is_tall = matrices.shape[1] > matrices.shape[2]
+    x = matrices.mT if is_tall else matrices
+    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=SMALLEST_NORM)
+    for _ in range(steps):
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x.mT if is_tall else x
+
+
+def _shape(matrix: Tensor) -> tuple[int, ...]:
+    return tuple(matrix.shape)

@@ -33,7 +33,7 @@ class Trainer:
         self.model.to(backend.dtype)
         self.copies = [] if shares_weights else list(self.model.parameters())
         self.clip = settings.gradient_clip
-        self.optimizers = build_optimizers(self.model, self.masters, settings)
+        self.optimizers = build_optimizers(self.model, self.masters, settings, backend.dtype)
 
     def cut(self, examples: Examples) -> list[Examples]:
         """The batch in parts of like lengths: the rectangles of mixers that need them."""
