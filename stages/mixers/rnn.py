@@ -12,8 +12,8 @@ from stages.settings import Model, Section
 class Mixer(RecurrentMixer):
     """a^t = tanh(U x^t + W a^{t−1} + s) from zero; a is the output, through no further projection.
 
-    Step follows step, for W stands inside the tanh; U x is computed for all of them at once. W starts as small as every
-    other matrix, so at first little of the past comes through.
+    Step follows step, for W stands inside the tanh; U x is computed for all of them at once. W starts orthogonal, so
+    that the past comes through at first (Saxe et al. 2014, arXiv 1312.6120).
 
     State: a, C numbers whatever the length.
     """
@@ -22,6 +22,9 @@ class Mixer(RecurrentMixer):
         super().__init__(model, settings, layer)
         self.u = nn.Linear(model.width, model.width)  # U and s
         self.w = nn.Linear(model.width, model.width, bias=False)  # W
+
+    def initialise(self) -> None:
+        nn.init.orthogonal_(self.w.weight)
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
         a = recurrence(self.u(x).float(), self.w.weight, None if state is None else state.h[:, 0])  # (B, T, C)

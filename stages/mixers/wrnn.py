@@ -18,7 +18,7 @@ class Mixer(RecurrentMixer):
     """a^t = tanh(U x^t + W a^{t−1} + s₁); b^t = tanh(V a^t + R a^{t−1} + T b^{t−1} + s₂), from zero; b is the output.
 
     The first layer runs to the end before the second starts, so that V a and R a are computed for all steps at once.
-    W and T start as small as every other matrix.
+    W and T start orthogonal, as in `rnn`.
 
     State: a and b, 2·C numbers whatever the length.
     """
@@ -32,6 +32,10 @@ class Mixer(RecurrentMixer):
         self.v = nn.Linear(model.width, model.width)  # V and s₂
         self.r = nn.Linear(model.width, model.width, bias=False)  # R
         self.t = nn.Linear(model.width, model.width, bias=False)  # T
+
+    def initialise(self) -> None:
+        for layer in (self.w, self.t):
+            nn.init.orthogonal_(layer.weight)
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
         first_a, first_b = (None, None) if state is None else state.h.unbind(1)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.model.cpu.fused import dropout, embed, embed_positions, layer_norm
-from stages.model.mixer import State
+from stages.model.mixer import Mixer, State
 from stages.model.packing import Packing
 from stages.model.registry import build
 from stages.settings import Model, Section
@@ -28,8 +28,8 @@ class GPT(nn.Module):
         tokens ── embedding (+ learned positions, zero at first, if the variant needs them) ── dropout
                ── backbone of the variant: layers × Block ── LayerNorm ── head, untied, without bias ── logits
 
-    Weights of linear layers and embeddings are drawn from N(0, 0.02), biases are zero; a mixer's file tells how it
-    draws what else it has.
+    Weights of linear layers and embeddings are drawn from N(0, 0.02), biases are zero; a mixer's file tells what it
+    draws otherwise.
     """
 
     def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:
@@ -86,3 +86,5 @@ def _initialise(module: nn.Module) -> None:
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)
+    if isinstance(module, Mixer):
+        module.initialise()

@@ -66,6 +66,9 @@ class Mixer(nn.Module, ABC):
         self.head_size = model.width // model.heads
         self.dropout = model.dropout
 
+    def initialise(self) -> None:  # noqa: B027  # most have nothing to add
+        """Draw what does not start like every other weight; called when all of these are drawn."""
+
     @property
     def dropout_rate(self) -> float:
         """The rate of dropout of attention weights: 0 but in training."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -19,8 +20,15 @@ PART_COST = 100  # what a part costs beside its area, in characters (measured on
 def rows_of_step(rows: int, batch_size: int, seed: int, step: int) -> np.ndarray:
     """Which rows step `step` trains on: (≤ batch_size,); each epoch is a new shuffle, its last batch may be short."""
     epoch, batch = divmod(step, steps_per_epoch(rows, batch_size))
+    return _order(rows, seed, epoch)[batch * batch_size : (batch + 1) * batch_size]
+
+
+@lru_cache(maxsize=1)  # once an epoch, so that a step costs the same whatever the corpus
+def _order(rows: int, seed: int, epoch: int) -> np.ndarray:
+    """The rows of an epoch, shuffled."""
     order = generator(seed, "order", epoch).permutation(rows)
-    return order[batch * batch_size : (batch + 1) * batch_size]
+    order.flags.writeable = False  # every step of the epoch reads it
+    return order
 
 
 def steps_per_epoch(rows: int, batch_size: int) -> int:

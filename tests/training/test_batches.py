@@ -32,6 +32,15 @@ def test_epochs_and_seeds_have_orders_of_their_own() -> None:
     assert len({*orders, tuple(range(50))}) == 11
 
 
+def test_an_epochs_order_is_drawn_once_and_any_step_finds_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr("stages.training.batches.generator", lambda *key: drawn.append(key) or generator(*key))
+    first = epoch(3, rows=101, batch_size=10, seed=77)
+    assert drawn == [(77, "order", 3)]
+    epoch(4, rows=101, batch_size=10, seed=77)
+    assert rows_of_step(101, 10, 77, 3 * 11 + 5).tolist() == first[50:60].tolist()  # as after a resumption
+
+
 def test_each_purpose_seed_and_step_has_random_numbers_of_its_own() -> None:
     keys = [(seed, purpose, step) for seed in (0, 1) for purpose in ("order", "pretrain") for step in (0, 1, 2)]
     draws = [generator(*key).integers(2**63) for key in keys]
