@@ -66,7 +66,7 @@ class Mixer(nn.Module, ABC):
         self.head_size = model.width // model.heads
         self.dropout = model.dropout
 
-    def initialise(self) -> None:  # noqa: B027  # most have nothing to add
+    def initialise(self) -> None:
         """Draw what does not start like every other weight; called when all of these are drawn."""
 
     @property

@@ -48,7 +48,7 @@ def test_both_phases_count_the_same_tokens() -> None:
     assert PRETRAINING.decay_tokens == pytest.approx(200 * 2938 * 128, abs=5)  # the knob has four decimals
 
 
-# (1 + cos πp) / 2 = 0.1 at p = 0.795167, 1.204833, 2.795167, 3.204833; p is (tokens - 10,240) / 75,202,560, and an epoch
+# (1 + cos πp) / 2 = 0.1 at p = 0.795167, 1.204833, 2.795167, 3.204833; p = (tokens - 10,240) / 75,202,560; an epoch
 # has 2,937 · 127 tokens: 160.3, 242.9, 563.6 and 646.2 epochs
 @pytest.mark.parametrize(("first", "last"), [(161, 242), (564, 646)])
 def test_the_rate_lies_on_its_minimum_twice_and_on_its_peak_at_first_and_in_between(first: int, last: int) -> None:
