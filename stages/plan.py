@@ -74,11 +74,12 @@ def estimate(cells: Mapping[str, Experiment], missing: Sequence[Cell], settings:
     prepared = invented(first, settings)
     finetunings = [finetuning(first, prepared, init) for init in ("scratch", "pretrained")]
     jobs = {job.phase: job for job in (pretraining(first, prepared), *finetunings)}
-    threads, seeds = torch.get_num_threads(), first.recipe.seeds
-    apart = go_apart(first, seeds)
-    if apart:
+    seeds, threads = first.recipe.seeds, 1  # those that seeds share, side by side
+    if go_apart(first, seeds):
+        threads = torch.get_num_threads()
         torch.set_num_threads(threads_each(len(seeds)))
-    end, paces = time.monotonic() + PATIENCE, {}
+    end = time.monotonic() + PATIENCE
+    paces: dict[Cell, float] = {}
     trainers: dict[str, Trainer] = {}
     for variant, phase in missing:
         if paces and time.monotonic() > end:
@@ -88,7 +89,7 @@ def estimate(cells: Mapping[str, Experiment], missing: Sequence[Cell], settings:
             trainers[variant] = trainer_for(model, first.recipe.optimizer, first.backend)
         paces[variant, phase] = pace(trainers[variant], jobs[phase], first.backend, end)
     steps = {cell: jobs[cell[1]].steps for cell in missing}
-    return seconds_left(steps, paces, rounds(len(seeds), threads if apart else 1))
+    return seconds_left(steps, paces, rounds(len(seeds), threads))
 
 
 def invented(experiment: Experiment, settings: Settings) -> Prepared:
@@ -138,10 +139,12 @@ def machine(backend: Backend) -> str:
         return f"{backend.device_name}, {backend.precision}"
     threads = torch.get_num_threads()
     cores = f"{threads} core{'s' if threads > 1 else ''} of class {processor_class()}"
-    told = f"{cores}, {backend.precision}{'' if multiplies_bfloat16() else ' as it multiplies no bfloat16'}"
+    slow = backend.dtype == torch.float32 and not multiplies_bfloat16()
+    told = f"{cores}, {backend.precision}{' as it multiplies no bfloat16' if slow else ''}"
     if backend.kernels != "torch":
         return f"{told}, compiled kernels"
-    return f"{told}, no compiled kernels.\nA C++ compiler (Debian: apt install g++) makes it two to three times as fast"
+    remedy = "a C++ compiler (Debian: apt install g++), compute.kernels: auto"
+    return f"{told}, no compiled kernels.\nTwo to three times as fast with {remedy}"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ STAGES = (
     ("finetuned", ("finetune", "pretrain"), ("finetune_scratch", "finetune_pretrained")),
 )
 PHASES = [phase for _, _, phases in STAGES for phase in phases]
-SHORT = {"finetune_scratch": "from scratch", "finetune_pretrained": "finetune"}
+SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}
 
 
 def trained(experiment: Experiment) -> set[tuple[str, str]]:
