@@ -6,7 +6,7 @@ from pathlib import Path
 from stages.reporting.folder import write_report
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
-from stages.settings import ALL, COMPARED, load
+from stages.settings import load
 from stages.system.errors import command
 
 PARTS = (extraction_part, failures_part)  # each of the recipe's evaluations and the variants
@@ -21,10 +21,7 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(given.recipe)
-    several = {ALL: settings.study.variants, COMPARED: settings.study.compared}
-    if given.selection not in several:
-        settings.check_variant(given.selection)
-    variants = sorted(several.get(given.selection, [given.selection]))
+    variants = sorted(settings.selected(given.selection))
     evaluations = Path("data/evaluations") / given.recipe
     parts = [make(evaluations, variants) for make in PARTS]
     write_report(

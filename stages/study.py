@@ -1,10 +1,14 @@
-"""Put the selected report's figures at the project's root, where people and `dvc metrics` look for them."""
+"""Put the selected report's figures at the project's root, where people and `dvc metrics` look for them.
+
+Without options, only say where the selected report lies: `make study` ends so, whether DVC had work to do or not.
+"""
 
 import argparse
 from pathlib import Path
 
 from stages.reporting.headline import headline
 from stages.reporting.records import broken, read_record
+from stages.settings import load
 from stages.system.errors import command
 from stages.system.files import write_bytes, write_json
 
@@ -16,9 +20,14 @@ SHOWN = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_acc
 def main() -> None:
     """Write metrics.json, the report's, and selected.json, for DVC's tables; StudyError without a sound report."""
     parser = argparse.ArgumentParser(prog="python -m stages.study", description=__doc__)
-    parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
-    parser.add_argument("--variant", required=True, help="`compared`, `all` or a variant")
+    parser.add_argument("--recipe", help="a key of `recipes` in params.yaml")
+    parser.add_argument("--variant", help="`compared`, `all` or a variant")
     given = parser.parse_args()
+    if given.recipe is None or given.variant is None:
+        settings = load()
+        report = Path("reports") / settings.recipe / settings.model.variant
+        print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
+        return
     report = Path("reports") / given.recipe / given.variant
     path = report / "metrics.json"
     metrics = read_record(path)
@@ -32,7 +41,6 @@ def main() -> None:
     print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
     for row in sorted(rows, key=lambda row: -float(row[2])):
         print(ROW.format(*row))
-    print(f"\nreport: {report / 'report.md'}, for a browser: {report / 'index.html'}")
 
 
 if __name__ == "__main__":

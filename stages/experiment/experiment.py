@@ -1,7 +1,7 @@
 """What the training stages share: a recipe, a variant, and where their files lie."""
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Experiment:
     backend: Backend
     checkpoint_seconds: float
     only_seed: int | None = None  # the one to train, of the recipe's; None for all
+    # settings by variant of what params.yaml selects, where the recipe is selected: for progress, never for a result
+    selected: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def from_command_line(cls, description: str | None, trains: bool = False) -> "Experiment":
@@ -43,11 +45,13 @@ class Experiment:
             only = "train this one of the recipe's seeds; the stage without it publishes all"
             parser.add_argument("--seed", type=int, help=only)
         arguments = parser.parse_args()
-        experiment = cls.of(load(), arguments.recipe, arguments.variant)
+        settings = load()
+        experiment = cls.of(settings, arguments.recipe, arguments.variant)
         seed, seeds = getattr(arguments, "seed", None), experiment.recipe.seeds
         if seed is not None and seed not in seeds:
             raise StudyError(f"recipe '{arguments.recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
-        return replace(experiment, only_seed=seed)
+        selected = settings.selected(settings.model.variant) if settings.recipe == arguments.recipe else []
+        return replace(experiment, only_seed=seed, selected={name: settings.variants[name] for name in selected})
 
     @classmethod
     def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":

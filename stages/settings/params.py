@@ -113,6 +113,17 @@ class Settings(Section):
             raise StudyError(f"unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
         return self.recipes[name]
 
+    def selected(self, selection: str) -> list[str]:
+        """The variants of a selection: `compared`, `all` or a variant.
+
+        Raises:
+            StudyError: there is no such selection.
+        """
+        several = {ALL: self.study.variants, COMPARED: self.study.compared}
+        if selection not in several:
+            self.check_variant(selection)
+        return several.get(selection, [selection])
+
     def check_variant(self, name: str) -> None:
         """Let an entry of study.variants pass.
 

@@ -22,6 +22,8 @@ from stages.training.schedule import learning_rate
 from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
+# of 80 columns a title takes half; the rate of steps is left out
+BAR = "{desc} |{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
 RELEASE_EVERY = 500  # steps: freed memory that is given back has to be faulted in again
 
 
@@ -113,7 +115,7 @@ def train(
         written = time.monotonic()
 
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
-    bar = tqdm(total=job.steps, initial=done, desc=title, unit="step", mininterval=often, position=line)
+    bar = tqdm(total=job.steps, initial=done, desc=title, bar_format=BAR, mininterval=often, position=line)
     with bar, stop_requests() as stop:
         while done < job.steps and not stop.requested():
             fresh.append(step(trainer, job, seed, done))

@@ -26,6 +26,11 @@ def go_apart(experiment: Experiment, seeds: Sequence[int]) -> bool:
     return len(seeds) > 1 and experiment.backend.device.type == "cpu" and torch.get_num_threads() > 1
 
 
+def threads_each(seeds: int) -> int:
+    """How many threads each of so many seeds side by side has."""
+    return max(1, torch.get_num_threads() // seeds)
+
+
 def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int]) -> None:
     """Run `python -m stages.<stage>` for each of the seeds alone, and wait for all.
 
@@ -37,7 +42,7 @@ def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int]) -> Non
     threads = torch.get_num_threads()
     command = [sys.executable, "-m", f"stages.{stage}"]
     command += ["--recipe", experiment.recipe_name, "--variant", experiment.variant, "--seed"]
-    environment = os.environ | {"OMP_NUM_THREADS": str(max(1, threads // len(seeds)))}
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads_each(len(seeds)))}
     waiting, failed = list(seeds), 0
     running: list[subprocess.Popen[bytes]] = []
     with stop_requests() as stop:

@@ -7,6 +7,7 @@ import pytest
 
 from stages import study
 from stages.reporting.folder import write_report
+from tests.project import write_params
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 
 
@@ -27,4 +28,15 @@ def test_study_copies_the_metrics_and_prints_the_table(
     printed = capsys.readouterr().out
     (row,) = [line.split() for line in printed.splitlines() if line.startswith("rope")]
     assert row == ["rope", "0.0", "100.0", "72.25", "100.0"]  # Wilson: 10 / (10 + 3.8415)
-    assert "report: reports/quick/compared/report.md, for a browser: reports/quick/compared/index.html" in printed
+
+
+def test_without_options_study_says_where_the_selected_report_lies_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_params(tmp_path, lambda content: content.update(recipe="open", model={"variant": "rope"}))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["study"])
+    study.main()
+    told = "report: reports/open/rope/report.md, for a browser: reports/open/rope/index.html\n"
+    assert capsys.readouterr() == (told, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["params.yaml"]
