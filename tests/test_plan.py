@@ -1,6 +1,7 @@
 """What `make study` says before it begins: counts by hand, and a line instead of a traceback."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,33 +38,23 @@ def planned_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 def test_a_plan_counts_the_trainings_and_times_them(planned: Planned) -> None:
-    recipe, trainings, duration, machine = planned()
+    recipe, trainings, duration = planned()
     assert recipe == "Recipe quick: vanilla, rope; 1 seed each."
     assert trainings.startswith("6 trainings: ")  # two variants, each pretrained and finetuned twice
-    assert duration.startswith("Time: about ") and duration.endswith(" min on this machine, by steps tried now:")
-    assert "of class" in machine and "float32" in machine
+    assert duration.startswith("About ") and " min on this machine, by steps of vanilla tried now: " in duration
+    assert "of class" in duration and "float32" in duration
     assert planned(lambda content: content["model"].update(variant="all"))[1].startswith("9 trainings: ")
 
 
 def test_a_plan_tells_what_is_there_already(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = {("rope", "pretrain"), ("rope", "finetune_scratch")}
+    there = {("vanilla", phase) for phase in plan.PHASES} | {("rope", "pretrain")}
     monkeypatch.setattr(plan, "trained", lambda experiment: there)
-    monkeypatch.setattr(plan, "estimate", lambda cells, missing, settings: 60.0 * len(missing))
+    monkeypatch.setattr(plan, "estimate", lambda experiment, variants, data: 60.0 * variants)
     lines = planned(lambda content: content["recipes"]["quick"].update(seeds=[1, 2]))
-    assert [line.split()[0] for line in lines[1:3]] == ["12", "4"]
-    assert lines[3].startswith("Time: about 4 min ")  # of 6 phases of variants 4 are missing
-    there |= {(variant, phase) for variant in ("vanilla", "rope") for phase in plan.PHASES}
+    assert [line.split()[0] for line in lines[1:3]] == ["12", "8"]
+    assert lines[3].startswith("About 1 min on this machine, by steps of rope")
+    there |= {("rope", phase) for phase in plan.PHASES}
     assert len(planned()) == 3  # nothing to time
-
-
-def test_a_step_that_cannot_be_tried_does_not_keep_the_study_from_beginning(
-    planned: Planned, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> float:
-        raise RuntimeError("no such thing")
-
-    monkeypatch.setattr(plan, "estimate", fail)
-    assert planned()[2] == "Time: not known, as no step could be tried (no such thing):"
 
 
 def test_a_mistake_in_the_settings_is_told_in_one_line(planned: Planned) -> None:
@@ -71,16 +62,19 @@ def test_a_mistake_in_the_settings_is_told_in_one_line(planned: Planned) -> None
         planned(lambda content: content.update(recipe="quack"))
 
 
-def test_the_time_is_that_of_the_missing_steps_and_of_the_rest() -> None:
-    steps = {("vanilla", "pretrain"): 100, ("rope", "pretrain"): 100, ("rope", "finetune_scratch"): 10}
-    paces = {("vanilla", "pretrain"): 0.25, ("rope", "pretrain"): 0.75}  # of the third the mean, 0.5
-    found = plan.seconds_left(steps, paces, rounds=1.5)
-    assert found == pytest.approx(1.5 * (25 + 75 + 5) + plan.REST + 2 * plan.REST_A_VARIANT)
-
-
 @pytest.mark.parametrize(("seeds", "threads", "rounds"), [(1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 2, 1.5), (2, 8, 1)])
-def test_seeds_take_turns_where_there_are_more_than_threads(seeds: int, threads: int, rounds: float) -> None:
-    assert plan.rounds(seeds, threads) == rounds
+def test_seeds_take_turns_where_there_are_more_than_threads(
+    monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, rounds: float
+) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
+    monkeypatch.setattr(plan, "pace", lambda experiment, job, data: 0.5)
+    rope = Experiment.of(SETTINGS, "handout", "rope")
+    cell = replace(rope, recipe=rope.recipe.model_copy(update={"seeds": list(range(seeds))}), backend=FLOAT32)
+    # 650 epochs of 23 batches; of the 2,000 questions 75 and 10 epochs of 8
+    training = 0.5 * (650 * 23 + 85 * 8) * rounds
+    found = plan.estimate(cell, 3, plan.invented(rope, SETTINGS))
+    assert found == pytest.approx(plan.REST + 3 * (plan.REST_A_VARIANT + training))
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(5, "1 min"), (540, "9 min"), (541, "10 min"), (3700, "1 h 2 min")])
@@ -99,19 +93,15 @@ def test_what_is_invented_for_data_that_are_not_here_is_as_large_as_they_are() -
 
 
 @pytest.mark.parametrize(
-    ("backend", "fast", "kernels", "words", "lines"),
+    ("backend", "kernels", "words"),
     [
-        (BFLOAT16, True, "kernels-1", ", bfloat16, compiled kernels", 1),
-        (FLOAT32, False, "kernels-1", ", float32 as it multiplies no bfloat16, compiled kernels", 1),
-        (FLOAT32, True, "torch", ", float32, no compiled kernels.", 2),
+        (BFLOAT16, "kernels-1", ", bfloat16, compiled kernels"),
+        (FLOAT32, "torch", ", float32, no compiled kernels. Two to three times"),
     ],
 )
 def test_the_reason_of_the_time_is_given(
-    monkeypatch: pytest.MonkeyPatch, backend: Backend, fast: bool, kernels: str, words: str, lines: int
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, kernels: str, words: str
 ) -> None:
-    monkeypatch.setattr(plan, "multiplies_bfloat16", lambda: fast)
     monkeypatch.setattr(plan, "processor_class", lambda: "avx512")
     monkeypatch.setattr(Backend, "kernels", kernels)
-    first, *remedy = plan.machine(backend).splitlines()
-    assert first.endswith(f"of class avx512{words}")
-    assert len(remedy) == lines - 1
+    assert f"of class avx512{words}" in plan.machine(backend)
