@@ -95,12 +95,12 @@ def test_a_row_tells_medians_ratios_and_shares() -> None:
 
 
 def test_a_printed_row_stands_under_its_head_and_tells_why_nothing_was_compiled() -> None:
-    figures = row(FACTS | {"compile": {"seconds": 40.0}}, SECONDS)
-    first, *_ = line("avx512", "rnn", figures).splitlines()
+    which = {"class": "avx512", "variant": "rnn"}
+    first, *_ = line(which | row(FACTS | {"compile": {"seconds": 40.0}}, SECONDS)).splitlines()
     assert first.split() == ["avx512", "rnn", "4.000", "2.000", "0.500", "8.0", "4.0", "60.0%"]
     assert len(first) == len(HEAD)
     rest = {side: seconds for side, seconds in SECONDS.items() if side != "compiled"}
-    first, second, *_ = line("avx512", "rnn", row(FACTS | {"compile": {"error": "too deep"}}, rest)).splitlines()
+    first, second, *_ = line(which | row(FACTS | {"compile": {"error": "too deep"}}, rest)).splitlines()
     assert first.split() == ["avx512", "rnn", "4.000", "-", "0.500", "8.0", "-", "60.0%"]
     assert second == "    torch.compile: too deep"
 
@@ -140,23 +140,24 @@ def test_what_cannot_be_compiled_is_told_and_the_other_sides_are_timed(
     assert len(seconds["study"]) == worker.RUNS["study"]
 
 
-def test_a_run_times_variants_as_each_class_and_keeps_other_processors(
+def test_a_run_times_variants_as_each_class_and_keeps_other_rows(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = {"variants": {}}
-    (project / "reports").mkdir()
-    (project / "reports" / "benchmark.json").write_text(json.dumps({"notes": {}, "runs": {"another": kept}}))
     settings = load()
     name = possible_classes(settings.compute)[-1]
+    own = {"processor": worker.origin(FLOAT32)["processor"], "class": name, "recipe": "handout", "variant": "vanilla"}
+    other = own | {"processor": "another"}
+    (project / "reports").mkdir()
+    (project / "reports" / "benchmark.json").write_text(json.dumps({"notes": {}, "rows": [own, other]}))
     chosen = ["--rounds", "1", "--classes", name, "--variants", "vanilla", "perceiver", "--compile"]
     benchmark(settings, parse(settings, chosen))
-    runs = json.loads((project / "reports" / "benchmark.json").read_text())["runs"]
-    assert runs.pop("another") == kept
-    ((key, run),) = runs.items()
-    assert key == f"{run['device']}, {name}" and list(run["variants"]) == ["vanilla", "perceiver"]
-    assert run["cpu_capability"] == "AVX2" or name != "float32-avx2"
-    assert {"commit", "torch", "kernels", "precision", "recipe", "data", "rounds"} <= run.keys()
-    assert all(each["study_over_plain"] > 0 for each in run["variants"].values())
+    rows = json.loads((project / "reports" / "benchmark.json").read_text())["rows"]
+    rows.remove(other)
+    assert [(row["class"], row["variant"]) for row in rows] == [(name, "vanilla"), (name, "perceiver")]
+    for each in rows:
+        assert each["cpu_capability"] == "AVX2" or name != "float32-avx2"
+        assert {"commit", "torch", "kernels", "precision", "data", "rounds"} <= each.keys()
+        assert each["study_over_plain"] > 0
     assert capsys.readouterr().out.count(f"\n{name}") == 2
 
 

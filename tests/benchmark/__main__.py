@@ -56,12 +56,12 @@ def check(settings: Settings, chosen: argparse.Namespace) -> None:
 
 
 def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
-    """Time all that was chosen, print a row each, and write the file, in which a run replaces its own classes."""
+    """Time all that was chosen, print a row each, and write the file, in which rows replace those of the same name."""
     check(settings, chosen)
     names, own = chosen_classes(settings.compute, chosen.classes), own_class(settings.compute)
     started, (_, data) = time.monotonic(), read_data(chosen.recipe)
     processes = [ClassProcess(name, chosen.recipe) for name in names]
-    results: dict[str, dict[str, Any]] = {}
+    rows: list[dict[str, Any]] = []
     print(f"{data}; seconds a step\n{HEAD}", flush=True)
     try:
         for variant in chosen.variants:
@@ -73,23 +73,26 @@ def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
                     for side, measured in each.ask(round=True).items():
                         seconds[each.name][side] += measured
             for name in names:
-                origin = facts[name].pop("origin")
-                result = results.setdefault(name, {**origin, "recipe": chosen.recipe, "data": data, "variants": {}})
-                result["variants"][variant] = row(facts[name], seconds[name])
-                print(line(name, variant, result["variants"][variant]), flush=True)
+                which = {"class": name, "variant": variant, "recipe": chosen.recipe, "data": data}
+                ran = {**facts[name]["origin"], "rounds": chosen.rounds}
+                rows.append(which | ran | row(facts[name], seconds[name]))
+                print(line(rows[-1]), flush=True)
     finally:
         for each in processes:
             each.close()
-    write(results, chosen.rounds)
-    minutes = (time.monotonic() - started) / 60
-    print(f"{next(iter(results.values()))['device']}; {minutes:.0f} min; written to {OUTPUT}")
+    keep(rows)
+    print(f"{rows[0]['processor']}; {(time.monotonic() - started) / 60:.1f} min; written to {OUTPUT}")
 
 
-def write(results: dict[str, dict[str, Any]], rounds: int) -> None:
-    """Keep the results beside those of other processors and classes."""
-    before = read_json(OUTPUT)["runs"] if OUTPUT.exists() else {}
-    runs = {f"{result['device']}, {name}": {"rounds": rounds, **result} for name, result in results.items()}
-    write_json(OUTPUT, {"notes": NOTES, "runs": dict(sorted({**before, **runs}.items()))})
+def keep(rows: list[dict[str, Any]]) -> None:
+    """Write the rows among those that are kept of other processors, classes, recipes and variants."""
+
+    def place(each: dict[str, Any]) -> tuple[str, ...]:
+        return each["processor"], each["class"], each["recipe"], each["variant"]
+
+    before = read_json(OUTPUT)["rows"] if OUTPUT.exists() else []
+    kept = {place(each): each for each in [*before, *rows]}
+    write_json(OUTPUT, {"notes": NOTES, "rows": sorted(kept.values(), key=lambda each: place(each)[:3])})
 
 
 @command

@@ -49,13 +49,13 @@ def row(facts: Mapping[str, Any], seconds: Mapping[str, Sequence[float]]) -> dic
     return figures
 
 
-def line(name: str, variant: str, figures: Mapping[str, Any]) -> str:
+def line(figures: Mapping[str, Any]) -> str:
     """The row as it is printed under HEAD, seconds a step and ratios; what else there is to say in lines below it."""
     compiled = f"{figures['compiled']['median']:10.3f}" if "compiled" in figures else f"{'-':>10}"
     beside = f"{figures['study_over_compiled']:10.1f}" if "compiled" in figures else f"{'-':>10}"
     plain, study = figures["plain"]["median"], figures["study"]["median"]
     lines = [
-        f"{name:14}{variant:20}{plain:8.3f}{compiled}{study:8.3f}{figures['study_over_plain']:8.1f}{beside}"
+        f"{figures['class']:14}{figures['variant']:20}{plain:8.3f}{compiled}{study:8.3f}{figures['study_over_plain']:8.1f}{beside}"
         f"{figures['share_of_gemm_peak']:9.1%}"
     ]
     if "error" in figures.get("compile", {}):

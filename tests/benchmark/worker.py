@@ -91,7 +91,7 @@ def first_step(step: Callable[[], object]) -> dict[str, Any]:
 def origin(backend: Backend) -> dict[str, str]:
     """What the figures come from."""
     return {
-        "device": backend.device_name,
+        "processor": backend.device_name,
         "precision": backend.precision,
         "kernels": backend.kernels,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
