@@ -1,6 +1,7 @@
 """Time the plain reference, the same under torch.compile, and the study, by processor class, in alternating runs."""
 
 import argparse
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -66,7 +67,10 @@ def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
     try:
         for variant in chosen.variants:
             wishes = {"variant": variant, "compiles": variant in chosen.compile}
-            facts = {each.name: each.ask(**wishes, evaluates=each.name == own) for each in processes}
+            facts: dict[str, dict[str, Any]] = {}
+            for each in processes:
+                print(f"{variant} warms up as {each.name}", file=sys.stderr)
+                facts[each.name] = each.ask(**wishes, evaluates=each.name == own)
             seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
             for _ in range(chosen.rounds):
                 for each in processes:
