@@ -78,12 +78,7 @@ class ClassProcess:
         device = CUDA if name == CUDA else "cpu"
         command = [sys.executable, "-m", "tests.benchmark.worker", recipe, device]
         self.process = subprocess.Popen(
-            command,
-            env=environment(name),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,  # Ctrl-C is for the one who asks; this one ends with its last request
+            command, env=environment(name), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def ask(self, **request: Any) -> Any:

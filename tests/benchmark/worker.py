@@ -24,7 +24,7 @@ from stages.training import loop
 from tests.benchmark.products import linear_weights, product, serial_products, step_flop
 from tests.benchmark.workload import SEED, CompiledTraining, Evaluation, PlainTraining, StudyTraining, read_data
 
-WARM_UP = 6  # steps after which the study has met its usual shapes
+WARM_UP = 4  # steps after which the study has met its usual shapes
 LONGEST_COMPILE = 600  # seconds
 # runs of a side in a round
 RUNS = {"plain": 1, "compiled": 1, "study": 2, "product": 5, "serial": 1, "question": 2, "questions": 1}
@@ -103,6 +103,8 @@ def origin(backend: Backend) -> dict[str, str]:
 @command
 def main() -> None:
     """Answer requests, a line each, until there are no more."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # they are for the one who asks: with that, this one ends, too
     recipe, device = sys.argv[1:]
     answers, sys.stdout = sys.stdout, sys.stderr  # what others print is no answer
     settings = load()
