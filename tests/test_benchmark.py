@@ -1,6 +1,8 @@
 """A run of the benchmark on a tiny model, and its arithmetic; no figure of time is asserted."""
 
+import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,17 @@ def test_a_printed_row_stands_under_its_head_and_tells_why_nothing_was_compiled(
     assert second == "    torch.compile: too deep"
 
 
+def test_a_compiler_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LONGEST_COMPILE", 0.01)
+
+    def stubborn() -> None:
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(1)
+
+    assert worker.first_step(stubborn) == {"error": "not compiled within 0.01 s"}
+
+
 @pytest.fixture(name="project")
 def project_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project's folder with a tiny recipe and data for it."""
@@ -129,7 +142,7 @@ def test_what_cannot_be_compiled_is_told_and_the_other_sides_are_timed(
 ) -> None:
     class Refused(PlainTraining):
         def step(self) -> None:
-            raise RuntimeError("no graph\nin two lines")
+            raise RuntimeError("the backend raised:\nno graph\nin three lines")
 
     monkeypatch.setattr(worker, "CompiledTraining", Refused)
     experiment = worker.Experiment.of(load(), "handout", "rnn")

@@ -30,6 +30,10 @@ LONGEST_COMPILE = 600  # seconds
 RUNS = {"plain": 1, "compiled": 1, "study": 2, "product": 5, "serial": 1, "question": 2, "questions": 1}
 
 
+class TooLong(BaseException):
+    """The compiler is stopped; no Exception, for it catches those."""
+
+
 class Sides:
     """The sides of one variant, warm."""
 
@@ -75,16 +79,17 @@ def first_step(step: Callable[[], object]) -> dict[str, Any]:
     """The `seconds` of the step that compiles, or the `error` for which nothing is compiled."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"not compiled within {LONGEST_COMPILE} s")
+        raise TooLong(f"not compiled within {LONGEST_COMPILE} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(LONGEST_COMPILE)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_COMPILE, 10)  # again, where a finalizer swallows it
     try:
         return {"seconds": round(seconds(step), 1)}
-    except Exception as error:  # whatever the compiler raises: the row says so, and the other sides are timed
-        return {"error": (str(error).strip() or repr(error)).splitlines()[0]}
+    except (Exception, TooLong) as error:  # whatever the compiler raises: the row says so, the other sides are timed
+        told = [each for each in str(error).splitlines() if each.strip() and not each.endswith("raised:")]
+        return {"error": told[0] if told else repr(error)}
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
