@@ -22,7 +22,8 @@ NOTES = {
     "plain": "one padded batch of whole contexts, float32, AdamW not fused; questions one at a time, scaled up",
     "compiled": "the same with its model under torch.compile, under autocast where the study computes in bfloat16",
     "study": "the study's own step; questions in float32, all answers as long as can be",
-    "share_of_gemm_peak": "6 operations a linear weight and character; attention's own products are not counted",
+    "share_of_gemm_peak": "6 operations a linear weight and character, the perceiver's latents counted as characters; "
+    "attention's own products are not counted",
     "recurrence": "products that wait for one another; the shortest step has all others at the GEMM peak",
 }
 
