@@ -1,160 +1,110 @@
-"""Time the plain reference and the fast path in alternating runs."""
+"""Time the plain reference, the same under torch.compile, and the study, by processor class, in alternating runs."""
 
 import argparse
-import os
-import statistics
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from stages.corpus.prepared import Prepared
-from stages.experiment.backend import choose_backend
-from stages.experiment.experiment import Experiment
-from stages.experiment.provenance import provenance
-from stages.model.registry import settings_of
 from stages.settings import Settings, load
 from stages.system.errors import StudyError, command
 from stages.system.files import read_json, write_json
-from tests.benchmark.gemm import linear_weights, product, step_flop
-from tests.benchmark.workload import Evaluation, FastTraining, PlainTraining, check_comparable, read_data
+from tests.benchmark.classes import ClassProcess, chosen_classes, own_class
+from tests.benchmark.table import HEAD, line, row
+from tests.benchmark.workload import check_comparable, read_data
 from tests.reference.attention import ATTENTION
 
-FAST_STEPS = 4  # timed steps of the fast path a round; the plain loop's one takes longer than all of them
-WARM_UP = 12  # steps after which the fast path has met its usual shapes
-ROUNDS_OF_EVALUATION = 5
-PRODUCTS = 20  # of the size of a step, for the peak that its share is taken of
-PLAIN_QUESTIONS = 2  # a round of evaluation
-INSTRUCTIONS = "ONEDNN_MAX_CPU_ISA"
 OUTPUT = Path("reports/benchmark.json")
 NOTES = {
+    "seconds": "of a training step; of all questions",
     "plain": "one padded batch of whole contexts, float32, AdamW not fused; questions one at a time, scaled up",
-    "fast": "the study's own step; evaluation in float32, as in the study",
-    "share_of_gemm_peak": "6 operations a linear weight and token; attention's own products are not counted",
-    "evaluation": "weights that never say the mask: every answer has all its characters",
+    "compiled": "the same with its model under torch.compile, under autocast where the study computes in bfloat16",
+    "study": "the study's own step; questions in float32, all answers as long as can be",
+    "share_of_gemm_peak": "6 operations a linear weight and character, the perceiver's latents counted as characters; "
+    "attention's own products are not counted",
+    "recurrence": "products that wait for one another; the shortest step has all others at the GEMM peak",
 }
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line's arguments."""
+def parse(settings: Settings, arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line's arguments, each with its default."""
+    comparable = [variant for variant in settings.study.variants if variant in ATTENTION]
+    compared = [variant for variant in settings.study.compared if variant in ATTENTION]
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
     parser.add_argument("--recipe", default="handout", help="whose model and hyper-parameters are timed")
-    parser.add_argument("--variants", nargs="+", help="by default all that have a plain reference")
-    parser.add_argument("--rounds", type=int, default=20, help="of plain and fast training, a variant (20: 2 min)")
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="by default that of params.yaml")
-    parser.add_argument("--precision", choices=["auto", "float32", "bfloat16"], help="of the fast path; as device")
+    parser.add_argument("--variants", nargs="+", default=comparable, help="by default all that have a plain reference")
+    parser.add_argument("--classes", nargs="+", help="by default a GPU alone, or all that this processor can run as")
+    parser.add_argument("--compile", nargs="*", default=compared, help="variants of which torch.compile is timed, too")
+    parser.add_argument("--rounds", type=int, default=3, help="of all sides of a variant")
     parsed = parser.parse_args(arguments)
     if parsed.rounds < 1:
         parser.error("--rounds is at least 1")
     return parsed
 
 
-def experiments(settings: Settings, chosen: argparse.Namespace) -> list[Experiment]:
-    """One experiment a variant: of those chosen, or of all that have a plain reference.
+def check(settings: Settings, chosen: argparse.Namespace) -> None:
+    """Whether all that was chosen can be timed.
 
     Raises:
-        StudyError: there is no such recipe, variant or device, or the plain reference does not know recipe or variant.
+        StudyError: there is no such recipe or variant, or the plain reference does not know it.
     """
-    recipe = settings.recipe_named(chosen.recipe)
-    check_comparable(chosen.recipe, recipe)
-    asked = {name: getattr(chosen, name) for name in ("device", "precision") if getattr(chosen, name)}
-    backend = choose_backend(settings.compute.model_copy(update=asked))
-    cells = []
-    for variant in chosen.variants or [variant for variant in settings.study.variants if variant in ATTENTION]:
+    check_comparable(chosen.recipe, settings.recipe_named(chosen.recipe))
+    for variant in [*chosen.variants, *chosen.compile]:
         settings.check_variant(variant)
         if variant not in ATTENTION:
             raise StudyError(f"variant {variant!r} has no plain reference in tests/reference/attention.py to be timed")
-        section = settings_of(variant, settings.variants, recipe.model)
-        cells.append(Experiment(chosen.recipe, variant, recipe, section, backend, 0.0))
-    return cells
 
 
-def alternate(
-    plain: Callable[[], object], fast: Callable[[], object], repeats: tuple[int, int], warm_up: int, rounds: int
-) -> tuple[list[float], list[float]]:
-    """Seconds of each run of both, in turn: `repeats` runs of each a round, after one and `warm_up` that do not count.
-
-    Both return when their result is there, on a GPU too.
-    """
-    plain()
-    for _ in range(warm_up):
-        fast()
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        for work, runs, measured in zip((plain, fast), repeats, seconds, strict=True):
-            for _ in range(runs):
-                started = time.perf_counter()
-                work()
-                measured.append(time.perf_counter() - started)
-    return seconds
-
-
-def comparison(variant: str, what: str, plain: list[float], fast: list[float], is_rate: bool = False) -> dict[str, Any]:
-    """Both sides' figures, of which the larger are the better if they are rates; how many times better fast is."""
-    sides = {
-        name: {"median": round(statistics.median(each), 6), "min": round(min(each), 6), "max": round(max(each), 6)}
-        for name, each in (("plain", plain), ("fast", fast))
-    }
-    ratio = sides["plain"]["median"] / sides["fast"]["median"]
-    return {"variant": variant, "what": what, "ratio": round(1 / ratio if is_rate else ratio, 2), **sides}
-
-
-def compare(experiment: Experiment, prepared: Prepared, rounds: int) -> list[dict[str, Any]]:
-    """The comparisons of training and of evaluation."""
-    training = PlainTraining(experiment, prepared), FastTraining(experiment, prepared)
-    seconds = alternate(training[0].step, training[1].step, (1, FAST_STEPS), WARM_UP, rounds)
-    documents = min(training[0].job.rows, training[0].job.batch_size)
-    rates = ([documents / each for each in side] for side in seconds)
-    rate = step_flop(linear_weights(training[1].trainer.model), training[1].tokens()) / statistics.median(seconds[1])
-    multiply, flop = product(experiment.recipe.model.width, experiment.backend.dtype, experiment.backend.device)
-    peak = flop / statistics.median(alternate(multiply, multiply, (1, PRODUCTS), PRODUCTS, 1)[1])
-
-    work = Evaluation(experiment, prepared)
-    plain, fast = alternate(work.one_question, work.all_questions, (PLAIN_QUESTIONS, 1), 1, ROUNDS_OF_EVALUATION)
-    questions = len(work.prompts)
-    return [
-        comparison(experiment.variant, "training, documents/s", *rates, is_rate=True)
-        | {"share_of_gemm_peak": round(rate / peak, 3), "gemm_tflop_per_second": round(peak / 1e12, 4)},
-        comparison(experiment.variant, f"{questions} questions, s", [questions * each for each in plain], fast),
-    ]
+def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
+    """Time all that was chosen, print a row each, and write the file, in which rows replace those of the same name."""
+    check(settings, chosen)
+    names, own = chosen_classes(settings.compute, chosen.classes), own_class(settings.compute)
+    started, (_, data) = time.monotonic(), read_data(chosen.recipe)
+    processes = [ClassProcess(name, chosen.recipe) for name in names]
+    rows: list[dict[str, Any]] = []
+    print(f"{data}; seconds a step\n{HEAD}", flush=True)
+    try:
+        for variant in chosen.variants:
+            wishes = {"variant": variant, "compiles": variant in chosen.compile}
+            facts: dict[str, dict[str, Any]] = {}
+            for each in processes:
+                print(f"{variant} warms up as {each.name}", file=sys.stderr)
+                facts[each.name] = each.ask(**wishes, evaluates=each.name == own)
+            seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+            for _ in range(chosen.rounds):
+                for each in processes:
+                    for side, measured in each.ask(round=True).items():
+                        seconds[each.name][side] += measured
+            for name in names:
+                which = {"class": name, "variant": variant, "recipe": chosen.recipe, "data": data}
+                ran = {**facts[name]["origin"], "rounds": chosen.rounds}
+                rows.append(which | ran | row(facts[name], seconds[name]))
+                print(line(rows[-1]), flush=True)
+    finally:
+        for each in processes:
+            each.close()
+    keep(rows)
+    print(f"{rows[0]['processor']}; {(time.monotonic() - started) / 60:.1f} min; written to {OUTPUT}")
 
 
-def benchmark(chosen: argparse.Namespace) -> None:
-    """Run all comparisons, print the table, and write the file, in which a run replaces those of its own settings."""
-    started = time.monotonic()
-    cells = experiments(load(), chosen)
-    prepared, data = read_data(chosen.recipe)
-    print(f"{'variant':20}{'':24}{'plain':>10}{'fast':>10}{'ratio':>8}")
-    comparisons = []
-    for experiment in cells:
-        for each in compare(experiment, prepared, chosen.rounds):
-            plain, fast = each["plain"]["median"], each["fast"]["median"]
-            share = f"  {each['share_of_gemm_peak']:.1%} of the GEMM peak" if "share_of_gemm_peak" in each else ""
-            row = f"{each['variant']:20}{each['what']:24}{plain:10,.2f}{fast:10,.2f}{each['ratio']:8.1f}{share}"
-            print(row, flush=True)
-            comparisons.append(each)
-    backend, instructions = cells[0].backend, os.environ.get(INSTRUCTIONS)
-    run = {
-        **provenance({cell.variant: cell.settings() for cell in cells}, backend, time.monotonic() - started),
-        INSTRUCTIONS: instructions,
-        "recipe": chosen.recipe,
-        "data": data,
-        "rounds": chosen.rounds,
-        "notes": NOTES,
-        "comparisons": comparisons,
-    }
-    name = " ".join([backend.device.type, backend.precision, *([instructions] if instructions else [])])
-    runs = read_json(OUTPUT) if OUTPUT.exists() else {}
-    write_json(OUTPUT, dict(sorted({**runs, name: run}.items())))
-    print(f"{name}: {backend.device_name}, torch {torch.__version__}; {data}; written to {OUTPUT}")
+def keep(rows: list[dict[str, Any]]) -> None:
+    """Write the rows among those that are kept of other processors, classes, recipes and variants."""
+
+    def place(each: dict[str, Any]) -> tuple[str, ...]:
+        return each["processor"], each["class"], each["recipe"], each["variant"]
+
+    before = read_json(OUTPUT)["rows"] if OUTPUT.exists() else []
+    kept = {place(each): each for each in [*before, *rows]}
+    write_json(OUTPUT, {"notes": NOTES, "rows": sorted(kept.values(), key=lambda each: place(each)[:3])})
 
 
 @command
 def main() -> None:
-    """Time the plain reference and the fast path, as the command line says."""
-    benchmark(parse(None))
+    """Time what the command line chooses."""
+    settings = load()
+    benchmark(settings, parse(settings))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is timed: steps of training and answers, of the plain reference and of the fast path."""
+"""What is timed: steps of training and answers, of the plain reference, eager or compiled, and of the study."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ class PlainTraining:
         self.number = 0
 
     def step(self) -> None:
-        """One step."""
+        """One step; returns when its result is there, on a GPU too."""
         draws = np.random.default_rng([SEED, self.number])
         rows = draws.choice(self.job.rows, size=min(self.job.rows, self.job.batch_size), replace=False)
         shortest, longest = self.spans.shortest_document, self.spans.longest_document
@@ -79,7 +79,22 @@ class PlainTraining:
         self.number += 1
 
 
-class FastTraining:
+class CompiledTraining(PlainTraining):
+    """The plain loop with its model under torch.compile, and under autocast where the study computes in bfloat16."""
+
+    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
+        super().__init__(experiment, prepared)
+        dtype = self.backend.dtype
+        self.autocast = torch.autocast(self.backend.device.type, dtype, enabled=dtype != torch.float32)
+        self.trainer.model.compile()
+
+    def step(self) -> None:
+        """One step; the first compiles, for minutes where the model is large."""
+        with self.autocast:
+            super().step()
+
+
+class StudyTraining:
     """The study's own step, as its loop calls it."""
 
     def __init__(self, experiment: Experiment, prepared: Prepared) -> None:

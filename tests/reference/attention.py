@@ -74,7 +74,7 @@ class Rope(Vanilla):
         T, head_size = x.shape[2:]
         theta = self.theta ** (-torch.arange(0, head_size, 2, device=x.device) / head_size)  # (hs/2,)
         angle = torch.outer(torch.arange(T, device=x.device), theta)  # (T, hs/2)
-        real, imaginary = x.chunk(2, dim=3)  # (B, nh, T, hs/2) each
+        real, imaginary = x.float().chunk(2, dim=3)  # (B, nh, T, hs/2) each; autocast has no complex bfloat16
         turned = torch.complex(real, imaginary) * torch.polar(torch.ones_like(angle), angle)
         return torch.cat([turned.real, turned.imag], dim=3)
 
