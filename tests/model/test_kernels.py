@@ -1,13 +1,20 @@
-"""Compiled kernels: where nothing compiles them torch serves, and a compiler that fails is told of."""
+"""Compiled kernels: who compiles them, for which processor, and what is told where nobody does."""
 
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
-from stages.model.cpu import kernels
-from stages.model.cpu.kernels import COMPILERS
+from stages.model.cpu import calls, kernels
+from stages.model.cpu.fused import add_dropout, layer_norm, linear_gelu
+from stages.model.cpu.kernels import COMPILERS, SOURCES, TOLD
+from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
+from stages.model.cpu.varlen_attention import attend_varlen
+from stages.model.packing import Packing
 
 Compilers = Callable[[bytes | None], str]
 
@@ -20,31 +27,31 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         for name in COMPILERS if compiler is not None else ():
             (tmp_path / name).write_bytes(compiler or b"")
             (tmp_path / name).chmod(0o755)
-        kernels._tell.cache_clear()
-        for dtype in (torch.float32, torch.bfloat16):
-            assert kernels._library.__wrapped__(dtype) is None
+        for _ in range(2):
+            assert kernels._libraries.__wrapped__() is None
         return capsys.readouterr().err
 
     monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv(TOLD, "")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return said_with
 
 
-def test_without_a_compiler_nothing_is_said(said: Compilers) -> None:
-    assert said(None) == ""
-
-
 @pytest.mark.parametrize(
     ("compiler", "reason"),
     [
+        (None, "no C++ compiler found (c++, g++, clang++)"),
         (b"\x7fELF", "Exec format error"),
         (b"#!/bin/sh\necho 'kernels.cpp:1:1: error: No space left' >&2; exit 1\n", "error: No space left"),
     ],
 )
-def test_a_compiler_that_fails_is_told_of_in_one_line(said: Compilers, compiler: bytes, reason: str) -> None:
+def test_what_is_lost_without_a_compiler_is_told_once_in_one_line(
+    said: Compilers, compiler: bytes | None, reason: str
+) -> None:
     (line,) = said(compiler).splitlines()
-    assert line.startswith("kernels not compiled, so torch's operations serve, more slowly: ") and reason in line
+    assert line.startswith(f"kernels not compiled, so {kernels.WITHOUT}") and reason in line
+    assert os.environ[TOLD]  # processes that this one starts say nothing
 
 
 def test_switched_off_kernels_do_not_serve() -> None:
@@ -54,3 +61,60 @@ def test_switched_off_kernels_do_not_serve() -> None:
         assert not kernels.serve(torch.zeros(1))
     finally:
         kernels.use_kernels(True)
+
+
+@pytest.mark.parametrize("call", calls.Call.__subclasses__())
+def test_a_call_has_the_fields_of_the_struct_in_cpp(call: type[calls.Call]) -> None:
+    code = re.sub(r"//.*", "", "".join(source.read_text(encoding="utf-8") for source in SOURCES))
+    (body,) = re.findall(rf"struct {call.__name__} {{([^}}(]*;)", code)
+    kinds = {"int64_t": "q", "double": "d", "uint64_t": "Q"}
+    members = [
+        (name.strip("* \n"), "P" if "*" in name else kinds[kind])
+        for kind, names in re.findall(r"(?:const )?(\w+) ([^;]+);", body)
+        for name in names.split(",")
+    ]
+    codes = {"c_void_p": "P", "c_long": "q", "c_longlong": "q", "c_double": "d", "c_ulong": "Q", "c_ulonglong": "Q"}
+    assert [(name, codes[kind.__name__]) for name, kind in call._fields_] == members
+
+
+def block(dtype: torch.dtype) -> list[Tensor]:
+    """All that a block does between its products, forward and backward: two sequences, two heads, dropout."""
+    draws = torch.Generator().manual_seed(1)
+    packing = Packing.of([[21, 40]])
+    x, weight, scale = (torch.randn(*shape, generator=draws).to(dtype) for shape in ((61, 48), (48, 48), (48,)))
+    inputs = [each.requires_grad_() for each in (x, weight, scale)]
+    torch.manual_seed(2)
+    h = layer_norm(x, scale, scale)
+    h = attend_varlen(torch.cat([h, x, h], dim=1), None, packing, packing, (2, 2), 0.2, window=30)
+    y = add_dropout(x, linear_gelu(h, weight, scale), scale, 0.2)
+    return [y.detach(), *torch.autograd.grad(y.float().square().sum(), inputs)]
+
+
+@pytest.mark.skipif(processor_class(NATIVE) in ("float32-avx2", "other"), reason="nothing to be held back from")
+@pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 1e-6), (torch.bfloat16, 1e-2)])
+def test_a_processor_held_back_computes_the_same_with_shorter_vectors(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, bound: float
+) -> None:
+    wide = block(dtype)
+    own = kernels._libraries()
+    monkeypatch.setenv(LIMIT, "AVX2" if processor_class() != "float32-avx2" else NATIVE)
+    held_back = kernels._libraries.__wrapped__()
+    assert own is not None and held_back is not None and held_back[0] != own[0]
+    monkeypatch.setattr(kernels, "_libraries", lambda: held_back)
+    for one, other in zip(wide, block(dtype), strict=True):
+        assert (one.double() - other.double()).norm() <= bound * one.double().norm()
+
+
+@pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
+def test_what_was_compiled_is_told_once_and_then_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "one.cpp"
+    source.write_text('extern "C" int one() { return 1; }\n', encoding="utf-8")
+    monkeypatch.setattr(kernels, "SOURCES", [source])
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first, second = (kernels._libraries.__wrapped__() for _ in range(2))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"kernels compiled for this processor ({processor_class()}) in ")
+    assert first is not None and second is not None and first[0] == second[0]

@@ -1,8 +1,18 @@
-// The arithmetic of the kernels: numbers read and written, exponentials, dropout's random bits.
+// The arithmetic of the kernels: vectors, numbers read and written, exponentials, the softmax, dropout's random bits.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <vector>
+
+#if defined(__AVX512F__)
+constexpr int64_t LANES = 16;  // numbers of a vector
+#elif defined(__AVX__)
+constexpr int64_t LANES = 8;
+#else
+constexpr int64_t LANES = 4;
+#endif
 
 // Attention weights below e^-46 = 1e-20 of the largest and tails of the normal distribution below that count as
 // none: processors take a hundred times as long over the denormal numbers that they or their products would be.
@@ -81,6 +91,46 @@ inline uint32_t uniform_bits(uint32_t index, uint32_t key0, uint32_t key1) {
     return x;
 }
 
+inline int64_t whole(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }
+
+struct alignas(4 * LANES) Line {
+    float numbers[LANES];
+};
+
+struct Scratch {  // whole vectors, none of them across two lines of the cache
+    std::vector<Line> lines;
+
+    explicit Scratch(int64_t size) : lines(whole(size, LANES) / LANES) {}
+    float *data() { return reinterpret_cast<float *>(lines.data()); }
+};
+
+// What a query does not see of the keys first ≤ s < last: all but from ≤ s < seen.
+inline void hide(float *scores, int64_t first, int64_t last, int64_t from, int64_t seen) {
+    std::fill(scores + first, scores + from, -INFINITY);
+    std::fill(scores + seen, scores + last, -INFINITY);
+}
+
+// Scores → weights, for first ≤ s < last; returns log Σ exp(scale · score). Both are whole vectors where exponentials
+// are not to run one value at a time.
+inline float softmax(float *scores, int64_t first, int64_t last, float scale) {
+    float largest = -INFINITY, sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t s = first; s < last; ++s) {
+        scores[s] *= scale;
+        largest = scores[s] > largest ? scores[s] : largest;
+    }
+#pragma omp simd reduction(+ : sum)
+    for (int64_t s = first; s < last; ++s) {
+        const float exponent = scores[s] - largest;
+        scores[s] = exponent < NOTHING ? 0.0f : exponential(exponent);
+        sum += scores[s];
+    }
+    const float share = 1.0f / sum;
+#pragma omp simd
+    for (int64_t s = first; s < last; ++s) scores[s] *= share;
+    return largest + std::log(sum);
+}
+
 struct Dropout {  // keeps what draws at least `threshold`, p · 2³²
     uint32_t key0, key1, threshold;
     float scale;
@@ -90,6 +140,13 @@ struct Dropout {  // keeps what draws at least `threshold`, p · 2³²
           key1(static_cast<uint32_t>(seed >> 32)),
           threshold(static_cast<uint32_t>(p * 4294967296.0 + 0.5)),
           scale(static_cast<float>(1.0 / (1.0 - p))) {}
+
+    // values[s] by its factor, where first ≤ s < last; base + s is its index.
+    void apply(float *values, int64_t first, int64_t last, uint32_t base) const {
+        const Dropout own = *this;  // in registers
+#pragma omp simd
+        for (int64_t s = first; s < last; ++s) values[s] *= own.factor(base + static_cast<uint32_t>(s));
+    }
 
     inline float factor(uint32_t index) const { return uniform_bits(index, key0, key1) < threshold ? 0.0f : scale; }
 };

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from stages.model.cpu.calls import AddDropout, Gelu, Heads, Norm, Softmax
 from stages.model.cpu.kernels import call, random_seed, serve
 from stages.model.packing import Packing, Part
 
@@ -131,22 +132,24 @@ class _AttentionWeights(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, first: Tensor, last: Tensor, scale: float, dropout_rate: float) -> Tensor:
         scores = scores.contiguous()
-        ctx.seed, ctx.dropout_rate, ctx.scale = random_seed(dropout_rate), float(dropout_rate), scale
         weights = torch.empty_like(scores)
         dropped = torch.empty_like(scores) if dropout_rate else weights
-        queries, keys = scores.shape[-2:]
-        ctx.shape = (scores.numel() // (queries * keys), queries, keys)
-        call("softmax_forward", scores.dtype, scores, weights, dropped, *ctx.shape, first, last,
-             scale, ctx.dropout_rate, ctx.seed)  # fmt: skip
+        rows, columns = scores.shape[-2:]
+        ctx.call = {
+            "groups": scores.numel() // (rows * columns), "rows": rows, "columns": columns, "scale": scale,
+            "dropout_rate": dropout_rate, "seed": random_seed(dropout_rate),
+        }  # fmt: skip
+        call("softmax_forward", scores.dtype,
+             Softmax(scores=scores, weights=weights, dropped=dropped, first=first, last=last, **ctx.call))  # fmt: skip
         ctx.save_for_backward(weights, first, last)
         return dropped
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
         weights, first, last = ctx.saved_tensors
-        result = torch.empty_like(weights)
-        call("softmax_backward", weights.dtype, weights, gradient.contiguous(), result, *ctx.shape, first, last,
-             ctx.scale, ctx.dropout_rate, ctx.seed)  # fmt: skip
+        gradient, result = gradient.contiguous(), torch.empty_like(weights)
+        call("softmax_backward", weights.dtype,
+             Softmax(gradient=gradient, weights=weights, result=result, first=first, last=last, **ctx.call))  # fmt: skip
         return result, None, None, None, None
 
 
@@ -154,21 +157,20 @@ class _AddDropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, residual: Tensor | None, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
         ctx.has_residual, ctx.has_bias = residual is not None, bias is not None
-        ctx.seed, ctx.dropout_rate = random_seed(dropout_rate), float(dropout_rate)
         x, residual = x.contiguous(), None if residual is None else residual.contiguous()
-        y = torch.empty_like(x)
-        call("dropout_forward", x.dtype, x, bias, residual, y, *_matrix(x), ctx.dropout_rate, ctx.seed)
-        return y
+        ctx.call = _matrix(x) | {"dropout_rate": dropout_rate, "seed": random_seed(dropout_rate)}
+        result = torch.empty_like(x)
+        call("dropout_forward", x.dtype, AddDropout(x=x, bias=bias, residual=residual, result=result, **ctx.call))
+        return result
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
         gradient = gradient.contiguous()
-        result = torch.empty_like(gradient)
-        bias_gradient = gradient.new_empty(gradient.shape[-1], dtype=torch.float32) if ctx.has_bias else None
-        call("dropout_backward", gradient.dtype, gradient, result, bias_gradient, *_matrix(gradient),
-             ctx.dropout_rate, ctx.seed)  # fmt: skip
+        result, of_bias = torch.empty_like(gradient), _sums(gradient) if ctx.has_bias else None
+        call("dropout_backward", gradient.dtype,
+             AddDropout(gradient=gradient, result=result, bias_gradient=of_bias, **ctx.call))  # fmt: skip
         of_residual = gradient if ctx.has_residual else None
-        return of_residual, result, None if bias_gradient is None else bias_gradient.to(gradient.dtype), None
+        return of_residual, result, None if of_bias is None else of_bias.to(gradient.dtype), None
 
 
 class _LinearGelu(torch.autograd.Function):
@@ -178,7 +180,7 @@ class _LinearGelu(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         y = F.linear(x, weight)  # (N, D)
         slope = torch.empty_like(y) if any(ctx.needs_input_grad) else None
-        call("gelu_forward", y.dtype, y, bias, y, slope, *_matrix(y))
+        call("gelu_forward", y.dtype, Gelu(x=y, bias=bias, result=y, slope=slope, **_matrix(y)))
         ctx.save_for_backward(x, weight)
         ctx.slope = slope
         return y
@@ -187,9 +189,10 @@ class _LinearGelu(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight = ctx.saved_tensors
         to_y, ctx.slope = ctx.slope, None  # used up: there is one backward pass
-        bias_gradient = to_y.new_empty(to_y.shape[-1], dtype=torch.float32)
-        call("gelu_backward", to_y.dtype, to_y, gradient.contiguous(), to_y, bias_gradient, *_matrix(to_y))
-        return to_y @ weight, to_y.t() @ x, bias_gradient.to(to_y.dtype)
+        gradient, of_bias = gradient.contiguous(), _sums(to_y)
+        call("gelu_backward", to_y.dtype,
+             Gelu(slope=to_y, gradient=gradient, result=to_y, bias_gradient=of_bias, **_matrix(to_y)))  # fmt: skip
+        return to_y @ weight, to_y.t() @ x, of_bias.to(to_y.dtype)
 
 
 class _SplitHeads(torch.autograd.Function):
@@ -222,7 +225,7 @@ def _split(x: Tensor, packing: Packing, heads: int, kinds: int) -> list[Tensor]:
     parts = []
     for (B, T), extents in _extents(packing):
         part = x.new_empty(kinds, B, heads, T, head_size)
-        call("split_heads", x.dtype, x, *_three(part), *extents, B, T, heads, head_size, kinds)
+        call("split_heads", x.dtype, _heads(x, part, extents, heads))
         parts.append(part)
     return parts
 
@@ -234,7 +237,7 @@ def _merge(parts: Sequence[Sequence[Tensor]], packing: Packing) -> Tensor:
     for part, ((B, T), extents) in zip(parts, _extents(packing), strict=True):
         rectangles = [kind.contiguous() for kind in part]
         assert all(each.shape == (B, heads, T, head_size) for each in rectangles)
-        call("merge_heads", merged.dtype, *_three(rectangles), merged, *extents, B, T, heads, head_size, kinds)
+        call("merge_heads", merged.dtype, _heads(merged, rectangles, extents, heads))
     return merged
 
 
@@ -244,32 +247,41 @@ def _extents(packing: Packing) -> list[tuple[torch.Size, Tensor]]:
     return [(part.shape, each) for part, each in zip(packing.parts, extents, strict=True)]
 
 
-def _three(kinds: Iterable[Tensor]) -> list[Tensor | None]:
-    """Queries, keys and values as the kernels take them: None for those that are not there."""
-    return [*kinds, None, None][:3]
+def _heads(joined: Tensor, kinds: Iterable[Tensor], extents: Tensor, heads: int) -> Heads:
+    """Queries, keys and values, or one of them alone, of a part, and the tensor where they stand side by side."""
+    parts = list(kinds)
+    (B, _, T, head_size), (starts, lengths) = parts[0].shape, extents
+    return Heads(
+        x=joined, **dict(zip(("first", "second", "third"), parts, strict=False)), starts=starts, lengths=lengths,
+        batch=B, time=T, heads=heads, size=head_size, kinds=len(parts),
+    )  # fmt: skip
 
 
 class _LayerNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         x = x.contiguous()
-        y = torch.empty_like(x)
-        rows, width = _matrix(x)
-        statistics = x.new_empty(rows, 2, dtype=torch.float32)  # mean and 1/σ
-        call("norm_forward", x.dtype, x, weight, bias, y, statistics, rows, width, EPSILON)
+        y, statistics = torch.empty_like(x), x.new_empty(x.shape[:-1].numel(), 2, dtype=torch.float32)  # mean and 1/σ
+        call("norm_forward", x.dtype,
+             Norm(x=x, weight=weight, bias=bias, result=y, statistics=statistics, epsilon=EPSILON, **_matrix(x)))  # fmt: skip
         ctx.save_for_backward(x, weight, statistics)
         return y
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight, statistics = ctx.saved_tensors
-        result = torch.empty_like(x)
-        sums = x.new_empty(2, x.shape[-1], dtype=torch.float32)
-        call("norm_backward", x.dtype, x, weight, statistics, gradient.contiguous(), result, sums[0], sums[1],
-             *_matrix(x))  # fmt: skip
-        return result, sums[0].to(x.dtype), sums[1].to(x.dtype)
+        gradient, result, of_weight, of_bias = gradient.contiguous(), torch.empty_like(x), _sums(x), _sums(x)
+        arguments = Norm(x=x, weight=weight, gradient=gradient, result=result, statistics=statistics,
+                         weight_gradient=of_weight, bias_gradient=of_bias, **_matrix(x))  # fmt: skip
+        call("norm_backward", x.dtype, arguments)
+        return result, of_weight.to(x.dtype), of_bias.to(x.dtype)
 
 
-def _matrix(x: Tensor) -> tuple[int, int]:
+def _matrix(x: Tensor) -> dict[str, int]:
     """Rows and columns of x (…, C) as a matrix."""
-    return x.numel() // x.shape[-1], x.shape[-1]
+    return {"rows": x.numel() // x.shape[-1], "width": x.shape[-1]}
+
+
+def _sums(x: Tensor) -> Tensor:
+    """Where the sums of x's columns go: (C,) float32."""
+    return x.new_empty(x.shape[-1], dtype=torch.float32)

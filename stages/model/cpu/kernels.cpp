@@ -2,30 +2,74 @@
 //
 // Compiled once for float32 and once, with -DBFLOAT16, for bfloat16; arithmetic is float32. Arrays are contiguous. Sums
 // over rows are taken in CHUNKS fixed pieces and added in their order, so results do not depend on the number of
-// threads. stages/model/fused.py has the meaning and the shapes.
-#include <vector>
-
+// threads. fused.py has the meaning and the shapes, and mirrors the structs: a kernel reads those fields that it names.
 #include "arithmetic.h"
 
 namespace {
 
 constexpr int CHUNKS = 32;
 
-// Scratch rows are a whole number of vectors long: exponentials and hashes never run one value at a time.
-inline int64_t padded(int64_t length) { return (length + 15) / 16 * 16; }
+struct Softmax {
+    const number *scores, *gradient;
+    number *weights, *dropped, *result;
+    const int32_t *first, *last;
+    int64_t groups, rows, columns;
+    double scale, dropout_rate;
+    uint64_t seed;
+};
 
-// row = 0 … 0, values · factor, 0 … 0
-inline void write_row(const float *values, float factor, number *row, int64_t from, int64_t seen, int64_t columns) {
+struct AddDropout {
+    const number *x, *bias, *residual, *gradient;
+    number *result;
+    float *bias_gradient;
+    int64_t rows, width;
+    double dropout_rate;
+    uint64_t seed;
+};
+
+struct Gelu {
+    const number *x, *bias, *gradient;
+    number *result, *slope;
+    float *bias_gradient;
+    int64_t rows, width;
+};
+
+struct Norm {
+    const number *x, *weight, *bias, *gradient;
+    number *result;
+    float *statistics, *weight_gradient, *bias_gradient;  // statistics: mean and 1/σ of each row, (rows, 2)
+    int64_t rows, width;
+    double epsilon;
+};
+
+struct Heads {
+    number *x, *first, *second, *third;  // (N, kinds · nh · hs); kinds times (B, nh, T, hs); kinds is 1 or 3
+    const int64_t *starts, *lengths;     // of each sequence in x
+    int64_t batch, time, heads, size, kinds;
+};
+
+// row = 0 … 0, values, 0 … 0
+inline void write_row(const float *values, number *row, int64_t from, int64_t seen, int64_t columns) {
     std::memset(static_cast<void *>(row), 0, from * sizeof(number));
 #pragma omp simd
-    for (int64_t s = 0; s < seen; ++s) write(row[from + s], values[s] * factor);
+    for (int64_t s = 0; s < seen; ++s) write(row[from + s], values[s]);
     std::memset(static_cast<void *>(row + from + seen), 0, (columns - from - seen) * sizeof(number));
 }
 
-void add_chunks(const std::vector<float> &sums, int64_t width, float *total) {
-    for (int64_t c = 0; c < width; ++c) total[c] = 0;
+// body(row, sums) for each row, where sums are `count` times `width` floats that start at 0; then their totals.
+template <typename Body>
+void sum_rows(int64_t rows, int64_t width, int count, float *const *totals, Body body) {
+    std::vector<float> sums(CHUNKS * count * width, 0.0f);
+#pragma omp parallel for schedule(static)
     for (int chunk = 0; chunk < CHUNKS; ++chunk)
-        for (int64_t c = 0; c < width; ++c) total[c] += sums[chunk * width + c];
+        for (int64_t i = rows * chunk / CHUNKS; i < rows * (chunk + 1) / CHUNKS; ++i)
+            body(i, sums.data() + chunk * count * width);
+    for (int each = 0; each < count; ++each) {
+        if (totals[each] == nullptr) continue;
+        for (int64_t c = 0; c < width; ++c) totals[each][c] = 0;
+        for (int chunk = 0; chunk < CHUNKS; ++chunk)
+            for (int64_t c = 0; c < width; ++c) totals[each][c] += sums[(chunk * count + each) * width + c];
+    }
 }
 
 inline void copy(number *to, const number *from, int64_t size) {  // the usual head sizes without a call
@@ -41,263 +85,227 @@ inline void copy(number *to, const number *from, int64_t size) {  // the usual h
 
 extern "C" {
 
-void softmax_forward(const number *scores, number *weights, number *dropped, int64_t groups, int64_t rows,
-                     int64_t columns, const int32_t *first, const int32_t *last, double scale, double p,
-                     uint64_t seed) {
-    const Dropout shared(seed, p);
+// weights = softmax(scale · scores) over the keys first ≤ s < last of each query, dropped = dropout(weights).
+void softmax_forward(const Softmax &call) {
+    const Dropout shared(call.seed, call.dropout_rate);
 #pragma omp parallel
     {
-        std::vector<float> buffer(2 * padded(columns));
-        float *values = buffer.data(), *kept = values + padded(columns);
+        Scratch scratch(call.columns);
+        float *values = scratch.data();
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < groups * rows; ++i) {
-            const int64_t from = first[i % rows], seen = last[i % rows] - from, length = padded(seen);
-            const number *score = scores + i * columns + from;
-            float largest = -INFINITY;
-#pragma omp simd reduction(max : largest)
-            for (int64_t s = 0; s < seen; ++s) {
-                values[s] = read(score[s]) * scale;
-                largest = values[s] > largest ? values[s] : largest;
-            }
-            for (int64_t s = seen; s < length; ++s) values[s] = -INFINITY;
-            float sum = 0;
-#pragma omp simd reduction(+ : sum)
-            for (int64_t s = 0; s < length; ++s) {
-                const float exponent = values[s] - largest;
-                values[s] = exponent < NOTHING ? 0.0f : exponential(exponent);
-                sum += values[s];
-            }
-            const float share = 1.0f / sum;
-            write_row(values, share, weights + i * columns, from, seen, columns);
-            if (p > 0) {
-                const Dropout dropout = shared;  // in registers
-                const uint32_t base = static_cast<uint32_t>(i * columns + from);
+        for (int64_t i = 0; i < call.groups * call.rows; ++i) {
+            const int64_t from = call.first[i % call.rows], seen = call.last[i % call.rows] - from;
+            const int64_t start = i * call.columns, length = whole(seen, LANES);
 #pragma omp simd
-                for (int64_t s = 0; s < length; ++s)
-                    kept[s] = values[s] * dropout.factor(base + static_cast<uint32_t>(s));
-                write_row(kept, share, dropped + i * columns, from, seen, columns);
+            for (int64_t s = 0; s < seen; ++s) values[s] = read(call.scores[start + from + s]);
+            hide(values, 0, length, 0, seen);
+            softmax(values, 0, length, call.scale);
+            write_row(values, call.weights + start, from, seen, call.columns);
+            if (call.dropout_rate > 0) {
+                shared.apply(values, 0, length, static_cast<uint32_t>(start + from));
+                write_row(values, call.dropped + start, from, seen, call.columns);
             }
         }
     }
 }
 
-void softmax_backward(const number *weights, const number *gradient, number *result, int64_t groups, int64_t rows,
-                      int64_t columns, const int32_t *first, const int32_t *last, double scale, double p,
-                      uint64_t seed) {
-    const Dropout shared(seed, p);
+// result = the slopes of the scores; gradient: those of `dropped`.
+void softmax_backward(const Softmax &call) {
+    const Dropout shared(call.seed, call.dropout_rate);
 #pragma omp parallel
     {
-        std::vector<float> buffer(2 * padded(columns));
-        float *values = buffer.data(), *shares = values + padded(columns);
+        Scratch slope_scratch(call.columns), share_scratch(call.columns);
+        float *slopes = slope_scratch.data(), *shares = share_scratch.data();
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < groups * rows; ++i) {
-            const int64_t from = first[i % rows], seen = last[i % rows] - from, length = padded(seen);
-            const number *weight = weights + i * columns + from, *given = gradient + i * columns + from;
+        for (int64_t i = 0; i < call.groups * call.rows; ++i) {
+            const int64_t from = call.first[i % call.rows], seen = call.last[i % call.rows] - from;
+            const int64_t start = i * call.columns, length = whole(seen, LANES);
 #pragma omp simd
             for (int64_t s = 0; s < seen; ++s) {
-                values[s] = read(given[s]);
-                shares[s] = read(weight[s]);
+                slopes[s] = read(call.gradient[start + from + s]);
+                shares[s] = read(call.weights[start + from + s]);
             }
-            for (int64_t s = seen; s < length; ++s) values[s] = shares[s] = 0;
-            if (p > 0) {
-                const Dropout dropout = shared;  // in registers
-                const uint32_t base = static_cast<uint32_t>(i * columns + from);
+            for (int64_t s = seen; s < length; ++s) slopes[s] = shares[s] = 0;
+            if (call.dropout_rate > 0) shared.apply(slopes, 0, length, static_cast<uint32_t>(start + from));
+            float mean = 0;
+#pragma omp simd reduction(+ : mean)
+            for (int64_t s = 0; s < length; ++s) mean += slopes[s] * shares[s];
+            const float scale = call.scale;
 #pragma omp simd
-                for (int64_t s = 0; s < length; ++s) values[s] *= dropout.factor(base + static_cast<uint32_t>(s));
-            }
-            float sum = 0;
-#pragma omp simd reduction(+ : sum)
-            for (int64_t s = 0; s < length; ++s) sum += values[s] * shares[s];
-#pragma omp simd
-            for (int64_t s = 0; s < length; ++s) values[s] = shares[s] * (values[s] - sum);
-            write_row(values, scale, result + i * columns, from, seen, columns);
+            for (int64_t s = 0; s < length; ++s) slopes[s] = shares[s] * (slopes[s] - mean) * scale;
+            write_row(slopes, call.result + start, from, seen, call.columns);
         }
     }
 }
 
-// y = residual + dropout(x + bias); residual, or bias, may be null.
-void dropout_forward(const number *x, const number *bias, const number *residual, number *y, int64_t rows,
-                     int64_t width, double p, uint64_t seed) {
-    const Dropout shared(seed, p);
+// result = residual + dropout(x + bias); residual, or bias, may be null.
+void dropout_forward(const AddDropout &call) {
+    const Dropout shared(call.seed, call.dropout_rate);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < rows; ++i) {
-        const number *in = x + i * width;
-        number *out = y + i * width;
+    for (int64_t i = 0; i < call.rows; ++i) {
+        const int64_t width = call.width;
+        const number *x = call.x + i * width, *bias = call.bias, *residual = call.residual + i * width;
+        number *result = call.result + i * width;
         const Dropout dropout = shared;  // in registers
         const uint32_t base = static_cast<uint32_t>(i * width);
-        if (residual == nullptr) {
+        if (call.residual == nullptr) {
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c)
-                write(out[c], read(in[c]) * dropout.factor(base + static_cast<uint32_t>(c)));
+                write(result[c], read(x[c]) * dropout.factor(base + static_cast<uint32_t>(c)));
         } else if (bias == nullptr) {
-            const number *add = residual + i * width;
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c)
-                write(out[c], read(add[c]) + read(in[c]) * dropout.factor(base + static_cast<uint32_t>(c)));
+                write(result[c], read(residual[c]) + read(x[c]) * dropout.factor(base + static_cast<uint32_t>(c)));
         } else {
-            const number *add = residual + i * width;
-#pragma omp simd
-            for (int64_t c = 0; c < width; ++c)
-                write(out[c],
-                      read(add[c]) + (read(in[c]) + read(bias[c])) * dropout.factor(base + static_cast<uint32_t>(c)));
-        }
-    }
-}
-
-// dx = gradient · mask; dbias (float32) = its sum over rows, if not null.
-void dropout_backward(const number *gradient, number *result, float *bias_gradient, int64_t rows, int64_t width,
-                      double p, uint64_t seed) {
-    const Dropout shared(seed, p);
-    std::vector<float> sums(CHUNKS * width, 0.0f);
-#pragma omp parallel for schedule(static)
-    for (int chunk = 0; chunk < CHUNKS; ++chunk) {
-        float *sum = sums.data() + chunk * width;
-        for (int64_t i = rows * chunk / CHUNKS; i < rows * (chunk + 1) / CHUNKS; ++i) {
-            const number *given = gradient + i * width;
-            number *out = result + i * width;
-            const Dropout dropout = shared;  // in registers
-            const uint32_t base = static_cast<uint32_t>(i * width);
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c) {
-                const float value = read(given[c]) * dropout.factor(base + static_cast<uint32_t>(c));
-                write(out[c], value);
-                sum[c] += value;
+                const float factor = dropout.factor(base + static_cast<uint32_t>(c));
+                write(result[c], read(residual[c]) + (read(x[c]) + read(bias[c])) * factor);
             }
         }
     }
-    if (bias_gradient != nullptr) add_chunks(sums, width, bias_gradient);
 }
 
-// y = GELU(x + bias), and, if not null, the slope there.
-void gelu_forward(const number *x, const number *bias, number *y, number *slope, int64_t rows, int64_t width) {
+// result = gradient · mask; bias_gradient = its sum over rows, if not null.
+void dropout_backward(const AddDropout &call) {
+    const Dropout shared(call.seed, call.dropout_rate);
+    const int64_t width = call.width;
+    sum_rows(call.rows, width, 1, &call.bias_gradient, [&](int64_t i, float *sum) {
+        const number *gradient = call.gradient + i * width;
+        number *result = call.result + i * width;
+        const Dropout dropout = shared;  // in registers
+        const uint32_t base = static_cast<uint32_t>(i * width);
+#pragma omp simd
+        for (int64_t c = 0; c < width; ++c) {
+            const float value = read(gradient[c]) * dropout.factor(base + static_cast<uint32_t>(c));
+            write(result[c], value);
+            sum[c] += value;
+        }
+    });
+}
+
+// result = GELU(x + bias), and, if not null, the slope there.
+void gelu_forward(const Gelu &call) {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < rows; ++i) {
-        const number *in = x + i * width;
-        number *out = y + i * width, *slopes = slope + i * width;
-        if (slope == nullptr) {
+    for (int64_t i = 0; i < call.rows; ++i) {
+        const int64_t width = call.width;
+        const number *x = call.x + i * width, *bias = call.bias;
+        number *result = call.result + i * width, *slope = call.slope + i * width;
+        if (call.slope == nullptr) {
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c) {
                 float density;
-                const float value = read(in[c]) + read(bias[c]);
-                write(out[c], value * normal_cdf(value, density));
+                const float value = read(x[c]) + read(bias[c]);
+                write(result[c], value * normal_cdf(value, density));
             }
         } else {
 #pragma omp simd
             for (int64_t c = 0; c < width; ++c) {
                 float density;
-                const float value = read(in[c]) + read(bias[c]), cdf = normal_cdf(value, density);
-                write(out[c], value * cdf);
-                write(slopes[c], cdf + value * density);
+                const float value = read(x[c]) + read(bias[c]), cdf = normal_cdf(value, density);
+                write(result[c], value * cdf);
+                write(slope[c], cdf + value * density);
             }
         }
     }
 }
 
-// dx = gradient · slope; dbias (float32) = its sum over rows.
-void gelu_backward(const number *slope, const number *gradient, number *result, float *bias_gradient, int64_t rows,
-                   int64_t width) {
-    std::vector<float> sums(CHUNKS * width, 0.0f);
-#pragma omp parallel for schedule(static)
-    for (int chunk = 0; chunk < CHUNKS; ++chunk) {
-        float *sum = sums.data() + chunk * width;
-        for (int64_t i = rows * chunk / CHUNKS; i < rows * (chunk + 1) / CHUNKS; ++i) {
-            const number *slopes = slope + i * width, *given = gradient + i * width;
-            number *out = result + i * width;
+// result = gradient · slope; bias_gradient = its sum over rows.
+void gelu_backward(const Gelu &call) {
+    const int64_t width = call.width;
+    sum_rows(call.rows, width, 1, &call.bias_gradient, [&](int64_t i, float *sum) {
+        const number *slope = call.slope + i * width, *gradient = call.gradient + i * width;
+        number *result = call.result + i * width;
 #pragma omp simd
-            for (int64_t c = 0; c < width; ++c) {
-                const float value = read(given[c]) * read(slopes[c]);
-                write(out[c], value);
-                sum[c] += value;
-            }
+        for (int64_t c = 0; c < width; ++c) {
+            const float value = read(gradient[c]) * read(slope[c]);
+            write(result[c], value);
+            sum[c] += value;
         }
-    }
-    add_chunks(sums, width, bias_gradient);
+    });
 }
 
-// statistics: mean and 1/σ of each row, float32 (rows, 2).
-void norm_forward(const number *x, const number *weight, const number *bias, number *y, float *statistics, int64_t rows,
-                  int64_t width, double epsilon) {
+// result = LayerNorm(x), and its statistics.
+void norm_forward(const Norm &call) {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < rows; ++i) {
-        const number *in = x + i * width;
+    for (int64_t i = 0; i < call.rows; ++i) {
+        const int64_t width = call.width;
+        const number *x = call.x + i * width, *weight = call.weight, *bias = call.bias;
+        number *result = call.result + i * width;
         float sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
-        for (int64_t c = 0; c < width; ++c) sum += read(in[c]);
+        for (int64_t c = 0; c < width; ++c) sum += read(x[c]);
         const float mean = sum / width;
 #pragma omp simd reduction(+ : squares)
         for (int64_t c = 0; c < width; ++c) {
-            const float difference = read(in[c]) - mean;
+            const float difference = read(x[c]) - mean;
             squares += difference * difference;
         }
-        const float rate = 1.0f / std::sqrt(squares / width + epsilon);
-        statistics[2 * i] = mean;
-        statistics[2 * i + 1] = rate;
+        const float rate = 1.0f / std::sqrt(squares / width + call.epsilon);
+        call.statistics[2 * i] = mean;
+        call.statistics[2 * i + 1] = rate;
 #pragma omp simd
         for (int64_t c = 0; c < width; ++c)
-            write(y[i * width + c], (read(in[c]) - mean) * rate * read(weight[c]) + read(bias[c]));
+            write(result[c], (read(x[c]) - mean) * rate * read(weight[c]) + read(bias[c]));
     }
 }
 
-void norm_backward(const number *x, const number *weight, const float *statistics, const number *gradient,
-                   number *result, float *weight_gradient, float *bias_gradient, int64_t rows, int64_t width) {
-    std::vector<float> weights(CHUNKS * width, 0.0f), biases(CHUNKS * width, 0.0f);
-#pragma omp parallel for schedule(static)
-    for (int chunk = 0; chunk < CHUNKS; ++chunk) {
-        float *weight_sum = weights.data() + chunk * width, *bias_sum = biases.data() + chunk * width;
-        for (int64_t i = rows * chunk / CHUNKS; i < rows * (chunk + 1) / CHUNKS; ++i) {
-            const number *in = x + i * width, *given = gradient + i * width;
-            const float mean = statistics[2 * i], rate = statistics[2 * i + 1];
-            float sum = 0, product = 0;
+// result = the slopes of x; the gradients of weight and bias.
+void norm_backward(const Norm &call) {
+    const int64_t width = call.width;
+    float *const totals[2] = {call.weight_gradient, call.bias_gradient};
+    sum_rows(call.rows, width, 2, totals, [&](int64_t i, float *sums) {
+        const number *x = call.x + i * width, *gradient = call.gradient + i * width, *weight = call.weight;
+        number *result = call.result + i * width;
+        float *weight_sum = sums, *bias_sum = sums + width;
+        const float mean = call.statistics[2 * i], rate = call.statistics[2 * i + 1];
+        float sum = 0, product = 0;
 #pragma omp simd reduction(+ : sum, product)
-            for (int64_t c = 0; c < width; ++c) {
-                const float normal = (read(in[c]) - mean) * rate, slope = read(given[c]);
-                weight_sum[c] += slope * normal;
-                bias_sum[c] += slope;
-                sum += slope * read(weight[c]);
-                product += slope * read(weight[c]) * normal;
-            }
-            sum /= width;
-            product /= width;
+        for (int64_t c = 0; c < width; ++c) {
+            const float normal = (read(x[c]) - mean) * rate, slope = read(gradient[c]);
+            weight_sum[c] += slope * normal;
+            bias_sum[c] += slope;
+            sum += slope * read(weight[c]);
+            product += slope * read(weight[c]) * normal;
+        }
+        sum /= width;
+        product /= width;
 #pragma omp simd
-            for (int64_t c = 0; c < width; ++c) {
-                const float normal = (read(in[c]) - mean) * rate;
-                write(result[i * width + c], rate * (read(given[c]) * read(weight[c]) - sum - normal * product));
-            }
+        for (int64_t c = 0; c < width; ++c) {
+            const float normal = (read(x[c]) - mean) * rate;
+            write(result[c], rate * (read(gradient[c]) * read(weight[c]) - sum - normal * product));
         }
-    }
-    add_chunks(weights, width, weight_gradient);
-    add_chunks(biases, width, bias_gradient);
+    });
 }
 
-// Sequences of x (N, kinds · nh · hs), each `length` characters from `start` → kinds times (B, nh, T, hs), 0 past a
-// sequence's length; kinds is 1 or 3, b and c may be null.
-void split_heads(const number *x, number *a, number *b, number *c, const int64_t *starts, const int64_t *lengths,
-                 int64_t batch, int64_t time, int64_t heads, int64_t size, int64_t kinds) {
-    number *const to[3] = {a, b, c};
+// Sequences of x → rectangles, 0 past a sequence's length.
+void split_heads(const Heads &call) {
+    number *const to[3] = {call.first, call.second, call.third};
+    const int64_t heads = call.heads, size = call.size;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < batch * heads; ++i) {
-        const int64_t start = starts[i / heads], length = lengths[i / heads];
-        for (int64_t kind = 0; kind < kinds; ++kind) {
+    for (int64_t i = 0; i < call.batch * heads; ++i) {
+        const int64_t start = call.starts[i / heads], length = call.lengths[i / heads];
+        for (int64_t kind = 0; kind < call.kinds; ++kind) {
+            number *rectangle = to[kind] + i * call.time * size;
             for (int64_t t = 0; t < length; ++t)
-                copy(to[kind] + (i * time + t) * size,
-                     x + (((start + t) * kinds + kind) * heads + i % heads) * size, size);
-            std::memset(static_cast<void *>(to[kind] + (i * time + length) * size), 0,
-                        (time - length) * size * sizeof(number));
+                copy(rectangle + t * size, call.x + (((start + t) * call.kinds + kind) * heads + i % heads) * size, size);
+            std::memset(static_cast<void *>(rectangle + length * size), 0, (call.time - length) * size * sizeof(number));
         }
     }
 }
 
-void merge_heads(const number *a, const number *b, const number *c, number *x, const int64_t *starts,
-                 const int64_t *lengths, int64_t batch, int64_t time, int64_t heads, int64_t size, int64_t kinds) {
-    const number *const from[3] = {a, b, c};
+// The way back of `split_heads`.
+void merge_heads(const Heads &call) {
+    const number *const from[3] = {call.first, call.second, call.third};
+    const int64_t heads = call.heads, size = call.size;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < batch * time; ++i) {
-        const int64_t sequence = i / time, t = i % time;
-        if (t >= lengths[sequence]) continue;
-        for (int64_t kind = 0; kind < kinds; ++kind)
+    for (int64_t i = 0; i < call.batch * call.time; ++i) {
+        const int64_t sequence = i / call.time, t = i % call.time, row = call.starts[sequence] + t;
+        if (t >= call.lengths[sequence]) continue;
+        for (int64_t kind = 0; kind < call.kinds; ++kind)
             for (int64_t head = 0; head < heads; ++head)
-                copy(x + (((starts[sequence] + t) * kinds + kind) * heads + head) * size,
-                     from[kind] + ((sequence * heads + head) * time + t) * size, size);
+                copy(call.x + ((row * call.kinds + kind) * heads + head) * size,
+                     from[kind] + ((sequence * heads + head) * call.time + t) * size, size);
     }
 }
 

@@ -1,10 +1,11 @@
 """Kernels in C++ for the CPU, compiled on first use with the compiler this machine has.
 
-Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics at two fifths of
-the speed.
+Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics at WITHOUT of the
+speed.
 """
 
 import ctypes
+import fcntl
 import hashlib
 import os
 import platform
@@ -12,21 +13,28 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from stages.model.cpu.processor import processor_features
+from stages.model.cpu.calls import Call
+from stages.model.cpu.processor import NATIVE, processor_class, processor_features
 
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
 COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
-# the first that compile
-OPTIONAL_FLAGS = (("-fopenmp", "-mprefer-vector-width=512"), ("-fopenmp",), ("-fopenmp-simd",), ())
+FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
+# for a processor that is held back to an earlier class than its own
+HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
+OPTIONAL_FLAGS = (("-fopenmp",), ("-fopenmp-simd",), ())  # the first that compile
 DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
+TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"  # in the environment of the processes that a process starts
+WITHOUT = "torch's operations serve: a training step takes 1.5 to 3 times as long"
 
 
 class _Switch:
@@ -40,18 +48,20 @@ def use_kernels(on: bool) -> None:
 
 def identity() -> str:
     """What computes on the CPU: `torch`, or the kernels' name, a hash of source, compiler, flags and processor."""
-    library = _library(torch.float32) if _Switch.on else None
-    return "torch" if library is None else Path(library._name).stem
+    libraries = _libraries() if _Switch.on else None
+    return "torch" if libraries is None else libraries[0]
 
 
 def serve(x: Tensor) -> bool:
     """Whether the kernels compute on x."""
-    return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _library(x.dtype) is not None
+    return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _libraries() is not None
 
 
-def call(name: str, dtype: torch.dtype, *arguments: Tensor | int | float | ctypes.c_void_p | None) -> None:
+def call(name: str, dtype: torch.dtype, arguments: Call) -> None:
     """Run the kernel `name` for numbers of a type; tensors are contiguous."""
-    getattr(_library(dtype), name)(*(_argument(value) for value in arguments))
+    libraries = _libraries()
+    assert libraries is not None
+    getattr(libraries[1][dtype], name)(ctypes.byref(arguments))
 
 
 def random_seed(dropout_rate: float) -> int:
@@ -59,64 +69,75 @@ def random_seed(dropout_rate: float) -> int:
     return int(torch.randint(2**63 - 1, ())) if dropout_rate else 0
 
 
-def address(x: Tensor, column: int = 0) -> ctypes.c_void_p:
-    """Where a contiguous tensor, of (N, …) its columns from the one given, lies in memory."""
-    assert x.is_contiguous()
-    return ctypes.c_void_p(x.data_ptr() + column * x.element_size())
-
-
-def _argument(value: object) -> object:
-    if isinstance(value, Tensor):
-        return address(value)
-    if isinstance(value, float):
-        return ctypes.c_double(value)
-    if isinstance(value, int):
-        return ctypes.c_uint64(value)
-    return value  # None or a ctypes number
-
-
 @cache
-def _library(dtype: torch.dtype) -> ctypes.CDLL | None:
-    """The kernels compiled for a type of number, or None where nothing here compiles them."""
-    if os.name != "posix":
-        return None
-    candidates = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
-    reason = ""
-    for compiler in filter(None, candidates):
-        for flags in OPTIONAL_FLAGS:
+def _libraries() -> tuple[str, dict[torch.dtype, ctypes.CDLL]] | None:
+    """The kernels' name, and those compiled for each type of number; None where nothing here compiles them."""
+    found = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
+    reason = "" if any(found) else f"no C++ compiler found ({', '.join(COMPILERS)})"
+    for compiler in filter(None, found):
+        for optional in OPTIONAL_FLAGS:
             try:
-                return ctypes.CDLL(str(_compiled(compiler, [*FLAGS, *flags, *DEFINITIONS[dtype]])))
+                name, files = _compiled(compiler, [*FLAGS, *_processor_flags(), *optional])
+                return name, {dtype: ctypes.CDLL(str(file)) for dtype, file in files.items()}
             except subprocess.CalledProcessError as error:
                 reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
             except OSError as error:  # also where OpenMP is missing
                 reason = str(error)
-    if reason:
-        _tell(f"kernels not compiled, so torch's operations serve, more slowly: {reason}")
+    if not os.environ.get(TOLD):
+        os.environ[TOLD] = "yes"
+        print(f"kernels not compiled, so {WITHOUT}: {reason}", file=sys.stderr)
     return None
 
 
-@cache
-def _tell(line: str) -> None:
-    """Once, whatever the number of types."""
-    print(line, file=sys.stderr)
+def _processor_flags() -> list[str]:
+    kind = processor_class()
+    is_held_back = kind in HELD_BACK and kind != processor_class(NATIVE)
+    flags = [HELD_BACK[kind] if is_held_back else "-march=native"]
+    return [*flags, "-mprefer-vector-width=512"] if kind in ("avx512", "avx512-bf16", "amx") else flags
 
 
-def _compiled(compiler: str, flags: list[str]) -> Path:
-    """The shared library, made unless an earlier run did.
+def _compiled(compiler: str, flags: list[str]) -> tuple[str, dict[torch.dtype, Path]]:
+    """The kernels' name, and the shared library for each type of number, made unless an earlier run did.
 
     Raises:
-        OSError: there is no folder to keep it in, or the compiler does not start.
+        OSError: there is no folder to keep them in, or the compiler does not start.
         CalledProcessError: the compiler refuses.
     """
     sources = [path.read_text(encoding="utf-8") for path in (*SOURCES, HEADER)]
     identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
-    name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.so"
+    name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access"
-    if not (folder / name).exists():
+    files = {dtype: folder / f"{name}-{str(dtype).removeprefix('torch.')}.so" for dtype in DEFINITIONS}
+    if not all(file.exists() for file in files.values()):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            target = Path(scratch) / name
-            command = [compiler, *flags, *map(str, SOURCES), "-o", str(target)]
-            subprocess.run(command, capture_output=True, check=True, text=True)
-            os.replace(target, folder / name)
-    return folder / name
+        with _one_at_a_time(folder):
+            if not all(file.exists() for file in files.values()):
+                _compile(compiler, flags, files)
+    return name, files
+
+
+def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) -> None:
+    """Compile for all types side by side, and tell how long it took."""
+    started = time.monotonic()
+    with ExitStack() as stack:
+        running = []
+        for dtype, file in files.items():
+            target = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=file.parent))) / file.name
+            command = [compiler, *flags, *DEFINITIONS[dtype], *map(str, SOURCES), "-o", str(target)]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            running.append((stack.enter_context(process), target, file))
+        for process, target, file in running:
+            _, said = process.communicate()
+            if process.returncode:
+                raise subprocess.CalledProcessError(process.returncode, compiler, stderr=said)
+            os.replace(target, file)
+    seconds = time.monotonic() - started
+    print(f"kernels compiled for this processor ({processor_class()}) in {seconds:.1f} s, once", file=sys.stderr)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """The others wait, and find what the first has compiled."""
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -13,12 +13,16 @@ CLASSES = {
     "avx512": ("avx512vl", ("AVX512", "AVX10", "DEFAULT")),
     "float32-avx2": ("avx2", ("AVX2", "AVX512", "AVX10", "DEFAULT")),
 }
+NATIVE = "DEFAULT"  # the limit that is none
 MULTIPLY_BFLOAT16 = ("amx", "avx512-bf16")
 
 
-def processor_class() -> str:
-    """The fastest class of CLASSES that this processor belongs to and is not held back from; else `other`."""
-    features, limit = processor_features().split(), os.environ.get(LIMIT, "DEFAULT").upper()
+def processor_class(limit: str | None = None) -> str:
+    """The fastest class of CLASSES that this processor belongs to and is not held back from; else `other`.
+
+    limit: the latest class allowed, as oneDNN names it; that of the environment if None.
+    """
+    features, limit = processor_features().split(), (limit or os.environ.get(LIMIT, NATIVE)).upper()
     fitting = (name for name, (needed, limits) in CLASSES.items() if needed in features and limit.startswith(limits))
     return next(fitting, "other")
 

@@ -3,16 +3,13 @@
 // One sequence and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from
 // the first product to the last, as float32 whatever the numbers' type; scores are never written to memory. The backward
 // pass computes them anew (Dao et al. 2022, arXiv 2205.14135). varlen_attention.py has the meaning and the shapes.
-#include <algorithm>
-#include <type_traits>
-#include <vector>
-
 #include "arithmetic.h"
 
 namespace {
 
-constexpr int64_t LANES = 16;            // numbers of a vector
-constexpr int64_t BLOCK = 6, AHEAD = 16;  // queries done together; characters asked of memory before their turn
+// Products are computed in blocks of six rows by two vectors: their sums fill AVX2's 16 registers, and keep any
+// processor's multipliers busy.
+constexpr int64_t BLOCK = 6, PAIR = 2 * LANES, AHEAD = 16;  // AHEAD: characters asked of memory before their turn
 
 typedef float vector __attribute__((vector_size(4 * LANES)));
 typedef float four __attribute__((vector_size(4 * 4)));
@@ -27,24 +24,22 @@ inline void store(float *to, vector x) { std::memcpy(to, &x, sizeof x); }
 
 inline vector all(float x) { return x - vector{}; }
 
-inline int64_t whole(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }
-
-struct alignas(4 * LANES) Line {
-    float numbers[LANES];
-};
-
-struct Scratch {  // whole vectors, none of them across two lines of the cache
-    std::vector<Line> lines;
-
-    explicit Scratch(int64_t size) : lines(whole(size, LANES) / LANES) {}
-    float *data() { return reinterpret_cast<float *>(lines.data()); }
-};
+// block(c, vectors) for the columns 0 ≤ c < width, two vectors at once as long as there are as many.
+template <typename Block>
+inline void in_pairs(int64_t first, int64_t last, Block block) {
+    int64_t c = first;
+    for (; c + PAIR <= last; c += PAIR) block(c, std::integral_constant<int, 2>());
+    if (c < last) block(c, std::integral_constant<int, 1>());
+}
 
 void clear(Scratch &rows, int64_t from, int64_t to) { std::fill(rows.data() + from, rows.data() + to, 0.0f); }
 
-struct Turn {  // the angles of position t for each pair of channels (c, c + half); none if half is 0
+struct Turn {  // the angles of position t for each pair of channels (c, c + half); none without tables of them
     const number *cosine, *sine;
     int64_t half;
+
+    Turn(const number *cosine, const number *sine, int64_t size)
+        : cosine(cosine), sine(sine), half(cosine == nullptr ? 0 : size / 2) {}
 
     void apply(float *channels, int64_t t, float direction) const {
         const number *cosines = cosine + t * half, *sines = sine + t * half;
@@ -97,80 +92,77 @@ void transpose(const float *from, int64_t characters, int64_t size, int64_t widt
     }
 }
 
-// products[r][s] = bias[s] + Σ_c queries[r][c] · keys[c][s], for as many vectors of keys s.
-template <int VECTORS>
-inline void score_some(const float *queries, int64_t width, const float *keys, const float *bias, int64_t length,
-                       int64_t size, int64_t s, float *products) {
-    vector sum[BLOCK][VECTORS];
-    for (int r = 0; r < BLOCK; ++r)
-        for (int v = 0; v < VECTORS; ++v) sum[r][v] = load(bias + s + v * LANES);
-    for (int64_t c = 0; c < size; ++c) {
-        vector key[VECTORS];
-        for (int v = 0; v < VECTORS; ++v) key[v] = load(keys + c * length + s + v * LANES);
-        for (int r = 0; r < BLOCK; ++r) {
-            const vector query = all(queries[r * width + c]);
-            for (int v = 0; v < VECTORS; ++v) sum[r][v] += query * key[v];
-        }
-    }
-    for (int r = 0; r < BLOCK; ++r)
-        for (int v = 0; v < VECTORS; ++v) store(products + r * length + s + v * LANES, sum[r][v]);
-}
-
-// The same for all keys first ≤ s < last: whole vectors, taken in pairs, which keep the processor busier.
+// products[r][s] = bias[s] + Σ_c queries[r][c] · keys[c][s], for the whole vectors of keys first ≤ s < last.
 void score(const float *queries, int64_t width, const float *keys, const float *bias, int64_t length, int64_t size,
            int64_t first, int64_t last, float *products) {
-    int64_t s = first;
-    for (; s + 2 * LANES <= last; s += 2 * LANES)
-        score_some<2>(queries, width, keys, bias, length, size, s, products);
-    if (s < last) score_some<1>(queries, width, keys, bias, length, size, s, products);
+    in_pairs(first, last, [=](int64_t s, auto vectors) {
+        vector sum[BLOCK][vectors];
+        for (int r = 0; r < BLOCK; ++r)
+            for (int v = 0; v < vectors; ++v) sum[r][v] = load(bias + s + v * LANES);
+        for (int64_t c = 0; c < size; ++c) {
+            vector key[vectors];
+            for (int v = 0; v < vectors; ++v) key[v] = load(keys + c * length + s + v * LANES);
+            for (int r = 0; r < BLOCK; ++r)
+                for (int v = 0; v < vectors; ++v) sum[r][v] += all(queries[r * width + c]) * key[v];
+        }
+        for (int r = 0; r < BLOCK; ++r)
+            for (int v = 0; v < vectors; ++v) store(products + r * length + s + v * LANES, sum[r][v]);
+    });
 }
 
 // sums[r][c] = Σ_s weights[r][s] · values[s][c], for first ≤ s < last.
-template <int VECTORS>
-void weigh(const float *weights, int64_t length, const float *values, int64_t first, int64_t last, float *sums) {
-    constexpr int64_t width = VECTORS * LANES;
-    vector sum[BLOCK][VECTORS] = {};
-    for (int64_t s = first; s < last; ++s) {
-        vector value[VECTORS];
-        for (int v = 0; v < VECTORS; ++v) value[v] = load(values + s * width + v * LANES);
-        for (int r = 0; r < BLOCK; ++r) {
-            const vector weight = all(weights[r * length + s]);
-            for (int v = 0; v < VECTORS; ++v) sum[r][v] += weight * value[v];
+void weigh(const float *weights, int64_t length, const float *values, int64_t width, int64_t first, int64_t last,
+           float *sums) {
+    in_pairs(0, width, [=](int64_t c, auto vectors) {
+        vector sum[BLOCK][vectors] = {};
+        for (int64_t s = first; s < last; ++s) {
+            vector value[vectors];
+            for (int v = 0; v < vectors; ++v) value[v] = load(values + s * width + c + v * LANES);
+            for (int r = 0; r < BLOCK; ++r)
+                for (int v = 0; v < vectors; ++v) sum[r][v] += all(weights[r * length + s]) * value[v];
         }
-    }
-    for (int r = 0; r < BLOCK; ++r)
-        for (int v = 0; v < VECTORS; ++v) store(sums + r * width + v * LANES, sum[r][v]);
+        for (int r = 0; r < BLOCK; ++r)
+            for (int v = 0; v < vectors; ++v) store(sums + r * width + c + v * LANES, sum[r][v]);
+    });
 }
 
 // sums[s][c] += Σ_r weights[r][s] · rows[r][c], for first ≤ s < last.
-template <int VECTORS>
-void spread(const float *weights, int64_t length, const float *rows, int64_t first, int64_t last, float *sums) {
-    constexpr int64_t width = VECTORS * LANES;
-    vector row[BLOCK][VECTORS];
-    for (int r = 0; r < BLOCK; ++r)
-        for (int v = 0; v < VECTORS; ++v) row[r][v] = load(rows + r * width + v * LANES);
-    for (int64_t s = first; s < last; ++s) {
-        vector sum[VECTORS];
-        for (int v = 0; v < VECTORS; ++v) sum[v] = load(sums + s * width + v * LANES);
-        for (int r = 0; r < BLOCK; ++r) {
-            const vector weight = all(weights[r * length + s]);
-            for (int v = 0; v < VECTORS; ++v) sum[v] += weight * row[r][v];
+void spread(const float *weights, int64_t length, const float *rows, int64_t width, int64_t first, int64_t last,
+            float *sums) {
+    in_pairs(0, width, [=](int64_t c, auto vectors) {
+        vector row[BLOCK][vectors];
+        for (int r = 0; r < BLOCK; ++r)
+            for (int v = 0; v < vectors; ++v) row[r][v] = load(rows + r * width + c + v * LANES);
+        for (int64_t s = first; s < last; ++s) {
+            vector sum[vectors];
+            for (int v = 0; v < vectors; ++v) sum[v] = load(sums + s * width + c + v * LANES);
+            for (int r = 0; r < BLOCK; ++r)
+                for (int v = 0; v < vectors; ++v) sum[v] += all(weights[r * length + s]) * row[r][v];
+            for (int v = 0; v < vectors; ++v) store(sums + s * width + c + v * LANES, sum[v]);
         }
-        for (int v = 0; v < VECTORS; ++v) store(sums + s * width + v * LANES, sum[v]);
-    }
+    });
 }
 
-// Everything about a call but its numbers.
+// A call of `attention`, as varlen_attention.py makes it. Queries, keys and values are columns of arrays whose rows,
+// one a character, are their strides apart. Equal groups of query heads share keys, and equal groups values: as large
+// ones, or parts of them.
 struct Attention {
+    const number *queries, *keys, *values;
+    const number *biases;    // (M, key_heads), added to the scores of each key before they are scaled; or null
+    number *outputs;         // (N, heads · size)
+    float *sums;             // (N, heads), what the way back needs of the softmax
+    const number *gradient;  // of the outputs; null on the way forward
+    number *to_queries, *to_keys, *to_values, *to_biases;
     const int64_t *starts, *lengths, *key_starts, *key_lengths;  // of each sequence's queries, and of its keys
+    const number *cosine, *sine;                                 // (T, size / 2) each, or null
     int64_t sequences, heads, key_heads, value_heads, size, query_stride, key_stride, value_stride, window;
-    Turn angles;
-    double scale, p;
+    double scale, dropout_rate;
     uint64_t seed;
 
+    int64_t width() const { return whole(size, LANES); }
+    int64_t group() const { return heads / key_heads; }
     int64_t longest() const { return *std::max_element(lengths, lengths + sequences); }
     int64_t longest_key() const { return *std::max_element(key_lengths, key_lengths + sequences); }
-    const Turn *turn() const { return angles.half ? &angles : nullptr; }
     // Whether a query head is the first, or the last, of those that share values.
     bool starts_value(int64_t head) const { return head % (heads / value_heads) == 0; }
     bool ends_value(int64_t head) const { return starts_value(head + 1); }
@@ -219,38 +211,17 @@ struct Sight {
     }
 };
 
-// Scores → weights of one query, zeros where it sees nothing; returns log Σ exp(scale · score).
-float softmax(float *scores, const Span &span, const Sight &sight, float scale) {
-    const int64_t from = sight.from, seen = sight.seen;
-    float largest = -INFINITY, sum = 0;
-#pragma omp simd reduction(max : largest)
-    for (int64_t s = span.first; s < span.last; ++s) {
-        scores[s] = s >= from && s < seen ? scores[s] * scale : -INFINITY;
-        largest = scores[s] > largest ? scores[s] : largest;
-    }
-#pragma omp simd reduction(+ : sum)
-    for (int64_t s = span.first; s < span.last; ++s) {
-        const float exponent = scores[s] - largest;
-        scores[s] = exponent < NOTHING ? 0.0f : exponential(exponent);
-        sum += scores[s];
-    }
-    const float share = 1.0f / sum;
-#pragma omp simd
-    for (int64_t s = span.first; s < span.last; ++s) scores[s] *= share;
-    return largest + std::log(sum);
-}
-
 // Scores → weights after dropout; slopes of those weights → slopes of the scores. sum: what `softmax` returned.
-void softmax_back(float *scores, float *slopes, float *shares, const Span &span, const Sight &sight, float scale,
+template <bool DROPS>
+void softmax_back_of_row(float *scores, float *slopes, float *shares, const Span &span, const Sight &sight, float scale,
                   float sum, const Dropout &shared) {
-    const int64_t from = sight.from, seen = sight.seen;
     const Dropout dropout = shared;  // in registers
     float mean = 0;
+    hide(scores, span.first, span.last, sight.from, sight.seen);
 #pragma omp simd reduction(+ : mean)
     for (int64_t s = span.first; s < span.last; ++s) {
-        const float exponent = scores[s] * scale - sum;
-        const float share = s >= from && s < seen && exponent >= NOTHING ? exponential(exponent) : 0.0f;
-        const float factor = dropout.factor(sight.base + static_cast<uint32_t>(s));
+        const float exponent = scores[s] * scale - sum, share = exponent < NOTHING ? 0.0f : exponential(exponent);
+        const float factor = DROPS ? dropout.factor(sight.base + static_cast<uint32_t>(s)) : 1.0f;
         shares[s] = share;
         scores[s] = share * factor;
         slopes[s] *= factor;
@@ -267,12 +238,10 @@ void add_columns(const float *slopes, int64_t length, const Span &span, float *s
         for (int64_t s = span.first; s < span.last; ++s) sums[s] += slopes[r * length + s];
 }
 
-template <int VECTORS>
-void forward(const Attention &a, const number *q, const number *k, const number *v, const number *b, number *y,
-             float *sums) {
-    constexpr int64_t width = VECTORS * LANES;
-    const int64_t longest_key = a.longest_key(), room = whole(longest_key, LANES), group = a.heads / a.key_heads;
-    const Dropout shared(a.seed, a.p);
+void forward(const Attention &a) {
+    const int64_t width = a.width(), longest_key = a.longest_key(), room = whole(longest_key, LANES);
+    const Turn angles(a.cosine, a.sine, a.size);
+    const Dropout dropout(a.seed, a.dropout_rate);
 #pragma omp parallel
     {
         Scratch query(whole(a.longest(), BLOCK) * width), key(room * width), turned(room * width),
@@ -280,13 +249,16 @@ void forward(const Attention &a, const number *q, const number *k, const number 
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < a.sequences * a.key_heads; ++i) {
             const Item item(a, i);
-            gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
+            gather(a.keys + item.keys(a), a.key_stride, item.asked, a.size, width, &angles, key.data());
             transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
-            if (b != nullptr) gather(b + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
-            for (int64_t head = item.key_head * group; head < (item.key_head + 1) * group; ++head) {
+            if (a.biases != nullptr)
+                gather(a.biases + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
+            for (int64_t head = item.key_head * a.group(); head < (item.key_head + 1) * a.group(); ++head) {
                 if (a.starts_value(head))
-                    gather(v + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr, value.data());
-                gather(q + item.queries(a, head), a.query_stride, item.asking, a.size, width, a.turn(), query.data());
+                    gather(a.values + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr,
+                           value.data());
+                gather(a.queries + item.queries(a, head), a.query_stride, item.asking, a.size, width, &angles,
+                       query.data());
                 clear(query, item.asking * width, whole(item.asking, BLOCK) * width);
                 for (int64_t t = 0; t < item.asking; t += BLOCK) {
                     const Span span(a, item, t);
@@ -295,29 +267,25 @@ void forward(const Attention &a, const number *q, const number *k, const number 
                     for (int64_t r = 0; r < span.here; ++r) {
                         const Sight sight(a, item, t + r, head, longest_key);
                         float *weight = weights.data() + r * item.room;
-                        sums[(item.start + t + r) * a.heads + head] = softmax(weight, span, sight, a.scale);
-                        const Dropout dropout = shared;  // in registers
-                        if (a.p > 0)
-#pragma omp simd
-                            for (int64_t s = span.first; s < span.last; ++s)
-                                weight[s] *= dropout.factor(sight.base + static_cast<uint32_t>(s));
+                        hide(weight, span.first, span.last, sight.from, sight.seen);
+                        a.sums[(item.start + t + r) * a.heads + head] = softmax(weight, span.first, span.last, a.scale);
+                        if (a.dropout_rate > 0) dropout.apply(weight, span.first, span.last, sight.base);
                     }
-                    weigh<VECTORS>(weights.data(), item.room, value.data(), span.first, span.end, out.data());
+                    weigh(weights.data(), item.room, value.data(), width, span.first, span.end, out.data());
                     scatter(out.data(), span.here, a.size, width, nullptr,
-                            y + item.outputs(a, head) + t * a.heads * a.size, a.heads * a.size);
+                            a.outputs + item.outputs(a, head) + t * a.heads * a.size, a.heads * a.size);
                 }
             }
         }
     }
 }
 
-template <int VECTORS>
-void backward(const Attention &a, const number *q, const number *k, const number *v, const number *b,
-              const float *sums, const number *gradient, number *to_q, number *to_k, number *to_v, number *to_b) {
-    constexpr int64_t width = VECTORS * LANES;
-    const int64_t longest_key = a.longest_key(), room = whole(longest_key, LANES), group = a.heads / a.key_heads;
+void backward(const Attention &a) {
+    const int64_t width = a.width(), longest_key = a.longest_key(), room = whole(longest_key, LANES);
     const int64_t query_room = whole(a.longest(), BLOCK);
-    const Dropout shared(a.seed, a.p);
+    const Turn angles(a.cosine, a.sine, a.size);
+    const Dropout dropout(a.seed, a.dropout_rate);
+    const auto softmax_back = a.dropout_rate > 0 ? softmax_back_of_row<true> : softmax_back_of_row<false>;
 #pragma omp parallel
     {
         Scratch query(query_room * width), given(query_room * width), of_query(query_room * width),
@@ -327,19 +295,22 @@ void backward(const Attention &a, const number *q, const number *k, const number
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < a.sequences * a.key_heads; ++i) {
             const Item item(a, i);
-            gather(k + item.keys(a), a.key_stride, item.asked, a.size, width, a.turn(), key.data());
+            gather(a.keys + item.keys(a), a.key_stride, item.asked, a.size, width, &angles, key.data());
             transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
-            if (b != nullptr) gather(b + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
+            if (a.biases != nullptr)
+                gather(a.biases + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
             clear(of_key, 0, item.asked * width);
             clear(of_bias, 0, item.room);
-            for (int64_t head = item.key_head * group; head < (item.key_head + 1) * group; ++head) {
+            for (int64_t head = item.key_head * a.group(); head < (item.key_head + 1) * a.group(); ++head) {
                 if (a.starts_value(head)) {
-                    gather(v + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr, value.data());
+                    gather(a.values + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr,
+                           value.data());
                     transpose(value.data(), item.asked, a.size, width, item.room, turned_value.data());
                     clear(of_value, 0, item.asked * width);
                 }
-                gather(q + item.queries(a, head), a.query_stride, item.asking, a.size, width, a.turn(), query.data());
-                gather(gradient + item.outputs(a, head), a.heads * a.size, item.asking, a.size, width, nullptr,
+                gather(a.queries + item.queries(a, head), a.query_stride, item.asking, a.size, width, &angles,
+                       query.data());
+                gather(a.gradient + item.outputs(a, head), a.heads * a.size, item.asking, a.size, width, nullptr,
                        given.data());
                 clear(query, item.asking * width, whole(item.asking, BLOCK) * width);
                 clear(given, item.asking * width, whole(item.asking, BLOCK) * width);
@@ -353,53 +324,31 @@ void backward(const Attention &a, const number *q, const number *k, const number
                     for (int64_t r = 0; r < span.here; ++r)
                         softmax_back(weights.data() + r * item.room, slopes.data() + r * item.room, shares.data(), span,
                                      Sight(a, item, t + r, head, longest_key), a.scale,
-                                     sums[(item.start + t + r) * a.heads + head], shared);
-                    if (b != nullptr) add_columns(slopes.data(), item.room, span, of_bias.data());
-                    weigh<VECTORS>(slopes.data(), item.room, key.data(), span.first, span.end,
-                                   of_query.data() + t * width);
-                    spread<VECTORS>(slopes.data(), item.room, asking, span.first, span.end, of_key.data());
-                    spread<VECTORS>(weights.data(), item.room, got, span.first, span.end, of_value.data());
+                                     a.sums[(item.start + t + r) * a.heads + head], dropout);
+                    if (a.biases != nullptr) add_columns(slopes.data(), item.room, span, of_bias.data());
+                    weigh(slopes.data(), item.room, key.data(), width, span.first, span.end, of_query.data() + t * width);
+                    spread(slopes.data(), item.room, asking, width, span.first, span.end, of_key.data());
+                    spread(weights.data(), item.room, got, width, span.first, span.end, of_value.data());
                 }
-                scatter(of_query.data(), item.asking, a.size, width, a.turn(), to_q + item.queries(a, head),
+                scatter(of_query.data(), item.asking, a.size, width, &angles, a.to_queries + item.queries(a, head),
                         a.query_stride);
                 if (a.ends_value(head))
-                    scatter(of_value.data(), item.asked, a.size, width, nullptr, to_v + item.values(a, head),
+                    scatter(of_value.data(), item.asked, a.size, width, nullptr, a.to_values + item.values(a, head),
                             a.value_stride);
             }
-            scatter(of_key.data(), item.asked, a.size, width, a.turn(), to_k + item.keys(a), a.key_stride);
-            if (b != nullptr) scatter(of_bias.data(), item.asked, 1, 1, nullptr, to_b + item.biases(a), a.key_heads);
+            scatter(of_key.data(), item.asked, a.size, width, &angles, a.to_keys + item.keys(a), a.key_stride);
+            if (a.biases != nullptr)
+                scatter(of_bias.data(), item.asked, 1, 1, nullptr, a.to_biases + item.biases(a), a.key_heads);
         }
     }
 }
 
 }  // namespace
 
-// Forward: y (N, heads · size) and sums (N, heads), what the way back needs of the softmax. Backward, where there is a
-// gradient of y: to_q, to_k, to_v and to_b. Queries, keys and values are columns of arrays whose rows, one a character,
-// are their strides apart. b (M, key_heads), or null for nothing, is added to the scores of each key before they are scaled.
-// Equal groups of query heads share keys, and equal groups values: as large ones, or parts of them.
-extern "C" void attention(const number *q, const number *k, const number *v, const number *b, number *y, float *sums,
-                          const number *gradient, number *to_q, number *to_k, number *to_v, number *to_b,
-                          const int64_t *starts, const int64_t *lengths, const int64_t *key_starts,
-                          const int64_t *key_lengths, int64_t sequences, int64_t heads, int64_t key_heads,
-                          int64_t value_heads, int64_t size, int64_t query_stride, int64_t key_stride,
-                          int64_t value_stride, int64_t window, const number *cosine, const number *sine, double scale,
-                          double p, uint64_t seed) {
-    const Attention a{starts, lengths,      key_starts, key_lengths,  sequences, heads, key_heads, value_heads,
-                      size,   query_stride, key_stride, value_stride, window, {cosine, sine, cosine ? size / 2 : 0},
-                      scale,  p,            seed};
-    const auto run = [&](auto vectors) {
-        if (gradient == nullptr)
-            forward<vectors>(a, q, k, v, b, y, sums);
-        else
-            backward<vectors>(a, q, k, v, b, sums, gradient, to_q, to_k, to_v, to_b);
-    };
-    if (size <= LANES)
-        run(std::integral_constant<int, 1>());
-    else if (size <= 2 * LANES)
-        run(std::integral_constant<int, 2>());
-    else if (size <= 4 * LANES)
-        run(std::integral_constant<int, 4>());
+// outputs and sums; or, where there is a gradient of the outputs, those of queries, keys, values and biases.
+extern "C" void attention(const Attention &call) {
+    if (call.gradient == nullptr)
+        forward(call);
     else
-        run(std::integral_constant<int, 8>());
+        backward(call);
 }

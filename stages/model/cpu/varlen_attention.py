@@ -5,13 +5,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from stages.model.cpu.calls import Attention, address
 from stages.model.cpu.fused import embed
-from stages.model.cpu.kernels import address, call, random_seed, serve
+from stages.model.cpu.kernels import call, random_seed, serve
 from stages.model.packing import Packing
 
 LARGEST_HEAD = 128  # channels that the kernels have registers for
 EVERYWHERE = 2**40  # a window that nothing is outside of
-NO_GRADIENTS = (None,) * 5  # in the forward pass
 
 Angles = tuple[Tensor, Tensor]  # cosine and sine, (≥ T, hs/2) each
 
@@ -83,32 +83,35 @@ class _AttendVarlen(torch.autograd.Function):
             assert table is None or (table.dtype == queries.dtype and table.shape[1] == head_size // 2)
         ctx.keys_from = query_heads * head_size if keys_values is None else 0  # columns
         ctx.values_from = ctx.keys_from + key_heads * head_size
-        ctx.arguments = (
-            *packing.extents, *key_packing.extents, packing.extents.shape[1], query_heads, key_heads, key_heads,
-            head_size, queries.shape[1], both.shape[1], both.shape[1], window or EVERYWHERE, cosine, sine,
-            head_size**-0.5, float(dropout_rate), random_seed(dropout_rate),
-        )  # fmt: skip
+        ctx.call = _sequences(packing.extents, key_packing.extents) | {
+            "heads": query_heads, "key_heads": key_heads, "value_heads": key_heads, "size": head_size,
+            "query_stride": queries.shape[1], "key_stride": both.shape[1], "value_stride": both.shape[1],
+            "window": window or EVERYWHERE, "cosine": cosine, "sine": sine, "scale": head_size**-0.5,
+            "dropout_rate": dropout_rate, "seed": random_seed(dropout_rate),
+        }  # fmt: skip
         y = queries.new_empty(len(queries), query_heads * head_size)
         sums = queries.new_empty(len(queries), query_heads, dtype=torch.float32)  # log Σ exp of each query's scores
-        k, v = (address(both, at) for at in (ctx.keys_from, ctx.values_from))
-        call("attention", queries.dtype, queries, k, v, None, y, sums, *NO_GRADIENTS, *ctx.arguments)
+        keys, values = (address(both, at) for at in (ctx.keys_from, ctx.values_from))
+        call("attention", queries.dtype,
+             Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call))  # fmt: skip
         ctx.save_for_backward(queries, keys_values, sums)
         return y
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         queries, keys_values, sums = ctx.saved_tensors
-        to_queries, to_keys_values = (
-            torch.empty_like(queries),
-            None if keys_values is None else torch.empty_like(keys_values),
+        to_queries = torch.empty_like(queries)
+        to_keys_values = None if keys_values is None else torch.empty_like(keys_values)
+        both = queries if keys_values is None else keys_values
+        to_both = to_queries if to_keys_values is None else to_keys_values
+        keys, values, to_keys, to_values = (
+            address(each, at) for each in (both, to_both) for at in (ctx.keys_from, ctx.values_from)
         )
-        both, to_both = (
-            queries if keys_values is None else keys_values,
-            to_queries if to_keys_values is None else to_keys_values,
-        )
-        k, v, to_k, to_v = (address(each, at) for each in (both, to_both) for at in (ctx.keys_from, ctx.values_from))
-        call("attention", queries.dtype, queries, k, v, None, None, sums, gradient.contiguous(), to_queries, to_k, to_v,
-             None, *ctx.arguments)  # fmt: skip
+        arguments = Attention(
+            queries=queries, keys=keys, values=values, sums=sums, gradient=gradient.contiguous(),
+            to_queries=to_queries, to_keys=to_keys, to_values=to_values, **ctx.call,
+        )  # fmt: skip
+        call("attention", queries.dtype, arguments)
         return to_queries, to_keys_values, None, None, None, None, None, None
 
 
@@ -131,15 +134,16 @@ class _AttendByPosition(torch.autograd.Function):
         assert len(queries) == len(keys) == len(bias) == len(values) == sum(packing.sizes)
         assert queries.shape == values.shape and queries.shape[1] == heads * head_size and bias.shape[1] == 1
         assert queries.dtype == keys.dtype == bias.dtype == values.dtype
-        ctx.arguments = (
-            starts, lengths, starts, lengths.clamp(max=positions), len(starts), heads, 1, heads, head_size,
-            queries.shape[1], head_size, values.shape[1], EVERYWHERE, None, None, 1.0, float(dropout_rate),
-            random_seed(dropout_rate),
-        )  # fmt: skip
+        ctx.call = _sequences(packing.extents, torch.stack([starts, lengths.clamp(max=positions)])) | {
+            "heads": heads, "key_heads": 1, "value_heads": heads, "size": head_size,
+            "query_stride": queries.shape[1], "key_stride": head_size, "value_stride": values.shape[1],
+            "window": EVERYWHERE, "scale": 1.0, "dropout_rate": dropout_rate, "seed": random_seed(dropout_rate),
+        }  # fmt: skip
         ctx.reads_all = int(lengths.max()) <= positions
         y = torch.empty_like(values)
         sums = values.new_empty(len(values), heads, dtype=torch.float32)
-        call("attention", y.dtype, queries, keys, values, bias, y, sums, *NO_GRADIENTS, *ctx.arguments)
+        call("attention", y.dtype,
+             Attention(queries=queries, keys=keys, values=values, biases=bias, outputs=y, sums=sums, **ctx.call))  # fmt: skip
         ctx.save_for_backward(queries, keys, bias, values, sums)
         return y
 
@@ -148,6 +152,18 @@ class _AttendByPosition(torch.autograd.Function):
         queries, keys, bias, values, sums = ctx.saved_tensors
         new = torch.empty_like if ctx.reads_all else torch.zeros_like  # nothing is written where nothing was read
         to_queries, to_keys, to_bias, to_values = torch.empty_like(queries), new(keys), new(bias), new(values)
-        call("attention", values.dtype, queries, keys, values, bias, None, sums, gradient.contiguous(), to_queries,
-             to_keys, to_values, to_bias, *ctx.arguments)  # fmt: skip
+        arguments = Attention(
+            queries=queries, keys=keys, values=values, biases=bias, sums=sums, gradient=gradient.contiguous(),
+            to_queries=to_queries, to_keys=to_keys, to_values=to_values, to_biases=to_bias, **ctx.call,
+        )  # fmt: skip
+        call("attention", values.dtype, arguments)
         return to_queries, to_keys, to_bias, to_values, None, None, None, None
+
+
+def _sequences(extents: Tensor, key_extents: Tensor) -> dict[str, Any]:
+    """Where each sequence's queries, and keys, start and how many they are. extents: (2, sequences)."""
+    (starts, lengths), (key_starts, key_lengths) = extents, key_extents
+    return {
+        "sequences": len(starts), "starts": starts, "lengths": lengths, "key_starts": key_starts,
+        "key_lengths": key_lengths,
+    }  # fmt: skip
