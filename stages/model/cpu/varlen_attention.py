@@ -84,16 +84,28 @@ class _AttendVarlen(torch.autograd.Function):
         ctx.keys_from = query_heads * head_size if keys_values is None else 0  # columns
         ctx.values_from = ctx.keys_from + key_heads * head_size
         ctx.call = _sequences(packing.extents, key_packing.extents) | {
-            "heads": query_heads, "key_heads": key_heads, "value_heads": key_heads, "size": head_size,
-            "query_stride": queries.shape[1], "key_stride": both.shape[1], "value_stride": both.shape[1],
-            "window": window or EVERYWHERE, "cosine": cosine, "sine": sine, "scale": head_size**-0.5,
-            "dropout_rate": dropout_rate, "seed": random_seed(dropout_rate),
-        }  # fmt: skip
+            "heads": query_heads,
+            "key_heads": key_heads,
+            "value_heads": key_heads,
+            "size": head_size,
+            "query_stride": queries.shape[1],
+            "key_stride": both.shape[1],
+            "value_stride": both.shape[1],
+            "window": window or EVERYWHERE,
+            "cosine": cosine,
+            "sine": sine,
+            "scale": head_size**-0.5,
+            "dropout_rate": dropout_rate,
+            "seed": random_seed(dropout_rate),
+        }
         y = queries.new_empty(len(queries), query_heads * head_size)
         sums = queries.new_empty(len(queries), query_heads, dtype=torch.float32)  # log Σ exp of each query's scores
         keys, values = (address(both, at) for at in (ctx.keys_from, ctx.values_from))
-        call("attention", queries.dtype,
-             Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call))  # fmt: skip
+        call(
+            "attention",
+            queries.dtype,
+            Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call),
+        )
         ctx.save_for_backward(queries, keys_values, sums)
         return y
 
@@ -108,9 +120,16 @@ class _AttendVarlen(torch.autograd.Function):
             address(each, at) for each in (both, to_both) for at in (ctx.keys_from, ctx.values_from)
         )
         arguments = Attention(
-            queries=queries, keys=keys, values=values, sums=sums, gradient=gradient.contiguous(),
-            to_queries=to_queries, to_keys=to_keys, to_values=to_values, **ctx.call,
-        )  # fmt: skip
+            queries=queries,
+            keys=keys,
+            values=values,
+            sums=sums,
+            gradient=gradient.contiguous(),
+            to_queries=to_queries,
+            to_keys=to_keys,
+            to_values=to_values,
+            **ctx.call,
+        )
         call("attention", queries.dtype, arguments)
         return to_queries, to_keys_values, None, None, None, None, None, None
 
@@ -135,15 +154,26 @@ class _AttendByPosition(torch.autograd.Function):
         assert queries.shape == values.shape and queries.shape[1] == heads * head_size and bias.shape[1] == 1
         assert queries.dtype == keys.dtype == bias.dtype == values.dtype
         ctx.call = _sequences(packing.extents, torch.stack([starts, lengths.clamp(max=positions)])) | {
-            "heads": heads, "key_heads": 1, "value_heads": heads, "size": head_size,
-            "query_stride": queries.shape[1], "key_stride": head_size, "value_stride": values.shape[1],
-            "window": EVERYWHERE, "scale": 1.0, "dropout_rate": dropout_rate, "seed": random_seed(dropout_rate),
-        }  # fmt: skip
+            "heads": heads,
+            "key_heads": 1,
+            "value_heads": heads,
+            "size": head_size,
+            "query_stride": queries.shape[1],
+            "key_stride": head_size,
+            "value_stride": values.shape[1],
+            "window": EVERYWHERE,
+            "scale": 1.0,
+            "dropout_rate": dropout_rate,
+            "seed": random_seed(dropout_rate),
+        }
         ctx.reads_all = int(lengths.max()) <= positions
         y = torch.empty_like(values)
         sums = values.new_empty(len(values), heads, dtype=torch.float32)
-        call("attention", y.dtype,
-             Attention(queries=queries, keys=keys, values=values, biases=bias, outputs=y, sums=sums, **ctx.call))  # fmt: skip
+        call(
+            "attention",
+            y.dtype,
+            Attention(queries=queries, keys=keys, values=values, biases=bias, outputs=y, sums=sums, **ctx.call),
+        )
         ctx.save_for_backward(queries, keys, bias, values, sums)
         return y
 
@@ -153,9 +183,18 @@ class _AttendByPosition(torch.autograd.Function):
         new = torch.empty_like if ctx.reads_all else torch.zeros_like  # nothing is written where nothing was read
         to_queries, to_keys, to_bias, to_values = torch.empty_like(queries), new(keys), new(bias), new(values)
         arguments = Attention(
-            queries=queries, keys=keys, values=values, biases=bias, sums=sums, gradient=gradient.contiguous(),
-            to_queries=to_queries, to_keys=to_keys, to_values=to_values, to_biases=to_bias, **ctx.call,
-        )  # fmt: skip
+            queries=queries,
+            keys=keys,
+            values=values,
+            biases=bias,
+            sums=sums,
+            gradient=gradient.contiguous(),
+            to_queries=to_queries,
+            to_keys=to_keys,
+            to_values=to_values,
+            to_biases=to_bias,
+            **ctx.call,
+        )
         call("attention", values.dtype, arguments)
         return to_queries, to_keys, to_bias, to_values, None, None, None, None
 
@@ -164,6 +203,9 @@ def _sequences(extents: Tensor, key_extents: Tensor) -> dict[str, Any]:
     """Where each sequence's queries, and keys, start and how many they are. extents: (2, sequences)."""
     (starts, lengths), (key_starts, key_lengths) = extents, key_extents
     return {
-        "sequences": len(starts), "starts": starts, "lengths": lengths, "key_starts": key_starts,
+        "sequences": len(starts),
+        "starts": starts,
+        "lengths": lengths,
+        "key_starts": key_starts,
         "key_lengths": key_lengths,
-    }  # fmt: skip
+    }
