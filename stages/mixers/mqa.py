@@ -8,7 +8,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from stages.model.cache import KeyValueCache
-from stages.model.cpu.fused import attention_weights, merge_heads, split_heads
+from stages.model.cpu.fused import attention_weights
+from stages.model.cpu.heads import merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_varlen, serves
 from stages.model.mixer import Mixer as BaseMixer
 from stages.model.packing import Packing

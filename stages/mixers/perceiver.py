@@ -12,7 +12,8 @@ from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend
 from stages.model.backbone import Backbone as BaseBackbone
-from stages.model.cpu.fused import embed_positions, layer_norm, merge_heads, split_heads
+from stages.model.cpu.fused import embed_positions, layer_norm
+from stages.model.cpu.heads import merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_varlen, serves
 from stages.model.mixer import State
 from stages.model.packing import Packing

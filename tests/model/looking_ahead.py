@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.mixers.vanilla import Mixer as Vanilla
-from stages.model.cpu.fused import merge_heads, split_heads
+from stages.model.cpu.heads import merge_heads, split_heads
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 

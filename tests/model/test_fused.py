@@ -7,7 +7,7 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from stages.model.cpu import fused
+from stages.model.cpu import fused, heads
 from stages.model.cpu.fused import dropout
 from stages.model.cpu.kernels import identity, use_kernels
 from stages.model.packing import Packing
@@ -21,16 +21,16 @@ def draws(seed: int, *shape: int) -> Tensor:
 
 
 def split(x: Tensor) -> Tensor:
-    parts = fused.split_heads(x, Packing.full((3, 8), (2, 20)), heads=2)
+    parts = heads.split_heads(x, Packing.full((3, 8), (2, 20)), heads=2)
     return torch.cat([(q.exp() + 2 * k * v).flatten() for q, k, v in parts])
 
 
 def split_one(x: Tensor) -> Tensor:
-    return torch.cat([q.exp().flatten() for (q,) in fused.split_heads(x, Packing.full((3, 8)), heads=2, kinds=1)])
+    return torch.cat([q.exp().flatten() for (q,) in heads.split_heads(x, Packing.full((3, 8)), heads=2, kinds=1)])
 
 
 def merge(a: Tensor, b: Tensor) -> Tensor:
-    return fused.merge_heads([a, b], Packing.full(*(x.shape[::2] for x in (a, b)))).exp()
+    return heads.merge_heads([a, b], Packing.full(*(x.shape[::2] for x in (a, b)))).exp()
 
 
 OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stages.model.cpu import fused
+from stages.model.cpu import fused, heads
 from stages.model.packing import CHARACTER_STEP, Packing, Part, round_up
 
 PACKING = Packing((Part((1, 3), 4), Part((5, 2, 5), 5)))
@@ -45,14 +45,14 @@ def test_full_packings_are_those_of_rectangles() -> None:
 @pytest.mark.usefixtures("either")
 def test_rectangles_have_zeros_past_the_end_of_a_sequence_and_give_the_sequences_back() -> None:
     x = torch.arange(1.0, 16 * 6 + 1).view(16, 6).requires_grad_()
-    parts = fused.split_heads(x, PACKING, heads=2)
+    parts = heads.split_heads(x, PACKING, heads=2)
     for part, rectangles, first in zip(PACKING.parts, parts, (0, 4), strict=True):
         for kind, rectangle in enumerate(rectangles):
             assert rectangle.shape == (len(part.lengths), 2, part.width, 1)
             assert not rectangle.transpose(1, 2)[~part.filled()].any()
             inside = rectangle.transpose(1, 2)[part.filled()][:, :, 0]  # (characters, heads)
             torch.testing.assert_close(inside, x[first : first + part.characters, 2 * kind : 2 * kind + 2])
-    merged = fused.merge_heads([2 * q for q, _, _ in parts], PACKING)
+    merged = heads.merge_heads([2 * q for q, _, _ in parts], PACKING)
     torch.testing.assert_close(merged, 2 * x[:, :2])
     merged.sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(x.grad, torch.tensor([2.0, 2, 0, 0, 0, 0]).expand(16, 6))

@@ -2,7 +2,8 @@
 //
 // Compiled once for float32 and once, with -DBFLOAT16, for bfloat16; arithmetic is float32. Arrays are contiguous. Sums
 // over rows are taken in CHUNKS fixed pieces and added in their order, so results do not depend on the number of
-// threads. fused.py has the meaning and the shapes, and mirrors the structs: a kernel reads those fields that it names.
+// threads. fused.py and heads.py have the meaning and the shapes; calls.py mirrors the structs, of which a kernel reads
+// the fields that it names.
 #include "arithmetic.h"
 
 namespace {
