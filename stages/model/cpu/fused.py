@@ -139,8 +139,8 @@ class _AttentionWeights(torch.autograd.Function):
             "groups": scores.numel() // (rows * columns), "rows": rows, "columns": columns, "scale": scale,
             "dropout_rate": dropout_rate, "seed": random_seed(dropout_rate),
         }  # fmt: skip
-        call("softmax_forward", scores.dtype,
-             Softmax(scores=scores, weights=weights, dropped=dropped, first=first, last=last, **ctx.call))  # fmt: skip
+        arguments = Softmax(scores=scores, weights=weights, dropped=dropped, first=first, last=last, **ctx.call)
+        call("softmax_forward", scores.dtype, arguments)
         ctx.save_for_backward(weights, first, last)
         return dropped
 
@@ -148,8 +148,8 @@ class _AttentionWeights(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
         weights, first, last = ctx.saved_tensors
         gradient, result = gradient.contiguous(), torch.empty_like(weights)
-        call("softmax_backward", weights.dtype,
-             Softmax(gradient=gradient, weights=weights, result=result, first=first, last=last, **ctx.call))  # fmt: skip
+        arguments = Softmax(gradient=gradient, weights=weights, result=result, first=first, last=last, **ctx.call)
+        call("softmax_backward", weights.dtype, arguments)
         return result, None, None, None, None
 
 
@@ -167,8 +167,8 @@ class _AddDropout(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
         gradient = gradient.contiguous()
         result, of_bias = torch.empty_like(gradient), _sums(gradient) if ctx.has_bias else None
-        call("dropout_backward", gradient.dtype,
-             AddDropout(gradient=gradient, result=result, bias_gradient=of_bias, **ctx.call))  # fmt: skip
+        arguments = AddDropout(gradient=gradient, result=result, bias_gradient=of_bias, **ctx.call)
+        call("dropout_backward", gradient.dtype, arguments)
         of_residual = gradient if ctx.has_residual else None
         return of_residual, result, None if of_bias is None else of_bias.to(gradient.dtype), None
 
@@ -190,8 +190,8 @@ class _LinearGelu(torch.autograd.Function):
         x, weight = ctx.saved_tensors
         to_y, ctx.slope = ctx.slope, None  # used up: there is one backward pass
         gradient, of_bias = gradient.contiguous(), _sums(to_y)
-        call("gelu_backward", to_y.dtype,
-             Gelu(slope=to_y, gradient=gradient, result=to_y, bias_gradient=of_bias, **_matrix(to_y)))  # fmt: skip
+        arguments = Gelu(slope=to_y, gradient=gradient, result=to_y, bias_gradient=of_bias, **_matrix(to_y))
+        call("gelu_backward", to_y.dtype, arguments)
         return to_y @ weight, to_y.t() @ x, of_bias.to(to_y.dtype)
 
 
@@ -262,8 +262,8 @@ class _LayerNorm(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         x = x.contiguous()
         y, statistics = torch.empty_like(x), x.new_empty(x.shape[:-1].numel(), 2, dtype=torch.float32)  # mean and 1/σ
-        call("norm_forward", x.dtype,
-             Norm(x=x, weight=weight, bias=bias, result=y, statistics=statistics, epsilon=EPSILON, **_matrix(x)))  # fmt: skip
+        arguments = Norm(x=x, weight=weight, bias=bias, result=y, statistics=statistics, epsilon=EPSILON, **_matrix(x))
+        call("norm_forward", x.dtype, arguments)
         ctx.save_for_backward(x, weight, statistics)
         return y
 
@@ -271,8 +271,10 @@ class _LayerNorm(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight, statistics = ctx.saved_tensors
         gradient, result, of_weight, of_bias = gradient.contiguous(), torch.empty_like(x), _sums(x), _sums(x)
-        arguments = Norm(x=x, weight=weight, gradient=gradient, result=result, statistics=statistics,
-                         weight_gradient=of_weight, bias_gradient=of_bias, **_matrix(x))  # fmt: skip
+        arguments = Norm(
+            x=x, weight=weight, gradient=gradient, result=result, statistics=statistics, weight_gradient=of_weight,
+            bias_gradient=of_bias, **_matrix(x),
+        )  # fmt: skip
         call("norm_backward", x.dtype, arguments)
         return result, of_weight.to(x.dtype), of_bias.to(x.dtype)
 

@@ -2,7 +2,7 @@
 //
 // Compiled once for float32 and once, with -DBFLOAT16, for bfloat16; arithmetic is float32. Arrays are contiguous. Sums
 // over rows are taken in CHUNKS fixed pieces and added in their order, so results do not depend on the number of
-// threads. fused.py has the meaning and the shapes, and mirrors the structs: a kernel reads those fields that it names.
+// threads. fused.py has the meaning; calls.py mirrors the structs and has the shapes.
 #include "arithmetic.h"
 
 namespace {
@@ -288,8 +288,10 @@ void split_heads(const Heads &call) {
         for (int64_t kind = 0; kind < call.kinds; ++kind) {
             number *rectangle = to[kind] + i * call.time * size;
             for (int64_t t = 0; t < length; ++t)
-                copy(rectangle + t * size, call.x + (((start + t) * call.kinds + kind) * heads + i % heads) * size, size);
-            std::memset(static_cast<void *>(rectangle + length * size), 0, (call.time - length) * size * sizeof(number));
+                copy(rectangle + t * size, call.x + (((start + t) * call.kinds + kind) * heads + i % heads) * size,
+                     size);
+            std::memset(static_cast<void *>(rectangle + length * size), 0,
+                        (call.time - length) * size * sizeof(number));
         }
     }
 }

@@ -92,8 +92,8 @@ class _AttendVarlen(torch.autograd.Function):
         y = queries.new_empty(len(queries), query_heads * head_size)
         sums = queries.new_empty(len(queries), query_heads, dtype=torch.float32)  # log Σ exp of each query's scores
         keys, values = (address(both, at) for at in (ctx.keys_from, ctx.values_from))
-        call("attention", queries.dtype,
-             Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call))  # fmt: skip
+        arguments = Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call)
+        call("attention", queries.dtype, arguments)
         ctx.save_for_backward(queries, keys_values, sums)
         return y
 
@@ -142,8 +142,8 @@ class _AttendByPosition(torch.autograd.Function):
         ctx.reads_all = int(lengths.max()) <= positions
         y = torch.empty_like(values)
         sums = values.new_empty(len(values), heads, dtype=torch.float32)
-        call("attention", y.dtype,
-             Attention(queries=queries, keys=keys, values=values, biases=bias, outputs=y, sums=sums, **ctx.call))  # fmt: skip
+        arguments = Attention(queries=queries, keys=keys, values=values, biases=bias, outputs=y, sums=sums, **ctx.call)
+        call("attention", y.dtype, arguments)
         ctx.save_for_backward(queries, keys, bias, values, sums)
         return y
 
