@@ -101,7 +101,7 @@ def machine(backend: Backend) -> str:
     told = f"{threads} core{'s' if threads > 1 else ''} of class {processor_class()}, {backend.precision}"
     if backend.kernels != "torch":
         return f"{told}, compiled kernels"
-    return f"{told}, no compiled kernels. Two to three times as fast with a C++ compiler (Debian: apt install g++)"
+    return f"{told}, no compiled kernels. A C++ compiler (Debian: apt install g++) makes steps 1.4 to 2.5 times as fast"
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def test_what_is_invented_for_data_that_are_not_here_is_as_large_as_they_are() -
     ("backend", "kernels", "words"),
     [
         (BFLOAT16, "kernels-1", ", bfloat16, compiled kernels"),
-        (FLOAT32, "torch", ", float32, no compiled kernels. Two to three times"),
+        (FLOAT32, "torch", ", float32, no compiled kernels. A C++ compiler"),
     ],
 )
 def test_the_reason_of_the_time_is_given(

@@ -289,8 +289,10 @@ void split_heads(const Heads &call) {
         for (int64_t kind = 0; kind < call.kinds; ++kind) {
             number *rectangle = to[kind] + i * call.time * size;
             for (int64_t t = 0; t < length; ++t)
-                copy(rectangle + t * size, call.x + (((start + t) * call.kinds + kind) * heads + i % heads) * size, size);
-            std::memset(static_cast<void *>(rectangle + length * size), 0, (call.time - length) * size * sizeof(number));
+                copy(rectangle + t * size, call.x + (((start + t) * call.kinds + kind) * heads + i % heads) * size,
+                     size);
+            std::memset(static_cast<void *>(rectangle + length * size), 0,
+                        (call.time - length) * size * sizeof(number));
         }
     }
 }

@@ -1,11 +1,10 @@
 """Kernels in C++ for the CPU, compiled on first use with the compiler this machine has.
 
-Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics at WITHOUT of the
-speed.
+Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics, but a training step
+takes 1.4 to 1.6 times as long on an AMD Zen 4 (`quick` with rope, `handout` with vanilla) and 2.5 times on a Zen 5.
 """
 
 import ctypes
-import fcntl
 import hashlib
 import os
 import platform
@@ -14,12 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import torch
+from filelock import FileLock
 from torch import Tensor
 
 from stages.model.cpu.calls import Call
@@ -34,7 +33,7 @@ HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "
 OPTIONAL_FLAGS = (("-fopenmp",), ("-fopenmp-simd",), ())  # the first that compile
 DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"  # in the environment of the processes that a process starts
-WITHOUT = "torch's operations serve: a training step takes 1.5 to 3 times as long"
+WITHOUT = "torch's operations serve: a training step takes 1.4 to 2.5 times as long"
 
 
 class _Switch:
@@ -72,6 +71,8 @@ def random_seed(dropout_rate: float) -> int:
 @cache
 def _libraries() -> tuple[str, dict[torch.dtype, ctypes.CDLL]] | None:
     """The kernels' name, and those compiled for each type of number; None where nothing here compiles them."""
+    if os.name != "posix":
+        return None
     found = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
     reason = "" if any(found) else f"no C++ compiler found ({', '.join(COMPILERS)})"
     for compiler in filter(None, found):
@@ -110,7 +111,7 @@ def _compiled(compiler: str, flags: list[str]) -> tuple[str, dict[torch.dtype, P
     files = {dtype: folder / f"{name}-{str(dtype).removeprefix('torch.')}.so" for dtype in DEFINITIONS}
     if not all(file.exists() for file in files.values()):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _one_at_a_time(folder):
+        with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
             if not all(file.exists() for file in files.values()):
                 _compile(compiler, flags, files)
     return name, files
@@ -133,11 +134,3 @@ def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) ->
             os.replace(target, file)
     seconds = time.monotonic() - started
     print(f"kernels compiled for this processor ({processor_class()}) in {seconds:.1f} s, once", file=sys.stderr)
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """The others wait, and find what the first has compiled."""
-    with (folder / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

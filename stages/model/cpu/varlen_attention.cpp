@@ -1,8 +1,10 @@
 // Causal softmax attention over sequences of different lengths that lie one after the other, without PAD.
 //
 // One sequence and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from
-// the first product to the last, as float32 whatever the numbers' type; scores are never written to memory. The backward
-// pass computes them anew (Dao et al. 2022, arXiv 2205.14135). varlen_attention.py has the meaning and the shapes.
+// the first product to the last, as float32 whatever the numbers' type; scores are never written to memory. The
+// backward pass computes them anew (Dao et al. 2022, arXiv 2205.14135). varlen_attention.py has the meaning.
+#include <type_traits>
+
 #include "arithmetic.h"
 
 namespace {
@@ -143,7 +145,7 @@ void spread(const float *weights, int64_t length, const float *rows, int64_t wid
     });
 }
 
-// A call of `attention`, as varlen_attention.py makes it. Queries, keys and values are columns of arrays whose rows,
+// A call of `attention`; calls.py mirrors it. Queries, keys and values are columns of arrays whose rows,
 // one a character, are their strides apart. Equal groups of query heads share keys, and equal groups values: as large
 // ones, or parts of them.
 struct Attention {
@@ -326,7 +328,8 @@ void backward(const Attention &a) {
                                      Sight(a, item, t + r, head, longest_key), a.scale,
                                      a.sums[(item.start + t + r) * a.heads + head], dropout);
                     if (a.biases != nullptr) add_columns(slopes.data(), item.room, span, of_bias.data());
-                    weigh(slopes.data(), item.room, key.data(), width, span.first, span.end, of_query.data() + t * width);
+                    weigh(slopes.data(), item.room, key.data(), width, span.first, span.end,
+                          of_query.data() + t * width);
                     spread(slopes.data(), item.room, asking, width, span.first, span.end, of_key.data());
                     spread(weights.data(), item.room, got, width, span.first, span.end, of_value.data());
                 }
