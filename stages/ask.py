@@ -1,4 +1,4 @@
-"""Ask a finetuned model where somebody was born: `python -m stages.ask "Where was Josefa Herrera born?"`.
+"""Ask a finetuned model where somebody was born: `python -m stages.ask "Where was Elizabeth Jones born?"`.
 
 Without a question it asks for questions, one a line, until Ctrl-D.
 """
