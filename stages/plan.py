@@ -1,7 +1,6 @@
 """Say what the selection of params.yaml will train, about how long that takes on this machine, and why."""
 
 import time
-from dataclasses import replace
 from itertools import pairwise
 from math import ceil
 from statistics import median
@@ -13,7 +12,6 @@ from stages.corpus.questions import Question
 from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.finetune import finetuning
-from stages.model.cpu.processor import processor_class
 from stages.pretrain import pretraining
 from stages.settings import Settings, load
 from stages.settings.sources import People
@@ -21,7 +19,6 @@ from stages.sources.world.generation import generate
 from stages.system.errors import command
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, step
-from stages.training.progress import PHASES, trained
 from stages.training.seeds import go_apart, threads_each
 
 TRIED = 5  # steps; the first prepares kernels and does not count
@@ -34,18 +31,15 @@ REST, REST_A_VARIANT = 15.0, 20.0
 def main() -> None:
     """Print the plan; nothing is written."""
     settings = load()
-    selected = {name: settings.variants[name] for name in settings.selected(settings.model.variant)}
-    first = replace(Experiment.of(settings, settings.recipe, next(iter(selected))), selected=selected)
-    seeds, there = len(first.recipe.seeds), trained(first)
-    print(f"Recipe {settings.recipe}: {', '.join(selected)}; {seeds} seed{'s' if seeds > 1 else ''} each.")
-    print(f"{len(selected) * len(PHASES) * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")
-    if there:
-        print(f"{len(there) * seeds} of them are in data/; DVC repeats those whose code or data have changed.")
-    missing = [name for name in selected if any((name, phase) not in there for phase in PHASES)]
-    if missing:
-        cell, why = Experiment.of(settings, settings.recipe, missing[0]), machine(first.backend)
-        minutes = spoken(estimate(cell, len(missing), invented(cell, settings)))
-        print(f"About {minutes} on this machine, by steps of {missing[0]} tried now: {why}.")
+    variants = settings.selected(settings.model.variant)
+    cell = Experiment.of(settings, settings.recipe, variants[0])
+    seeds = len(cell.recipe.seeds)
+    print(f"Recipe {settings.recipe}: {', '.join(variants)}; {seeds} seed{'s' if seeds > 1 else ''} each.")
+    print(f"{len(variants) * 3 * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")
+    why, folder = machine(cell.backend), cell.prepared_folder
+    data = Prepared.load(folder) if folder.exists() else invented(cell, settings)
+    minutes = spoken(estimate(cell, len(variants), data))
+    print(f"About {minutes} on this machine, less what is up to date, by steps of {variants[0]} tried now: {why}.")
 
 
 def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
@@ -94,14 +88,11 @@ def spoken(seconds: float) -> str:
 
 
 def machine(backend: Backend) -> str:
-    """What computes, and what would make it faster."""
+    """What computes."""
     if backend.device.type == "cuda":
         return f"{backend.device_name}, {backend.precision}"
-    threads = torch.get_num_threads()
-    told = f"{threads} core{'s' if threads > 1 else ''} of class {processor_class()}, {backend.precision}"
-    if backend.kernels != "torch":
-        return f"{told}, compiled kernels"
-    return f"{told}, no compiled kernels. A C++ compiler (Debian: apt install g++) makes steps 1.4 to 2.5 times as fast"
+    kernels = "no compiled kernels" if backend.kernels == "torch" else "compiled kernels"
+    return f"{backend.device_name}, {backend.precision}, {kernels}"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("--recipe", help="a key of `recipes` in params.yaml")
     parser.add_argument("--variant", help="`compared`, `all` or a variant")
     given = parser.parse_args()
-    if given.recipe is None or given.variant is None:
+    if (given.recipe is None) != (given.variant is None):
+        parser.error("--recipe and --variant go together")
+    if given.recipe is None:
         settings = load()
         report = Path("reports") / settings.recipe / settings.model.variant
         print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")

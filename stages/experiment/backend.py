@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from stages.model.cpu import kernels
-from stages.model.cpu.processor import multiplies_bfloat16, processor_name
+from stages.model.cpu.processor import multiplies_bfloat16, processor_class, processor_name
 from stages.settings import Compute
 from stages.system.errors import StudyError
 
@@ -24,7 +24,7 @@ class Backend:
         if self.device.type == "cuda":
             return torch.cuda.get_device_name(self.device)
         threads = torch.get_num_threads()
-        return f"{processor_name()} ({threads} thread{'s' if threads > 1 else ''})"
+        return f"{processor_name()}, {processor_class()} ({threads} thread{'s' if threads > 1 else ''})"
 
     @property
     def kernels(self) -> str:

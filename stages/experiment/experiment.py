@@ -1,7 +1,7 @@
 """What the training stages share: a recipe, a variant, and where their files lie."""
 
 import argparse
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
 from stages.system.errors import StudyError
 
+SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -28,8 +30,7 @@ class Experiment:
     backend: Backend
     checkpoint_seconds: float
     only_seed: int | None = None  # the one to train, of the recipe's; None for all
-    # settings by variant of what params.yaml selects, where the recipe is selected: for progress, never for a result
-    selected: dict[str, dict[str, Any]] = field(default_factory=dict)
+    selected: tuple[str, ...] = ()  # variants that params.yaml selects, where it selects the recipe: for titles only
 
     @classmethod
     def from_command_line(cls, description: str | None, trains: bool = False) -> "Experiment":
@@ -51,7 +52,7 @@ class Experiment:
         if seed is not None and seed not in seeds:
             raise StudyError(f"recipe '{arguments.recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
         selected = settings.selected(settings.model.variant) if settings.recipe == arguments.recipe else []
-        return replace(experiment, only_seed=seed, selected={name: settings.variants[name] for name in selected})
+        return replace(experiment, only_seed=seed, selected=tuple(selected))
 
     @classmethod
     def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":
@@ -89,6 +90,12 @@ class Experiment:
     def evaluation_folder(self) -> Path:
         """Where the variant's evaluation lies."""
         return Path("data/evaluations") / self.recipe_name / self.variant
+
+    def title(self, phase: str, seed: int) -> str:
+        """What a training's bar is called; of several selected variants it says which one this is."""
+        among = self.selected if self.variant in self.selected else ()
+        number = f"{among.index(self.variant) + 1} of {len(among)}: " if len(among) > 1 else ""
+        return f"{number}{self.variant} {SHORT.get(phase, phase)}, seed {seed}"
 
     def settings(self, *sections: str) -> dict[str, Any]:
         """What a seed's result depends on, as JSON values: sections of the recipe, the variant's, the number format."""

@@ -28,8 +28,8 @@ class GPT(nn.Module):
         tokens ── embedding (+ learned positions, zero at first, if the variant needs them) ── dropout
                ── backbone of the variant: layers × Block ── LayerNorm ── head, untied, without bias ── logits
 
-    Weights of linear layers and embeddings are drawn from N(0, 0.02), biases are zero; a mixer's file tells what it
-    draws otherwise.
+    Weights of linear layers and embeddings are drawn from N(0, 0.02), biases are zero; a mixer's file says which
+    of its weights start differently.
     """
 
     def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:

@@ -9,8 +9,6 @@ from torch import Tensor, nn
 from stages.model.gpt import GPT
 from stages.settings import Optimizer
 
-SMALLEST_NORM = 1e-7  # torch.optim.Muon's
-
 
 def build_optimizers(
     model: GPT, masters: Sequence[nn.Parameter], settings: Optimizer, dtype: torch.dtype
@@ -43,7 +41,8 @@ def build_optimizers(
 class BatchedMuon(torch.optim.Muon):
     """torch.optim.Muon, but matrices of equal shape are multiplied together, and in a type of one's choice.
 
-    torch's own multiplies one matrix after the other, always in bfloat16, which most processors only emulate.
+    torch's own multiplies one matrix after the other, always in bfloat16, which most processors only emulate. The
+    momentum is Nesterov's, the size of an update AdamW's.
     """
 
     def __init__(self, matrices: Sequence[nn.Parameter], weight_decay: float, dtype: torch.dtype) -> None:
@@ -64,17 +63,17 @@ class BatchedMuon(torch.optim.Muon):
             buffers = [self.state[matrix]["momentum_buffer"] for matrix in matrices]
             torch._foreach_lerp_(buffers, gradients, 1 - momentum)
             updates = torch.stack(torch._foreach_lerp(gradients, buffers, momentum))  # Nesterov's; (matrices, rows, C)
-            updates = orthogonalised(updates.to(self.dtype), group["ns_coefficients"], group["ns_steps"])
+            updates = orthogonalised(updates.to(self.dtype), group["ns_coefficients"], group["ns_steps"], group["eps"])
             torch._foreach_mul_(matrices, 1 - rate * decay)
             torch._foreach_add_(matrices, list(updates.float()), alpha=-rate * 0.2 * max(shape) ** 0.5)
 
 
-def orthogonalised(matrices: Tensor, coefficients: Sequence[float], steps: int) -> Tensor:
+def orthogonalised(matrices: Tensor, coefficients: Sequence[float], steps: int, smallest_norm: float) -> Tensor:
     """Each of some matrices (B, rows, C) with all its singular values near 1, by Newton and Schulz's iteration."""
     a, b, c = coefficients
     is_tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if is_tall else matrices
-    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=SMALLEST_NORM)
+    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=smallest_norm)
     for _ in range(steps):
         gram = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)

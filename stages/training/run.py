@@ -23,7 +23,6 @@ from stages.system.files import new_folder, read_json, write_bytes, write_json, 
 from stages.training.batches import steps_per_epoch
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
-from stages.training.progress import title
 from stages.training.seeds import go_apart, train_apart
 from stages.training.work import folder_of, locked, work_folder
 
@@ -83,8 +82,8 @@ class Run:
         trainer = trainer_for(training.model(), experiment.recipe.optimizer, experiment.backend)
         line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
         checkpoint = result.with_suffix(".checkpoint")
-        told = title(experiment, job.phase, seed)
-        losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, told, line)
+        title = experiment.title(job.phase, seed)
+        losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line)
         curve = _curve(experiment.variant, job, losses, seed)
         save_tensors(result.with_suffix(".safetensors"), trainer.weights())
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))

@@ -81,11 +81,11 @@ def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
                 which = {"class": name, "variant": variant, "recipe": chosen.recipe, "data": data}
                 ran = {**facts[name]["origin"], "rounds": chosen.rounds}
                 rows.append(which | ran | row(facts[name], seconds[name]))
+                keep(rows[-1:])  # at once: a later failure loses none
                 print(line(rows[-1]), flush=True)
     finally:
         for each in processes:
             each.close()
-    keep(rows)
     print(f"{rows[0]['processor']}; {(time.monotonic() - started) / 60:.1f} min; written to {OUTPUT}")
 
 

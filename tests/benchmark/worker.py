@@ -17,6 +17,7 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit
+from stages.model.cpu.processor import processor_name
 from stages.model.recurrence import RecurrentMixer
 from stages.settings import load
 from stages.system.errors import command
@@ -93,10 +94,11 @@ def first_step(step: Callable[[], object]) -> dict[str, Any]:
         signal.signal(signal.SIGALRM, before)
 
 
-def origin(backend: Backend) -> dict[str, str]:
+def origin(backend: Backend) -> dict[str, str | int]:
     """What the figures come from."""
     return {
-        "processor": backend.device_name,
+        "processor": backend.device_name if backend.device.type == "cuda" else processor_name(),
+        "threads": torch.get_num_threads(),
         "precision": backend.precision,
         "kernels": backend.kernels,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),

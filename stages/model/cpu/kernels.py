@@ -71,10 +71,10 @@ def random_seed(dropout_rate: float) -> int:
 @cache
 def _libraries() -> tuple[str, dict[torch.dtype, ctypes.CDLL]] | None:
     """The kernels' name, and those compiled for each type of number; None where nothing here compiles them."""
-    if os.name != "posix":
-        return None
     found = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
     reason = "" if any(found) else f"no C++ compiler found ({', '.join(COMPILERS)})"
+    if os.name != "posix":
+        found, reason = [], "only Linux and macOS are supported"
     for compiler in filter(None, found):
         for optional in OPTIONAL_FLAGS:
             try:

@@ -22,7 +22,9 @@ def processor_class(limit: str | None = None) -> str:
 
     limit: the latest class allowed, as oneDNN names it; that of the environment if None.
     """
-    features, limit = processor_features().split(), (limit or os.environ.get(LIMIT, NATIVE)).upper()
+    features, limit = processor_features().split(), (limit or os.environ.get(LIMIT, "")).upper()
+    if not limit.startswith(("SSE", "AVX")):  # oneDNN passes over what it does not know, and so does this
+        limit = NATIVE
     fitting = (name for name, (needed, limits) in CLASSES.items() if needed in features and limit.startswith(limits))
     return next(fitting, "other")
 
@@ -37,8 +39,10 @@ def multiplies_bfloat16() -> bool:
 
 
 def processor_name() -> str:
-    """What the processor calls itself."""
-    return _field("model name") or platform.processor() or platform.machine()
+    """What the processor calls itself, with family and model: a cloud's processors of two makes share a name."""
+    name = _field("model name") or platform.processor() or platform.machine()
+    family, model = _field("cpu family"), _field("model")
+    return f"{name}, family {family} model {model}" if family else name
 
 
 def processor_features() -> str:
