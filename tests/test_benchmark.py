@@ -18,18 +18,12 @@ from tests.benchmark.products import linear_weights, product, serial_products, s
 from tests.benchmark.table import HEAD, line, row
 from tests.benchmark.workload import PlainTraining, read_data
 from tests.invented import prepared_like_the_handout
+from tests.model.test_processor import FEATURES
 from tests.project import write_params
 from tests.reference.attention import ATTENTION
 from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS, tiny_model
 
 ON_CPU = SETTINGS.compute.model_copy(update={"device": "cpu"})
-FEATURES = {
-    "amx": "avx2 avx512f avx512vl avx512_bf16 amx_bf16",
-    "avx512-bf16": "avx2 avx512f avx512vl avx512_bf16",
-    "avx512": "avx2 avx512f avx512vl",
-    "float32-avx2": "avx2",
-    "other": "asimd",
-}
 
 
 def be(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

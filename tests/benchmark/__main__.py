@@ -63,7 +63,6 @@ def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
     names, own = chosen_classes(settings.compute, chosen.classes), own_class(settings.compute)
     started, (_, data) = time.monotonic(), read_data(chosen.recipe)
     processes = [ClassProcess(name, chosen.recipe) for name in names]
-    rows: list[dict[str, Any]] = []
     print(f"{data}; seconds a step\n{HEAD}", flush=True)
     try:
         for variant in chosen.variants:
@@ -80,23 +79,23 @@ def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
             for name in names:
                 which = {"class": name, "variant": variant, "recipe": chosen.recipe, "data": data}
                 ran = {**facts[name]["origin"], "rounds": chosen.rounds}
-                rows.append(which | ran | row(facts[name], seconds[name]))
-                keep(rows[-1:])  # at once: a later failure loses none
-                print(line(rows[-1]), flush=True)
+                figures = which | ran | row(facts[name], seconds[name])
+                keep(figures)  # at once: a later failure loses none
+                print(line(figures), flush=True)
     finally:
         for each in processes:
             each.close()
-    print(f"{rows[0]['processor']}; {(time.monotonic() - started) / 60:.1f} min; written to {OUTPUT}")
+    print(f"{figures['processor']}; {(time.monotonic() - started) / 60:.1f} min; written to {OUTPUT}")
 
 
-def keep(rows: list[dict[str, Any]]) -> None:
-    """Write the rows among those that are kept of other processors, classes, recipes and variants."""
+def keep(figures: dict[str, Any]) -> None:
+    """Write a row among those that are kept of other processors, classes, recipes and variants."""
 
     def place(each: dict[str, Any]) -> tuple[str, ...]:
         return each["processor"], each["class"], each["recipe"], each["variant"]
 
     before = read_json(OUTPUT)["rows"] if OUTPUT.exists() else []
-    kept = {place(each): each for each in [*before, *rows]}
+    kept = {place(each): each for each in [*before, figures]}
     write_json(OUTPUT, {"notes": NOTES, "rows": sorted(kept.values(), key=lambda each: place(each)[:3])})
 
 

@@ -121,6 +121,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "variant" in request:
+            sides = None  # its memory is free before the next variant's sides need theirs
             experiment = Experiment.of(settings, recipe, request["variant"])
             sides = Sides(experiment, prepared, request["compiles"], request["evaluates"])
             reply: Any = sides.facts | {"origin": origin(experiment.backend)}

@@ -60,7 +60,7 @@ class PlainTraining:
         self.job = pretraining(experiment, prepared)
         self.spans = experiment.recipe.pretrain.objectives.span_corruption
         self.vocabulary = prepared.vocabulary
-        self.documents = [prepared.vocabulary.decode(prepared.documents[row]) for row in range(self.job.rows)]
+        self.documents = prepared.texts
         self.backend = experiment.backend
         model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(self.backend.device)
         self.trainer = PlainTrainer(model, experiment.recipe.optimizer)
