@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,24 +45,27 @@ class Project:
 
     folder: Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of a command in the clone: nothing of the user's own settings."""
+        someone = {
+            f"GIT_{who}_{what}": "someone@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+        }
+        return environment(
+            DVC_SITE_CACHE_DIR=str(self.folder.parent / "site"),
+            DVC_GLOBAL_CONFIG_DIR=str(self.folder.parent / "global"),
+            DVC_SYSTEM_CONFIG_DIR=str(self.folder.parent / "system"),
+            DVC_NO_ANALYTICS="1",
+            GIT_CONFIG_GLOBAL="/dev/null",
+            **someone,
+        )
+
     def run(self, *command: str, succeeds: bool = True) -> str:
         """Run a command in the clone; what it prints, errors included."""
-        settings = {
-            "DVC_SITE_CACHE_DIR": str(self.folder.parent / "site"),
-            "DVC_GLOBAL_CONFIG_DIR": str(self.folder.parent / "global"),
-            "DVC_SYSTEM_CONFIG_DIR": str(self.folder.parent / "system"),
-            "DVC_NO_ANALYTICS": "1",
-            "GIT_CONFIG_GLOBAL": "/dev/null",
-            **{
-                f"GIT_{who}_{what}": "someone@example.org"
-                for who in ("AUTHOR", "COMMITTER")
-                for what in ("NAME", "EMAIL")
-            },
-        }
         ended = subprocess.run(
             command,
             cwd=self.folder,
-            env=environment(**settings),
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -90,7 +94,7 @@ def trained(output: str) -> list[str]:
     return [name for name in stages_run(output) if name.startswith(("pretrain", "finetune"))]
 
 
-def clone(folder: Path) -> Project:
+def clone(folder: Path, change: Callable[[dict[str, Any]], None] = small) -> Project:
     """Copy what git knows or would add, make the study small, and commit it."""
     folder.mkdir(parents=True)
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -99,7 +103,7 @@ def clone(folder: Path) -> Project:
         if (ROOT / name).is_file() and not name.startswith("tests/"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-    write_params(folder, small)
+    write_params(folder, change)
     project = Project(folder)
     project.run("git", "init", "--quiet")
     project.run("git", "add", "--all")

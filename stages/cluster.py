@@ -1,0 +1,96 @@
+"""Bring all cached stages of the selection up to date on Dask workers; a plain `dvc repro` then trains nothing."""
+
+import argparse
+import contextlib
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+
+from stages.scheduling import home, pool
+from stages.scheduling.lock import entries
+from stages.scheduling.run import carry_out
+from stages.scheduling.schedule import Schedule, Unit, seeds_of
+from stages.scheduling.worker import Clones
+from stages.settings import load
+from stages.system.errors import StudyError, command
+from stages.training.work import WORK, locked
+
+CONNECTED_WITHIN = 20  # seconds
+
+
+@command
+def main() -> None:
+    """Complete what is to do; exit code 1 if something failed."""
+    parser = argparse.ArgumentParser(prog="python -m stages.cluster", description=__doc__)
+    parser.add_argument("target", nargs="?", default="study", help="a stage, as `dvc repro` names it")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--local", type=_count, nargs="?", const=0, metavar="N", help="workers on this machine")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="of a running one, such as tcp://host:8786")
+    where.add_argument("--slurm", type=_count, metavar="N", help="jobs of SLURM, by dask-jobqueue's settings")
+    parser.add_argument("--gpu", action="store_true", help="train only on workers with --resources GPU=1")
+    parser.add_argument("--remote", action="store_true", help="by DVC's remote: workers do not share cache and work/")
+    chosen = parser.parse_args()
+    settings = load()
+    WORK.mkdir(exist_ok=True)
+    with locked(WORK / "cluster.lock"):
+        upstream = home.upstream_of(chosen.target)
+        to_do = home.restore(upstream, chosen.remote)
+        print(f"{len(to_do)} of {len(upstream)} cached stages to do{counted(to_do)}", flush=True)
+        if not to_do:
+            return
+        seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in to_do}
+        current = entries(Path(), [stage for stage in upstream if stage not in to_do])
+        schedule = Schedule(upstream, to_do, current, seeds)
+        gpus = pool.gpus_here(settings.compute) if chosen.local is not None else []
+        with contextlib.ExitStack() as stack:
+            snapshot = stack.enter_context(home.snapshot(chosen.remote))
+            cluster: Any = chosen.scheduler
+            if not cluster:
+                cluster = pool.local(chosen.local, gpus) if chosen.local is not None else pool.slurm(chosen.slurm)
+                stack.enter_context(cluster)
+            client = stack.enter_context(_connected(cluster))
+            carry_out(client, schedule, Clones(snapshot), chosen.gpu or bool(gpus))
+        home.fetch(schedule.entries, chosen.remote)
+        if schedule.failed:
+            lost = ", ".join(unit.name for unit in schedule.left)
+            lost = f"; not run for want of them: {lost}" if lost else ""
+            raise StudyError(f"failed: {', '.join(unit.name for unit in schedule.failed)}{lost}")
+        print("All up to date; `dvc repro` makes the report.")
+
+
+def counted(stages: Iterable[str]) -> str:
+    """How many stages of each kind."""
+    kinds = Counter(Unit(stage).kind for stage in sorted(stages))
+    return "".join(f"{',' if i else ':'} {number} {kind}" for i, (kind, number) in enumerate(kinds.items()))
+
+
+def _connected(cluster: Any) -> Client:
+    """A client, when there are workers.
+
+    Raises:
+        StudyError: nobody answers, or no worker comes.
+    """
+    try:
+        client = Client(cluster, timeout=CONNECTED_WITHIN)
+    except OSError as error:
+        raise StudyError(f"no scheduler answers at {cluster}; start one with `dask scheduler`") from error
+    print("waiting for workers", flush=True)
+    client.wait_for_workers(1)
+    for worker in client.scheduler_info()["workers"].values():
+        threads = worker["nthreads"]
+        print(f"worker   {worker['host']}, {threads} thread{'s' if threads > 1 else ''}", flush=True)
+    return client
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+if __name__ == "__main__":
+    main()

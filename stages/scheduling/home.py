@@ -1,0 +1,128 @@
+"""What is done in one's own clone: which stages are to do, and what the workers get."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import yaml
+
+from stages.scheduling.worker import Snapshot
+from stages.system.errors import StudyError
+from stages.training.work import WORK
+
+REASON = 10  # lines of a failed command's output
+REFUSAL = "#!/bin/sh\nexit 75\n"  # in the place of Python: a stage that would run fails at once
+
+
+def run(*command: str, env: Mapping[str, str] | None = None, folder: Path = Path()) -> str:
+    """Run a command of this Python's environment and give its output.
+
+    Raises:
+        StudyError: it failed; with the last of what it said.
+    """
+    ended = subprocess.run(command, cwd=folder, env=_environment(env or {}), capture_output=True)
+    if ended.returncode:
+        said = (ended.stdout + ended.stderr).decode(errors="replace").strip().splitlines()
+        raise StudyError("\n".join([f"`{' '.join(command[:4])}` failed:", *said[-REASON:]]))
+    return ended.stdout.decode(errors="replace")
+
+
+def upstream_of(target: str) -> dict[str, list[str]]:
+    """The stages with cached outputs that a target needs, itself among them, each with those directly above it.
+
+    Stages with other outputs are reports: `dvc repro` makes them at home.
+
+    Raises:
+        StudyError: DVC knows no such target.
+    """
+    drawn = run("dvc", "dag", "--mermaid", target)
+    names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
+    edges = re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE)
+    found: dict[str, list[str]] = {name: [] for name in names.values() if not _has_flag(name, "cache", False)}
+    for above, below in edges:
+        if names[below] in found:
+            found[names[below]].append(names[above])
+    return found
+
+
+def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
+    """Bring back all that was ever run; returns the stages that are still to do.
+
+    Stages with persistent outputs are run here, with all above them: DVC's run-cache has none of them.
+    """
+    if persistent := [stage for stage in upstream if _has_flag(stage, "persist", True)]:
+        run("dvc", "repro", *persistent)
+    fetch(upstream, remote)
+    with tempfile.TemporaryDirectory() as folder:
+        stub = Path(folder, "python")
+        stub.write_text(REFUSAL, encoding="utf-8")
+        stub.chmod(0o755)
+        path = {"PATH": os.pathsep.join([folder, _environment({})["PATH"]])}
+        command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]  # what the run-cache has is not run
+        subprocess.run(command, env=_environment(path), capture_output=True, check=False)
+    to_do = set(json.loads(run("dvc", "status", "--json", *upstream)))
+    while below := {stage for stage, above in upstream.items() if stage not in to_do and to_do.intersection(above)}:
+        to_do |= below
+    return to_do
+
+
+def fetch(stages: Iterable[str], remote: bool) -> None:
+    """Bring the outputs of stages into this clone."""
+    run("dvc", *(["pull", "--run-cache"] if remote else ["checkout"]), "--quiet", "--allow-missing", *stages)
+
+
+@contextmanager
+def snapshot(remote: bool) -> Iterator[Snapshot]:
+    """The commit of this clone with all that was changed since, params.yaml and files that git would add among it.
+
+    Raises:
+        StudyError: this is not the root of a git repository with a commit.
+    """
+    name = f"study-{uuid4().hex[:12]}"
+    if run("git", "rev-parse", "--show-prefix").strip():
+        raise StudyError("this is not the root of its git repository; the workers clone that")
+    with tempfile.TemporaryDirectory() as folder, io.BytesIO() as packed:
+        run("git", "clone", "--quiet", "--depth=1", "--no-checkout", f"file://{Path.cwd()}", folder)
+        with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+            tar.add(Path(folder, ".git"), ".git")
+        index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}  # the user's index stays as it is
+        run("git", "read-tree", "HEAD", env=index)
+        run("git", "add", "--all", env=index)
+        command = ["git", "diff", "--cached", "--binary", "HEAD"]
+        changes = subprocess.run(command, env=_environment(index), capture_output=True, check=True).stdout
+        git = packed.getvalue()
+    if remote:
+        yield Snapshot(name, git, changes, None, None)
+        return
+    cache = Path(run("dvc", "cache", "dir").strip())
+    cache.mkdir(parents=True, exist_ok=True)
+    token = WORK / name
+    token.touch()
+    try:
+        yield Snapshot(name, git, changes, str(cache), str(WORK.resolve()))
+    finally:
+        token.unlink()
+
+
+def _has_flag(stage: str, flag: str, value: bool) -> bool:
+    """Whether an output of a stage has the flag in dvc.yaml."""
+    file, _, name = stage.rpartition(":")
+    body = yaml.safe_load(Path(file or "dvc.yaml").read_text(encoding="utf-8"))["stages"][name.partition("@")[0]]
+    body = body.get("do", body)
+    outputs: list[Any] = [each for kind in ("outs", "metrics", "plots") for each in body.get(kind, [])]
+    return any(flags.get(flag) is value for each in outputs if isinstance(each, dict) for flags in each.values())
+
+
+def _environment(more: Mapping[str, str]) -> dict[str, str]:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return os.environ | {"PATH": path, "DVC_NO_ANALYTICS": "1", **more}

@@ -1,0 +1,49 @@
+"""Entries of dvc.lock, taken out of one clone and put into another in DVC's own format.
+
+A worker's result is pinned by its entry: it names the outputs by their hashes. DVC's run-cache alone would restore the
+newest run of a stage, which need not be the one that others built on.
+
+A worker gets this module by value and need not have the project: it imports nothing of it.
+"""
+
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+
+def entries(root: Path, stages: Iterable[str]) -> dict[str, str]:
+    """The entries, as YAML, of those stages that have one; a stage's name is `dvc repro`'s: [file:]name."""
+    found = {}
+    for path, those in _by_lock(root, stages).items():
+        if path.exists():
+            lock = YAML().load(path)["stages"]
+            for stage in those:
+                if _name(stage) in lock:
+                    YAML().dump(lock[_name(stage)], text := io.StringIO())
+                    found[stage] = text.getvalue()
+    return found
+
+
+def merge(root: Path, new: Mapping[str, str]) -> None:
+    """Enter these entries in the locks of a clone, in the place of older ones."""
+    for path, those in _by_lock(root, new).items():
+        lock: Any = YAML().load(path) if path.exists() else {"schema": "2.0", "stages": {}}
+        lock["stages"].update({_name(stage): YAML().load(new[stage]) for stage in those})
+        partial = path.with_name(f".{path.name}.partial")
+        YAML().dump(lock, partial)
+        partial.replace(path)
+
+
+def _by_lock(root: Path, stages: Iterable[str]) -> dict[Path, list[str]]:
+    found: dict[Path, list[str]] = {}
+    for stage in stages:
+        file = stage.rpartition(":")[0] or "dvc.yaml"
+        found.setdefault((root / file).with_name("dvc.lock"), []).append(stage)
+    return found
+
+
+def _name(stage: str) -> str:
+    return stage.rpartition(":")[2]

@@ -1,0 +1,54 @@
+"""Where workers come from: this machine, a scheduler that is there already, or a queue of SLURM."""
+
+import logging
+import os
+from typing import Any
+
+import torch
+from dask.system import CPU_COUNT
+from distributed import Nanny, Scheduler, SpecCluster
+
+from stages.settings import Compute
+from stages.system.errors import StudyError
+
+SILENT = logging.CRITICAL  # what matters is told by the one who holds the futures
+GPU = "GPU"  # a resource of workers: `dask worker --resources GPU=1`
+
+
+def gpus_here(compute: Compute) -> list[str]:
+    """The GPUs that trainings on this machine use, as CUDA numbers them."""
+    if compute.device == "cpu":
+        return []
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return shown.split(",") if shown else [str(number) for number in range(torch.cuda.device_count())]
+
+
+def local(number: int, gpus: list[str]) -> SpecCluster:
+    """So many worker processes here, the cores shared among them, each with one GPU where there are some.
+
+    number: 0 for one a GPU, or one a core.
+    """
+    number = number or len(gpus) or CPU_COUNT
+    workers = {}
+    for i in range(number):
+        options: dict[str, Any] = {"nthreads": max(1, CPU_COUNT // number), "memory_limit": 0, "silence_logs": SILENT}
+        if gpus:
+            options |= {"env": {"CUDA_VISIBLE_DEVICES": gpus[i % len(gpus)]}, "resources": {GPU: 1}}
+        workers[i] = {"cls": Nanny, "options": options}
+    scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", "port": 0, "dashboard": False}}
+    return SpecCluster(workers=workers, scheduler=scheduler, silence_logs=SILENT)
+
+
+def slurm(jobs: int) -> Any:
+    """So many jobs, kept up until the work is done, as ~/.config/dask/jobqueue.yaml describes them.
+
+    Raises:
+        StudyError: dask-jobqueue is not installed.
+    """
+    try:
+        from dask_jobqueue import SLURMCluster  # type: ignore[import-not-found]
+    except ImportError:
+        raise StudyError("--slurm needs dask-jobqueue; run `pip install dask-jobqueue`") from None
+    cluster = SLURMCluster()
+    cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)  # a job that ends by its time limit is followed by another
+    return cluster

@@ -1,0 +1,102 @@
+"""Which units of work are ready, and how long the rest will take."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import mean
+
+from stages.settings import Settings
+
+TRAINING = ("pretrain", "finetune", "ablate")  # stages that train
+SEEDED = ("pretrain", "finetune")  # those that `--seed` divides
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A stage, or one seed of it."""
+
+    stage: str  # as `dvc repro` names it
+    seed: int | None = None
+    command: tuple[str, ...] | None = None  # that trains the seed
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        short = self.stage.rpartition(":")[2]
+        return short if self.seed is None else f"{short} seed {self.seed}"
+
+    @property
+    def kind(self) -> str:
+        """Units of one kind take about as long."""
+        kind = self.stage.rpartition(":")[2].partition("@")[0]
+        return kind if self.seed is None else f"{kind} seed"
+
+    @property
+    def trains(self) -> bool:
+        """Whether a GPU is for it."""
+        return self.stage.rpartition(":")[2].partition("@")[0] in TRAINING
+
+
+class Schedule:
+    """The units of all stages to do: the seeds of a stage come first, then the stage, then those below it."""
+
+    def __init__(
+        self,
+        upstream: Mapping[str, list[str]],
+        to_do: Iterable[str],
+        entries: Mapping[str, str],
+        seeds: Mapping[str, list[Unit]],
+    ) -> None:
+        """upstream: the stages directly above each; entries: in the lock, of stages that are up to date."""
+        self.upstream = upstream
+        self.entries = dict(entries)
+        self.failed: list[Unit] = []
+        self.running: list[Unit] = []
+        self._waiting = {stage: [*seeds.get(stage, []), Unit(stage)] for stage in to_do}
+        self._seconds: dict[str, list[float]] = defaultdict(list)
+
+    @property
+    def left(self) -> list[Unit]:
+        """Units that are not done, those that run among them."""
+        return [*self.running, *(unit for units in self._waiting.values() for unit in units)]
+
+    def take_ready(self) -> list[Unit]:
+        """The units that can begin now; they count as running from now on."""
+        ready = []
+        for stage, units in self._waiting.items():
+            if all(above in self.entries for above in self.upstream[stage]):
+                seeds = [unit for unit in units if unit.seed is not None]
+                others = any(unit.stage == stage for unit in (*self.running, *self.failed))
+                ready += seeds or ([] if others else units)
+        for unit in ready:
+            self._waiting[unit.stage].remove(unit)
+        self.running += ready
+        return ready
+
+    def end(self, unit: Unit, entry: str, seconds: float) -> None:
+        """A unit came to its end; entry: of a stage, in the lock."""
+        self.running.remove(unit)
+        self._seconds[unit.kind].append(seconds)
+        if unit.seed is None:
+            self.entries[unit.stage] = entry
+
+    def fail(self, unit: Unit) -> None:
+        """A unit failed: what is below it will not run."""
+        self.running.remove(unit)
+        self.failed.append(unit)
+
+    def seconds_left(self, workers: int) -> tuple[float, bool]:
+        """About how long the rest takes, and whether some of its kinds, not seen yet, were left out."""
+        known = [unit for unit in self.left if unit.kind in self._seconds]
+        return sum(mean(self._seconds[unit.kind]) for unit in known) / max(workers, 1), len(known) < len(self.left)
+
+
+def seeds_of(stage: str, settings: Settings) -> list[Unit]:
+    """The seeds of a stage that trains several, each a unit of its own."""
+    kind, _, cell = stage.rpartition(":")[2].partition("@")
+    for recipe, variant in ((recipe, variant) for recipe in settings.recipes for variant in settings.study.variants):
+        if kind in SEEDED and cell == f"{recipe}-{variant}":
+            seeds = settings.recipe_named(recipe).seeds
+            command = ("python", "-m", f"stages.{kind}", "--recipe", recipe, "--variant", variant, "--seed")
+            return [Unit(stage, seed, (*command, str(seed))) for seed in seeds] if len(seeds) > 1 else []
+    return []

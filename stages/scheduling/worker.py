@@ -1,0 +1,154 @@
+"""What a worker does: it keeps a clone of the project and completes one unit of work at a time in it.
+
+A unit is a stage, or one seed of a stage that trains. A worker gets this module by value and need not have the project:
+it imports nothing of it but `lock`, which comes in the same way.
+"""
+
+import ctypes
+import io
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from distributed import Status, Worker, WorkerPlugin, get_worker
+
+from stages.scheduling.lock import entries, merge
+
+PLACE = "place"  # each worker has one: the units that it completes at once
+TOPIC = "units started"
+RUNNING = (Status.running, Status.paused)
+LOOK_EVERY = 0.2  # seconds
+REASON = 3  # lines of a failed command's output
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A commit, with what was changed since."""
+
+    name: str  # tells it from others; a file of this name in `work` tells a worker that it is the folder meant
+    git: bytes  # the folder .git of a clone of this commit alone, as tar.gz
+    changes: bytes  # a binary diff against the commit
+    cache: str | None  # DVC's cache; None where the workers do not share it and push to a remote
+    work: str | None  # where trainings lie, shared likewise
+
+    def clone(self, folder: Path) -> None:
+        """Make a clone of it."""
+        shutil.rmtree(folder, ignore_errors=True)
+        with tarfile.open(fileobj=io.BytesIO(self.git)) as tar:
+            tar.extractall(folder, filter="data")
+        subprocess.run(["git", "reset", "--quiet", "--hard"], cwd=folder, check=True)
+        if self.changes:
+            subprocess.run(["git", "apply", "--binary", "-"], cwd=folder, input=self.changes, check=True)
+        if self.cache:
+            subprocess.run([_command("dvc"), "cache", "dir", "--quiet", "--local", self.cache], cwd=folder, check=True)
+
+
+class Clones(WorkerPlugin):
+    """Brings a snapshot to every worker, to those that come later, too."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.name = snapshot.name
+
+    async def setup(self, worker: Worker) -> None:
+        """Give the worker its place; the clone is made when the first unit comes.
+
+        Raises:
+            RuntimeError: the worker does not see the shared folders.
+        """
+        self.folder = Path(worker.local_directory) / f"{self.name}-{os.getpid()}"
+        cache, work = self.snapshot.cache, self.snapshot.work
+        if work and not (Path(work, self.snapshot.name).exists() and cache and Path(cache).is_dir()):
+            raise RuntimeError(f"{socket.gethostname()} does not see {work} and {cache}; share them or use --remote")
+        kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access" / "work"
+        self.work = Path(work) if work else kept  # it outlives the worker: a training goes on from its checkpoint
+        self.worker, self.present = worker, dict[str, str]()  # lock entries of the outputs in the clone
+        await worker.set_resources(**{PLACE: 1})
+
+    def teardown(self, worker: Worker) -> None:
+        """Delete the clone."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def complete(self, unit: str, stage: str, above: Mapping[str, str], seed: tuple[str, ...] | None) -> str:
+        """Complete a unit from exactly the outputs that the upstream entries name.
+
+        seed: the command that trains one seed of the stage; None for the whole stage. Returns the stage's entry, an
+        empty text for a seed.
+
+        Raises:
+            RuntimeError: a command failed; with the last of what it said.
+        """
+        self.worker.log_event(TOPIC, {"unit": unit, "worker": self.worker.address.rpartition("/")[2]})
+        log = self.work / "logs" / f"{unit.replace(' ', '-')}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        if not (self.folder / "work").exists():
+            self.snapshot.clone(self.folder)
+            (self.folder / "work").symlink_to(self.work)
+        if new := {name: entry for name, entry in above.items() if self.present.get(name) != entry}:
+            merge(self.folder, new)
+            self._run(log, "dvc", "checkout" if self.snapshot.cache else "pull", "--force", "--quiet", *new)
+            self.present |= new
+        if seed:
+            self._run(log, *seed)
+            return ""
+        self._run(log, "dvc", "repro", "--single-item", stage)
+        if not self.snapshot.cache:
+            self._run(log, "dvc", "push", "--quiet", stage)
+        entry = entries(self.folder, [stage])[stage]
+        self.present[stage] = entry
+        return entry
+
+    def _run(self, log: Path, *command: str) -> None:
+        """Run a command in the clone; it ends when its unit is cancelled or this process dies."""
+        key = get_worker().get_current_task()
+        threads = str(self.worker.state.nthreads)  # Dask sets it to one
+        environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "OMP_NUM_THREADS": threads,
+            "DVC_SITE_CACHE_DIR": str(self.folder / ".dvc" / "tmp" / "site"),
+            "DVC_NO_ANALYTICS": "1",
+        }
+        for name in ("MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            environment.pop(name, None)
+        with log.open("a+", encoding="utf-8") as file:
+            start = file.tell()
+            process = subprocess.Popen(
+                [_command(command[0]), *command[1:]],
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is for the one who holds the futures
+                preexec_fn=_die_with_parent,
+            )
+            while process.poll() is None:
+                task = self.worker.state.tasks.get(key)
+                if task is None or task.state == "cancelled" or self.worker.status not in RUNNING:
+                    process.terminate()
+                    process.wait()
+                time.sleep(LOOK_EVERY)
+            file.seek(start)
+            said = [line for line in file.read().splitlines() if line.strip()]
+        if process.returncode:
+            told = [line for line in said if line.startswith("error: ")] or said[-REASON:]
+            raise RuntimeError("\n".join([*told, f"{socket.gethostname()}: {log}"]))
+
+
+def _command(name: str) -> str:
+    """A command of this Python's environment."""
+    own = Path(sys.executable).with_name(name)
+    return str(own) if own.exists() else name
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG

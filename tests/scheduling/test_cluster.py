@@ -1,0 +1,215 @@
+"""A real cluster as its user meets it: workers that die, a stage that fails, a scheduler that is lost, a change."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from tests.project import write_params
+from tests.test_pipeline import TWO, Project, clone, small, stages_run
+
+PATIENCE = 120.0  # seconds until what is waited for counts as failed
+CLUSTER = (sys.executable, "-m", "stages.cluster")
+CELLS = ("prepare", "pretrain", "finetune", "evaluate")  # what a serial run of the evaluations runs
+BROKEN = "\nraise RuntimeError('this mixer is broken')\n"
+
+
+def two_seeds(content: dict[str, Any]) -> None:
+    """The small study, long enough to kill a worker in the middle of a training."""
+    small(content)
+    content["compute"]["checkpoint_seconds"] = 0.5
+    content["recipes"]["quick"]["seeds"] = [1, 2]
+    content["recipes"]["quick"]["pretrain"]["epochs"] = 60
+
+
+def other_generation(content: dict[str, Any]) -> None:
+    """The same with one setting that only evaluations read."""
+    two_seeds(content)
+    content["recipes"]["quick"]["generation"]["max_characters"] = 12
+
+
+def started(output: str) -> list[str]:
+    """The units that workers began, in order."""
+    return re.findall(r"^started  (.+) on ", output, re.MULTILINE)
+
+
+def until(found: Callable[[], Any]) -> Any:
+    """What is found in the end."""
+    end = time.monotonic() + PATIENCE
+    while not (result := found()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.1)
+    return result
+
+
+@dataclass
+class Workers:
+    """A scheduler and two workers, started by hand in a folder where the project is not."""
+
+    project: Project
+    folder: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self) -> str:
+        """Start them; the scheduler's address."""
+        self.folder.mkdir()
+        file = self.folder / "scheduler.json"
+        self._dask("scheduler", "--scheduler-file", str(file), "--port", "0", "--no-dashboard")
+        address: str = json.loads(until(lambda: file.exists() and file.read_text(encoding="utf-8")))["address"]
+        self._dask("worker", address, "--nworkers", "2", "--nthreads", "1", "--no-dashboard", "--name", "by-hand")
+        return address
+
+    def _dask(self, *arguments: str) -> None:
+        command = [str(Path(sys.executable).with_name("dask")), *arguments]
+        quiet = {"cwd": self.folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.processes.append(subprocess.Popen(command, env=self.project.environment, **quiet))  # type: ignore[call-overload]
+
+    def stop(self) -> None:
+        """End them all."""
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """The command in the clone, while the block runs."""
+    process = subprocess.Popen(
+        [*CLUSTER, *arguments],
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+
+
+def trainer_of(project: Project, variant: str, seed: int) -> psutil.Process:
+    """The process that trains a seed, which has written a checkpoint."""
+    folder = f"work/pretrain-quick-{variant}-*"
+    until(lambda: [*project.folder.glob(f"{folder}/seed-{seed}.checkpoint")])
+    (lock,) = project.folder.glob(f"{folder}/seed-{seed}.lock")
+    return psutil.Process(int(lock.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True)
+class Story:
+    """What became of a clone, and another in which `dvc repro` did everything by itself."""
+
+    project: Project
+    failing: str  # output of the first run: rope is broken, a worker is killed in a training of vanilla
+    lost: str  # of the second: rope is mended, the scheduler is killed
+    last: str  # of the third, with workers of its own
+    repro: str
+    serial: Project
+
+
+@pytest.fixture(scope="module", name="story")
+def story_fixture(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    folder = tmp_path_factory.mktemp("cluster")
+    project = clone(folder / "project", two_seeds)
+    rope = project.folder / "stages" / "mixers" / "rope.py"
+    sound = rope.read_text(encoding="utf-8")
+    workers = Workers(project, folder / "elsewhere")
+    try:
+        address = workers.start()
+        rope.write_text(sound + BROKEN, encoding="utf-8")
+        with running(project, "--scheduler", address) as process:
+            trainer_of(project, "vanilla", 1).parent().send_signal(signal.SIGKILL)
+            failing = process.communicate(timeout=PATIENCE)[0]
+            assert process.returncode == 1, failing
+        rope.write_text(sound, encoding="utf-8")
+        with running(project, "--scheduler", address) as process:
+            trainer_of(project, "rope", 1)
+            workers.processes[0].kill()
+            lost = process.communicate(timeout=PATIENCE)[0]
+            assert process.returncode == 1, lost
+    finally:
+        workers.stop()
+    last = project.run(*CLUSTER, "--local", "2")
+    repro = project.run("dvc", "repro")
+    serial = clone(folder / "serial" / "project", two_seeds)
+    serial.run("dvc", "repro", *(f"stages/dvc.yaml:evaluate@quick-{variant}" for variant in TWO))
+    return Story(project, failing, lost, last, repro, serial)
+
+
+def test_a_killed_workers_training_goes_on_elsewhere_and_nothing_else_runs_again(story: Story) -> None:
+    begun = started(story.failing)
+    assert begun.count("pretrain@quick-vanilla seed 1") == 2
+    assert {unit for unit in begun if begun.count(unit) > 1} == {"pretrain@quick-vanilla seed 1"}
+    log = (story.project.folder / "work/logs/pretrain@quick-vanilla-seed-1.log").read_text(encoding="utf-8")
+    first, second = re.findall(r"\| +(\d+)/\d+ \[00:00<\?", log)
+    assert int(first) == 0 < int(second)
+
+
+def test_what_fails_is_told_with_its_reason_and_the_rest_goes_on(story: Story) -> None:
+    assert "failed   pretrain@quick-rope seed 1:\n" in story.failing
+    assert "this mixer is broken" in story.failing
+    assert str(story.project.folder / "work/logs/pretrain@quick-rope-seed-1.log") in story.failing
+    assert "done     evaluate@quick-vanilla" in story.failing
+    last = story.failing.splitlines()[-1]
+    assert last.startswith("error: failed: ") and "not run for want of them: " in last
+    lost = last.partition("not run for want of them: ")[2].split(", ")
+    assert {"pretrain@quick-rope", "finetune@quick-rope", "evaluate@quick-rope", "compare@quick-rope"} < {*lost}
+    assert not [unit for unit in lost if "vanilla" in unit]
+
+
+def test_a_lost_scheduler_is_told_in_one_line(story: Story) -> None:
+    assert story.lost.splitlines()[-1].startswith("error: the scheduler is gone")
+    assert "Traceback" not in story.lost
+
+
+def test_the_same_command_then_does_only_what_is_left(story: Story) -> None:
+    begun = started(story.last)
+    assert begun and not [unit for unit in begun if "vanilla" in unit or "@" not in unit]
+    assert len(begun) == len({*begun})
+
+
+def test_a_plain_repro_then_trains_nothing(story: Story) -> None:
+    assert stages_run(story.repro) == ["summary_compared@quick", "study"]
+
+
+def test_weights_and_lock_are_those_of_a_serial_repro(story: Story) -> None:
+    folders = [each.folder / "data" / "weights" / "quick" for each in (story.project, story.serial)]
+    ours, theirs = (
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.safetensors")} for folder in folders
+    )
+    assert len(ours) == len(TWO) * 2 * 3 and ours == theirs
+    ours, theirs = (_lock(each) for each in (story.project, story.serial))
+    assert ours == theirs and len(ours) == 1 + 3 * len(TWO)
+
+
+def _lock(project: Project) -> dict[str, Any]:
+    """The cells' entries, without the hashes of folders that hold seconds."""
+    text = (project.folder / "stages" / "dvc.lock").read_text(encoding="utf-8")
+    found = {name: entry for name, entry in yaml.safe_load(text)["stages"].items() if "@quick" in name}
+    for entry in found.values():
+        for each in (*entry["deps"], *entry["outs"]):
+            if each["path"].startswith(("data/weights", "data/evaluations")):
+                del each["md5"], each["size"]
+    return {name: entry for name, entry in found.items() if name.partition("@")[0] in CELLS}
+
+
+def test_an_edited_setting_reruns_what_reads_it_and_no_more(story: Story) -> None:
+    write_params(story.project.folder, other_generation)
+    begun = started(story.project.run(*CLUSTER, "--local", "2"))
+    write_params(story.project.folder, two_seeds)
+    expected = {f"{stage}@quick-{variant}" for stage in ("evaluate", "compare") for variant in TWO}
+    assert {*begun} - {"check"} == expected
+    restored = story.project.run(*CLUSTER, "--local", "2")
+    assert started(restored) == [] and "0 of 12 cached stages to do" in restored

@@ -1,0 +1,81 @@
+"""What is to do, and what the workers get."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stages.scheduling.home import snapshot, upstream_of
+from stages.system.errors import StudyError
+from tests.tiny import ROOT
+
+STAGES = "stages/dvc.yaml:"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
+    return subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(name="repository")
+def repository_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with each kind of change since its commit, and DVC."""
+    folder = tmp_path / "one's own"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    git(folder, "init", "--quiet")
+    subprocess.run(["dvc", "init", "--quiet"], cwd=folder, check=True)
+    (folder / ".gitignore").write_text("ignored\nwork\n", encoding="utf-8")
+    for name in ("kept", "edited", "deleted"):
+        (folder / name).write_text("before\n", encoding="utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+    (folder / "edited").write_text("after\n", encoding="utf-8")
+    (folder / "deleted").unlink()
+    (folder / "binary").write_bytes(bytes(range(256)))
+    (folder / "ignored").write_text("mine alone\n", encoding="utf-8")
+    (folder / "work").mkdir()
+    return folder
+
+
+def test_a_clone_is_the_commit_with_all_changes_and_the_index_stays_as_it_was(repository: Path, tmp_path: Path) -> None:
+    before, there = git(repository, "status", "--porcelain"), tmp_path / "there"
+    with snapshot(remote=False) as taken:
+        taken.clone(there)
+        assert (repository / "work" / taken.name).exists()
+    assert git(repository, "status", "--porcelain") == before and not list((repository / "work").iterdir())
+    assert git(there, "rev-parse", "HEAD") == git(repository, "rev-parse", "HEAD")
+    files = {path.name: path.read_bytes() for path in there.iterdir() if path.is_file() and path.name[0] != "."}
+    assert files == {"kept": b"before\n", "edited": b"after\n", "binary": bytes(range(256))}
+    assert Path(subprocess.run(["dvc", "cache", "dir"], cwd=there, capture_output=True, text=True).stdout.strip()) == (
+        repository / ".dvc" / "cache"
+    )
+
+
+def test_a_folder_below_the_root_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository / "work")
+    with pytest.raises(StudyError, match="root of its git repository"), snapshot(remote=True):
+        pass
+
+
+def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    upstream = upstream_of(f"{STAGES}summary@quick-rope")
+    short = {
+        name.removeprefix(STAGES): [each.removeprefix(STAGES) for each in above] for name, above in upstream.items()
+    }
+    assert {name: set(above) for name, above in short.items()} == {
+        "check": set(),
+        "world": {"check"},
+        "prepare@quick": {"world"},
+        "baseline@quick": {"prepare@quick"},
+        "pretrain@quick-rope": {"prepare@quick"},
+        "finetune@quick-rope": {"prepare@quick", "pretrain@quick-rope"},
+        "evaluate@quick-rope": {"prepare@quick", "pretrain@quick-rope", "finetune@quick-rope"},
+    }
+
+
+def test_an_unknown_target_is_told_in_dvcs_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(StudyError, match="nowhere"):
+        upstream_of("nowhere")
