@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import logging
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,17 +34,17 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="train only on workers with --resources GPU=1")
     parser.add_argument("--remote", action="store_true", help="by DVC's remote: workers do not share cache and work/")
     chosen = parser.parse_args()
+    logging.disable(logging.ERROR)  # Dask's: what matters is told here
     settings = load()
     WORK.mkdir(exist_ok=True)
     with locked(WORK / "cluster.lock"):
         upstream = home.upstream_of(chosen.target)
-        to_do = home.restore(upstream, chosen.remote)
-        print(f"{len(to_do)} of {len(upstream)} cached stages to do{counted(to_do)}", flush=True)
-        if not to_do:
+        stale = home.restore(upstream, chosen.remote)
+        seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in upstream}
+        schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)
+        print(f"{len(stale)} of {len(upstream)} cached stages to do{counted(stale)}", flush=True)
+        if not stale:
             return
-        seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in to_do}
-        current = entries(Path(), [stage for stage in upstream if stage not in to_do])
-        schedule = Schedule(upstream, to_do, current, seeds)
         gpus = pool.gpus_here(settings.compute) if chosen.local is not None else []
         with contextlib.ExitStack() as stack:
             snapshot = stack.enter_context(home.snapshot(chosen.remote))

@@ -56,12 +56,12 @@ def upstream_of(target: str) -> dict[str, list[str]]:
 
 
 def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
-    """Bring back all that was ever run; returns the stages that are still to do.
+    """Bring back all that was ever run; returns the stages that are out of date by themselves.
 
-    Stages with persistent outputs are run here, with all above them: DVC's run-cache has none of them.
+    Run here are stages with nothing above them, which read params.yaml as a whole, and those with persistent outputs,
+    which DVC's run-cache does not have.
     """
-    if persistent := [stage for stage in upstream if _has_flag(stage, "persist", True)]:
-        run("dvc", "repro", *persistent)
+    run("dvc", "repro", *(stage for stage, above in upstream.items() if not above or _has_flag(stage, "persist", True)))
     fetch(upstream, remote)
     with tempfile.TemporaryDirectory() as folder:
         stub = Path(folder, "python")
@@ -70,10 +70,7 @@ def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
         path = {"PATH": os.pathsep.join([folder, _environment({})["PATH"]])}
         command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]  # what the run-cache has is not run
         subprocess.run(command, env=_environment(path), capture_output=True, check=False)
-    to_do = set(json.loads(run("dvc", "status", "--json", *upstream)))
-    while below := {stage for stage, above in upstream.items() if stage not in to_do and to_do.intersection(above)}:
-        to_do |= below
-    return to_do
+    return set(json.loads(run("dvc", "status", "--json", *upstream)))
 
 
 def fetch(stages: Iterable[str], remote: bool) -> None:

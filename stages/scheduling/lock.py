@@ -37,6 +37,14 @@ def merge(root: Path, new: Mapping[str, str]) -> None:
         partial.replace(path)
 
 
+def reads_the_same(entry: str, above: Iterable[str]) -> bool:
+    """Whether what a stage read when its entry was written is what the entries above it name now."""
+    yaml = YAML(typ="safe")
+    made = {out["path"]: out["md5"] for each in above for out in yaml.load(each)["outs"]}
+    read = {dep["path"]: dep.get("md5") for dep in yaml.load(entry)["deps"]}
+    return all(read.get(path) == md5 for path, md5 in made.items())
+
+
 def _by_lock(root: Path, stages: Iterable[str]) -> dict[Path, list[str]]:
     found: dict[Path, list[str]] = {}
     for stage in stages:

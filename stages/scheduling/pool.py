@@ -11,7 +11,7 @@ from distributed import Nanny, Scheduler, SpecCluster
 from stages.settings import Compute
 from stages.system.errors import StudyError
 
-SILENT = logging.CRITICAL  # what matters is told by the one who holds the futures
+IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # it reaches all of a terminal
 GPU = "GPU"  # a resource of workers: `dask worker --resources GPU=1`
 
 
@@ -31,12 +31,17 @@ def local(number: int, gpus: list[str]) -> SpecCluster:
     number = number or len(gpus) or CPU_COUNT
     workers = {}
     for i in range(number):
-        options: dict[str, Any] = {"nthreads": max(1, CPU_COUNT // number), "memory_limit": 0, "silence_logs": SILENT}
+        options: dict[str, Any] = {
+            "nthreads": max(1, CPU_COUNT // number),
+            "memory_limit": 0,
+            "silence_logs": logging.CRITICAL,
+            "preload": [IGNORE_CTRL_C],
+        }
         if gpus:
             options |= {"env": {"CUDA_VISIBLE_DEVICES": gpus[i % len(gpus)]}, "resources": {GPU: 1}}
         workers[i] = {"cls": Nanny, "options": options}
     scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", "port": 0, "dashboard": False}}
-    return SpecCluster(workers=workers, scheduler=scheduler, silence_logs=SILENT)
+    return SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.CRITICAL)
 
 
 def slurm(jobs: int) -> Any:

@@ -86,7 +86,8 @@ def _task(plugin: str, unit: Unit, above: dict[str, str]) -> Any:
 
 
 def _tell_start(event: tuple[float, dict[str, str]]) -> None:
-    print(f"started  {event[1]['unit']} on {event[1]['worker']}", flush=True)
+    address = event[1]["worker"].rpartition("/")[2]  # Dask adds it
+    print(f"started  {event[1]['unit']} on {address}", flush=True)
 
 
 def _tell_end(unit: Unit, seconds: float, schedule: Schedule, workers: int) -> None:

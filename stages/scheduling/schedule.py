@@ -1,10 +1,11 @@
 """Which units of work are ready, and how long the rest will take."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from statistics import mean
 
+from stages.scheduling.lock import reads_the_same
 from stages.settings import Settings
 
 TRAINING = ("pretrain", "finetune", "ablate")  # stages that train
@@ -43,16 +44,20 @@ class Schedule:
     def __init__(
         self,
         upstream: Mapping[str, list[str]],
-        to_do: Iterable[str],
+        stale: Collection[str],
         entries: Mapping[str, str],
         seeds: Mapping[str, list[Unit]],
     ) -> None:
-        """upstream: the stages directly above each; entries: in the lock, of stages that are up to date."""
+        """upstream: the stages directly above each; stale: those out of date by themselves; entries: in the lock."""
+        below = set(stale)
+        while more := {stage for stage, above in upstream.items() if stage not in below and below.intersection(above)}:
+            below |= more
         self.upstream = upstream
-        self.entries = dict(entries)
+        self.entries = {stage: entry for stage, entry in entries.items() if stage not in below}  # of what is done
         self.failed: list[Unit] = []
         self.running: list[Unit] = []
-        self._waiting = {stage: [*seeds.get(stage, []), Unit(stage)] for stage in to_do}
+        self._before = {stage: entries[stage] for stage in below if stage in entries and stage not in stale}
+        self._waiting = {stage: [*seeds.get(stage, []), Unit(stage)] for stage in upstream if stage in below}
         self._seconds: dict[str, list[float]] = defaultdict(list)
 
     @property
@@ -62,9 +67,13 @@ class Schedule:
 
     def take_ready(self) -> list[Unit]:
         """The units that can begin now; they count as running from now on."""
+        while same := [stage for stage in self._before if self._is_ready(stage) and self._is_unchanged(stage)]:
+            for stage in same:  # what lies above it was done anew and came out as before
+                self.entries[stage] = self._before.pop(stage)
+                del self._waiting[stage]
         ready = []
         for stage, units in self._waiting.items():
-            if all(above in self.entries for above in self.upstream[stage]):
+            if self._is_ready(stage):
                 seeds = [unit for unit in units if unit.seed is not None]
                 others = any(unit.stage == stage for unit in (*self.running, *self.failed))
                 ready += seeds or ([] if others else units)
@@ -72,6 +81,12 @@ class Schedule:
             self._waiting[unit.stage].remove(unit)
         self.running += ready
         return ready
+
+    def _is_ready(self, stage: str) -> bool:
+        return all(above in self.entries for above in self.upstream[stage])
+
+    def _is_unchanged(self, stage: str) -> bool:
+        return reads_the_same(self._before[stage], [self.entries[above] for above in self.upstream[stage]])
 
     def end(self, unit: Unit, entry: str, seconds: float) -> None:
         """A unit came to its end; entry: of a stage, in the lock."""

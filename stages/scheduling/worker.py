@@ -86,7 +86,7 @@ class Clones(WorkerPlugin):
         Raises:
             RuntimeError: a command failed; with the last of what it said.
         """
-        self.worker.log_event(TOPIC, {"unit": unit, "worker": self.worker.address.rpartition("/")[2]})
+        self.worker.log_event(TOPIC, {"unit": unit})
         log = self.work / "logs" / f"{unit.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         if not (self.folder / "work").exists():

@@ -1,7 +1,9 @@
 """A real cluster as its user meets it: workers that die, a stage that fails, a scheduler that is lost, a change."""
 
 import json
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +23,7 @@ from tests.test_pipeline import TWO, Project, clone, small, stages_run
 
 PATIENCE = 120.0  # seconds until what is waited for counts as failed
 CLUSTER = (sys.executable, "-m", "stages.cluster")
-CELLS = ("prepare", "pretrain", "finetune", "evaluate")  # what a serial run of the evaluations runs
+CELL = ("pretrain", "finetune", "evaluate")
 BROKEN = "\nraise RuntimeError('this mixer is broken')\n"
 
 
@@ -30,7 +32,7 @@ def two_seeds(content: dict[str, Any]) -> None:
     small(content)
     content["compute"]["checkpoint_seconds"] = 0.5
     content["recipes"]["quick"]["seeds"] = [1, 2]
-    content["recipes"]["quick"]["pretrain"]["epochs"] = 60
+    content["recipes"]["quick"]["pretrain"]["epochs"] = 100
 
 
 def other_generation(content: dict[str, Any]) -> None:
@@ -92,6 +94,7 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
     try:
         yield process
@@ -100,10 +103,10 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
 
 
 def trainer_of(project: Project, variant: str, seed: int) -> psutil.Process:
-    """The process that trains a seed, which has written a checkpoint."""
-    folder = f"work/pretrain-quick-{variant}-*"
-    until(lambda: [*project.folder.glob(f"{folder}/seed-{seed}.checkpoint")])
-    (lock,) = project.folder.glob(f"{folder}/seed-{seed}.lock")
+    """The process that trains a seed, when it has written a checkpoint."""
+    training, now = f"work/pretrain-quick-{variant}-*/seed-{seed}", time.time()
+    until(lambda: [each for each in project.folder.glob(f"{training}.checkpoint") if each.stat().st_mtime > now])
+    (lock,) = project.folder.glob(f"{training}.lock")
     return psutil.Process(int(lock.read_text(encoding="utf-8")))
 
 
@@ -112,9 +115,10 @@ class Story:
     """What became of a clone, and another in which `dvc repro` did everything by itself."""
 
     project: Project
-    failing: str  # output of the first run: rope is broken, a worker is killed in a training of vanilla
-    lost: str  # of the second: rope is mended, the scheduler is killed
-    last: str  # of the third, with workers of its own
+    stopped: str  # output of the first run: Ctrl-C in a training of vanilla
+    failing: str  # of the second: rope is broken, a worker is killed in a training of vanilla
+    lost: str  # of the third: rope is mended, the scheduler is killed
+    last: str  # of the fourth, with workers of its own
     repro: str
     serial: Project
 
@@ -126,6 +130,12 @@ def story_fixture(tmp_path_factory: pytest.TempPathFactory) -> Story:
     rope = project.folder / "stages" / "mixers" / "rope.py"
     sound = rope.read_text(encoding="utf-8")
     workers = Workers(project, folder / "elsewhere")
+    with running(project, "--local", "2", "stages/dvc.yaml:pretrain@quick-vanilla") as process:
+        trainer = trainer_of(project, "vanilla", 1)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        stopped = process.communicate(timeout=PATIENCE)[0]
+        assert process.returncode == 130, stopped
+        trainer.wait(PATIENCE)
     try:
         address = workers.start()
         rope.write_text(sound + BROKEN, encoding="utf-8")
@@ -144,8 +154,13 @@ def story_fixture(tmp_path_factory: pytest.TempPathFactory) -> Story:
     last = project.run(*CLUSTER, "--local", "2")
     repro = project.run("dvc", "repro")
     serial = clone(folder / "serial" / "project", two_seeds)
-    serial.run("dvc", "repro", *(f"stages/dvc.yaml:evaluate@quick-{variant}" for variant in TWO))
-    return Story(project, failing, lost, last, repro, serial)
+    serial.run("dvc", "repro", "stages/dvc.yaml:evaluate@quick-vanilla")
+    return Story(project, stopped, failing, lost, last, repro, serial)
+
+
+def test_ctrl_c_is_told_in_one_line_and_leaves_a_checkpoint(story: Story) -> None:
+    assert story.stopped.splitlines()[-1].startswith("stopped; trainings leave their checkpoints")
+    assert "Traceback" not in story.stopped
 
 
 def test_a_killed_workers_training_goes_on_elsewhere_and_nothing_else_runs_again(story: Story) -> None:
@@ -153,8 +168,8 @@ def test_a_killed_workers_training_goes_on_elsewhere_and_nothing_else_runs_again
     assert begun.count("pretrain@quick-vanilla seed 1") == 2
     assert {unit for unit in begun if begun.count(unit) > 1} == {"pretrain@quick-vanilla seed 1"}
     log = (story.project.folder / "work/logs/pretrain@quick-vanilla-seed-1.log").read_text(encoding="utf-8")
-    first, second = re.findall(r"\| +(\d+)/\d+ \[00:00<\?", log)
-    assert int(first) == 0 < int(second)
+    first, second, third = map(int, re.findall(r"\| +(\d+)/\d+ \[00:00<\?", log))
+    assert first == 0 < second <= third  # after Ctrl-C, after the kill
 
 
 def test_what_fails_is_told_with_its_reason_and_the_rest_goes_on(story: Story) -> None:
@@ -185,31 +200,34 @@ def test_a_plain_repro_then_trains_nothing(story: Story) -> None:
 
 
 def test_weights_and_lock_are_those_of_a_serial_repro(story: Story) -> None:
-    folders = [each.folder / "data" / "weights" / "quick" for each in (story.project, story.serial)]
-    ours, theirs = (
-        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.safetensors")} for folder in folders
-    )
-    assert len(ours) == len(TWO) * 2 * 3 and ours == theirs
+    folders = [each.folder / "data" / "weights" / "quick" / "vanilla" for each in (story.project, story.serial)]
+    ours, theirs = ({path.name: path.read_bytes() for path in folder.rglob("*.safetensors")} for folder in folders)
+    assert len(ours) == 2 + 2 * 2 and ours == theirs  # of two seeds: pretrained, and finetuned from either start
     ours, theirs = (_lock(each) for each in (story.project, story.serial))
-    assert ours == theirs and len(ours) == 1 + 3 * len(TWO)
+    assert ours == theirs and len(ours) == 4
 
 
 def _lock(project: Project) -> dict[str, Any]:
-    """The cells' entries, without the hashes of folders that hold seconds."""
+    """The cell's entries, without the hashes of folders that hold seconds."""
     text = (project.folder / "stages" / "dvc.lock").read_text(encoding="utf-8")
-    found = {name: entry for name, entry in yaml.safe_load(text)["stages"].items() if "@quick" in name}
-    for entry in found.values():
+    found = yaml.safe_load(text)["stages"]
+    cell = {name: found[name] for name in ("prepare@quick", *(f"{stage}@quick-vanilla" for stage in CELL))}
+    for entry in cell.values():
         for each in (*entry["deps"], *entry["outs"]):
             if each["path"].startswith(("data/weights", "data/evaluations")):
                 del each["md5"], each["size"]
-    return {name: entry for name, entry in found.items() if name.partition("@")[0] in CELLS}
+    return cell
 
 
 def test_an_edited_setting_reruns_what_reads_it_and_no_more(story: Story) -> None:
     write_params(story.project.folder, other_generation)
     begun = started(story.project.run(*CLUSTER, "--local", "2"))
+    assert {*begun} == {f"{stage}@quick-{variant}" for stage in ("evaluate", "compare") for variant in TWO}
+
+
+def test_what_was_ever_run_is_restored_and_not_run_again(story: Story) -> None:
     write_params(story.project.folder, two_seeds)
-    expected = {f"{stage}@quick-{variant}" for stage in ("evaluate", "compare") for variant in TWO}
-    assert {*begun} - {"check"} == expected
-    restored = story.project.run(*CLUSTER, "--local", "2")
-    assert started(restored) == [] and "0 of 12 cached stages to do" in restored
+    shutil.rmtree(story.project.folder / "work")
+    shutil.rmtree(story.project.folder / "data")
+    output = story.project.run(*CLUSTER, "--local", "2")
+    assert started(output) == [] and "0 of 12 cached stages to do" in output

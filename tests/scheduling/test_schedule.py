@@ -3,6 +3,7 @@
 import random
 
 import pytest
+import yaml
 
 from stages.scheduling.run import duration
 from stages.scheduling.schedule import Schedule, Unit, seeds_of
@@ -15,6 +16,15 @@ PRETRAIN = "stages/dvc.yaml:pretrain@quick-min_gru"
 
 def schedule() -> Schedule:
     return Schedule(UPSTREAM, ["world", "a", "b", "end"], {"check": "entry"}, SEEDS)
+
+
+def entry(made: str, *read: str) -> str:
+    """A lock entry; paths and hashes as path=hash."""
+
+    def listed(*each: str) -> list[dict[str, str]]:
+        return [{"path": pair.partition("=")[0], "md5": pair.partition("=")[2]} for pair in each]
+
+    return str(yaml.safe_dump({"deps": listed("stages/code=1", *read), "outs": listed(made)}))
 
 
 def names(units: list[Unit]) -> list[str]:
@@ -46,6 +56,26 @@ def test_below_a_failed_seed_nothing_runs_but_its_sisters_and_others_do() -> Non
     each.end(ready[2], "entry", 1.0)
     assert each.take_ready() == []
     assert (names(each.failed), names(each.left)) == (["a seed 1"], ["a", "end"])
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_what_reads_an_output_that_came_out_as_before_does_not_run_again(changed: bool) -> None:
+    entries = {
+        "check": entry("checked=1"),
+        "world": entry("world=1", "checked=1"),
+        "a": entry("a=1", "world=1"),
+        "b": entry("b=1", "world=1"),
+        "end": entry("end=1", "a=1", "b=1"),
+    }
+    each = Schedule(UPSTREAM, ["check"], entries, SEEDS)
+    assert names(each.left) == ["check", "world", "a seed 1", "a seed 2", "a", "b", "end"]
+    (check,) = each.take_ready()
+    each.end(check, entry("checked=2" if changed else "checked=1"), 1.0)
+    assert names(each.take_ready()) == (["world"] if changed else [])
+    if changed:
+        each.end(Unit("world"), entries["world"], 1.0)
+        assert each.take_ready() == []
+    assert each.entries.keys() == entries.keys() and each.left == []
 
 
 def test_the_time_left_is_that_of_known_kinds_over_the_workers() -> None:
