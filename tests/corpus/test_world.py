@@ -22,7 +22,7 @@ from stages.sources.world.generation import (
     write,
 )
 from stages.sources.world.lexicon import CULTURES, HOMES, LONDON
-from stages.sources.world.names import VOWELS, enlarged, most_people
+from stages.sources.world.names import MOST_PEOPLE, VOWELS, enlarged
 from stages.sources.world.names import made as made_names
 from stages.system.errors import StudyError
 
@@ -95,6 +95,13 @@ def test_three_hundred_thousand_people_have_such_names_and_each_culture_keeps_it
         assert shares[key] / 300_000 == pytest.approx(
             culture.weight / weight, rel=0.15
         )  # a name that begins another is passed over
+
+
+def test_every_culture_has_spare_names_for_as_many_people_as_are_allowed() -> None:
+    weight = sum(culture.weight for culture in CULTURES.values())
+    for culture in enlarged(MOST_PEOPLE, random.Random(2021)).values():
+        names = len({*culture.given}) * len({*culture.family})
+        assert names >= 1.5 * MOST_PEOPLE * culture.weight / weight
 
 
 @pytest.mark.parametrize("culture", CULTURES)
@@ -187,9 +194,9 @@ def test_nothing_but_the_birth_statement_tells_the_place(large: World, feature: 
 def test_more_than_there_is_is_told_in_one_line() -> None:
     with pytest.raises(StudyError, match=r"^sources\.synthetic\.templates: .*\Z"):
         made(templates=TEMPLATES_AVAILABLE + 1)
-    told = rf"^sources\.synthetic\.people: was {most_people() + 1} in all; allowed: at most {most_people()}\Z"
+    told = rf"^sources\.synthetic\.people: was {MOST_PEOPLE + 1} in all; allowed: at most {MOST_PEOPLE}\Z"
     with pytest.raises(StudyError, match=told):
-        made(most_people() - 1, 1, 1)
+        made(MOST_PEOPLE - 1, 1, 1)
 
 
 def test_written_files_have_the_form_of_the_course_data(tmp_path: Path, world: World) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stages.settings import CORPUS_FILE, QUESTION_FILES, Synthetic
 from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON, LONDON_SHARE, WEIGHTS, Culture
-from stages.sources.world.names import enlarged, most_people
+from stages.sources.world.names import MOST_PEOPLE, enlarged
 from stages.sources.world.pages import biography
 from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_text
@@ -131,13 +131,13 @@ def generate(settings: Synthetic) -> World:
     if sum(sizes) <= NAMES_LISTED:
         with suppress(NoNameLeft):
             return _world(settings, sizes, by_rule=False)
-    elif sum(sizes) > most_people():
-        raise StudyError(f"sources.synthetic.people: was {sum(sizes)} in all; allowed: at most {most_people()}")
+    elif sum(sizes) > MOST_PEOPLE:
+        raise StudyError(f"sources.synthetic.people: was {sum(sizes)} in all; allowed: at most {MOST_PEOPLE}")
     return _world(settings, sizes, by_rule=True)
 
 
 def _world(settings: Synthetic, sizes: Sequence[int], by_rule: bool) -> World:
-    """A world of splits of these sizes, with names by rule among the listed ones of each, or without.
+    """A world of splits of these sizes, with made names among the listed ones of each, or without.
 
     Raises NoNameLeft when the names do not suffice.
     """

@@ -8,15 +8,15 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import product
-from math import ceil, log
+from math import ceil, sqrt
 
 from stages.sources.world.lexicon import CULTURES, HOMES, Culture
 
+MOST_PEOPLE = 2_500_000  # for more the rule does not make names enough in every culture
+SPARE = 1.5  # full names a person, so that no culture's are used up
 VOWELS = "aeiouyàáâãåäèéêëěíîïıòóôõöøőúûüű"
 PARTS = re.compile(f"((?:y|qu)?[^{VOWELS}]*+)(.+)", re.IGNORECASE)  # a name's first consonants, and its rest
-SPARE = 2.0  # full names a person: few are passed over, and no culture's are used up
 
 
 def made(names: Sequence[str]) -> list[str]:
@@ -32,38 +32,17 @@ def made(names: Sequence[str]) -> list[str]:
 
 
 def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
-    """The cultures with enough names for so many people, at most `most_people()`; the made ones among them are drawn.
+    """The cultures with made names among the listed ones, drawn, enough for so many people (at most MOST_PEOPLE).
 
-    Given and family names grow alike: both lists go the same part of the way to all names, in logarithms.
+    Given and family names grow by the same factor.
     """
-
-    def grown(listed: list[str], names: list[str], part: float) -> list[str]:
-        count = ceil(len(listed) * (len(names) / len(listed)) ** part)
-        return listed + rng.sample(names[len(listed) :], min(count, len(names)) - len(listed))
-
+    weights = sum(culture.weight for culture in CULTURES.values())
     cultures = {}
     for key, culture in CULTURES.items():
-        every, wanted = _every_name()[key], SPARE * people * _share(culture)
-        part = max(0.0, log(wanted / culture.full_names) / log(every.full_names / culture.full_names))
-        given, family = grown(culture.given, every.given, part), grown(culture.family, every.family, part)
+        factor = sqrt(max(1.0, SPARE * people * culture.weight / weights / culture.full_names))
+        given, family = (
+            names + rng.sample(made(names), ceil(len(names) * (factor - 1)))
+            for names in (culture.given, culture.family)
+        )
         cultures[key] = replace(culture, given=given, family=family)
     return cultures
-
-
-def most_people() -> int:
-    """For how many the rule has names."""
-    return int(min(culture.full_names / SPARE / _share(culture) for culture in _every_name().values()))
-
-
-def _share(culture: Culture) -> float:
-    """Of the people, those who bear a culture's names."""
-    return culture.weight / sum(each.weight for each in CULTURES.values())
-
-
-@cache
-def _every_name() -> dict[str, Culture]:
-    """The cultures with their listed names, then all that the rule makes of them."""
-    return {
-        key: replace(culture, given=culture.given + made(culture.given), family=culture.family + made(culture.family))
-        for key, culture in CULTURES.items()
-    }
