@@ -27,6 +27,7 @@ class Examples:
         lengths: (B,) characters of each sequence; first_target: (B,) or one position in the sequence before
         which nothing is a target.
         """
+        sequences = sequences.astype(np.int64, copy=False)  # a corpus is of smaller numbers
         positions = np.arange(sequences.shape[1])
         loss_mask = positions >= np.broadcast_to(first_target, len(sequences))[:, None]
         return cls(sequences[:, :-1], np.where(loss_mask, sequences, PAD)[:, 1:], lengths - 1)

@@ -5,11 +5,17 @@ They are found by their form, in all pages alike; nothing here knows of birthpla
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+import numpy as np
+
+from stages.corpus.ragged import Ragged
 
 WORD = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
 ABBREVIATION = re.compile(r"(?:^|[\s.])(?:\w|Jr|Sr|St|Dr|Mr|Mrs)$")
+
+SPAN = np.dtype((np.int32, 2))  # start and end
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,29 @@ def page(document: str) -> Page:
             phrases.append((start, end))
     told = [(start, end) for start, end in phrases if not set(WORD.findall(document[start:end])) <= own]
     return Page(heading, tuple(told or words))
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The parts of many documents, in little memory."""
+
+    headings: np.ndarray  # (documents,)
+    phrases: Ragged  # rows of (phrases, 2)
+
+    @classmethod
+    def of(cls, documents: Iterable[str]) -> "Pages":
+        """Find the parts of each document."""
+        headings = []
+
+        def phrases() -> Iterator[tuple[tuple[int, int], ...]]:
+            for parts in map(page, documents):
+                headings.append(parts.heading)
+                yield parts.phrases
+
+        return cls(phrases=Ragged.gather(phrases(), SPAN), headings=np.array(headings))
+
+    def __getitem__(self, row: int) -> Page:
+        return Page(int(self.headings[row]), tuple((start, end) for start, end in self.phrases[row].tolist()))
 
 
 def shared_by(pages: Iterable[Iterable[str]]) -> Counter[str]:

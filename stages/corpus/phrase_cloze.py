@@ -9,13 +9,15 @@ one before it mostly says where that lies (Peru in `Ulm, Peru`), and is seldom w
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from stages.corpus.example import MASK, Examples
-from stages.corpus.page import Page, page, shared_by
+from stages.corpus.page import Page, Pages, shared_by
 from stages.corpus.prepared import Prepared
+from stages.corpus.ragged import Ragged
 from stages.settings import PhraseCloze
 
 COMMA = re.compile(r"\s*,\s*")
@@ -31,9 +33,8 @@ class PhraseClozes(ABC):
         self.documents = prepared.documents
         self.context = context
         self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
-        self.texts = prepared.texts
-        self.pages = [page(text) for text in self.texts]
-        self.weights = phrase_weights(self.texts, self.pages, prepared.training_answers, settings)
+        self.pages = Pages.of(prepared.each_text())
+        self.weights = Ragged.gather(phrase_weights(prepared, self.pages, settings), np.dtype(np.float64))
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,): targets are the phrase and the ⁇ that closes it."""
@@ -46,15 +47,10 @@ class PhraseClozes(ABC):
         """The cue and the phrase of an example from a document; a page without a phrase gives its name and nothing."""
 
 
-def phrase_weights(
-    texts: list[str], pages: list[Page], answers: frozenset[str], settings: PhraseCloze
-) -> list[np.ndarray]:
-    """The weights of each page's phrases: the chance of each, in proportion to the others of its page.
-
-    texts: the documents, pages: their parts, answers: those of the training questions.
-    """
-    phrases = [[text[slice(*phrase)] for phrase in parts.phrases] for text, parts in zip(texts, pages, strict=True)]
-    frequency = shared_by(phrases)
+def phrase_weights(prepared: Prepared, pages: Pages, settings: PhraseCloze) -> Iterator[list[float]]:
+    """The weights of each page's phrases: the chance of each, in proportion to the others of its page."""
+    answers = prepared.training_answers
+    frequency = shared_by(phrases_of(text, pages[row]) for row, text in enumerate(prepared.each_text()))
 
     def weight(phrase: str, joined: bool) -> float:
         if settings.joined is not None and joined:
@@ -63,10 +59,14 @@ def phrase_weights(
             return settings.answers
         return settings.lone if frequency[phrase] == 1 else float(frequency[phrase]) ** -settings.rarity
 
-    return [
-        np.array([weight(*phrase) for phrase in zip(of_page, joined_by_comma(text, parts), strict=True)])
-        for text, parts, of_page in zip(texts, pages, phrases, strict=True)
-    ]
+    for row, text in enumerate(prepared.each_text()):
+        parts = pages[row]
+        yield [weight(*phrase) for phrase in zip(phrases_of(text, parts), joined_by_comma(text, parts), strict=True)]
+
+
+def phrases_of(text: str, parts: Page) -> list[str]:
+    """The phrases of a page."""
+    return [text[start:end] for start, end in parts.phrases]
 
 
 def joined_by_comma(text: str, parts: Page) -> list[bool]:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
 from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
@@ -47,7 +47,7 @@ class Prepared:
         rows = [(split, q.row, q.question, q.place or "") for split, asked in questions.items() for q in asked]
 
         def encoded(texts: Iterable[str]) -> Ragged:
-            return Ragged.of([vocabulary.encode(text) for text in texts])
+            return Ragged.of([_small(vocabulary.encode(text)) for text in texts])
 
         return cls(
             vocabulary,
@@ -76,15 +76,14 @@ class Prepared:
             StudyError: the folder was not prepared yet, or is damaged.
         """
         encoded, known, asked = (folder / name for name in ("encoded.safetensors", VOCABULARY, "questions.tsv"))
-        with _reading(encoded):
-            arrays = load(encoded.read_bytes())
-            names = {name.rpartition(".")[0] for name in arrays}
-            tables = {
-                name: Ragged(arrays[f"{name}.tokens"].astype(np.int64), arrays[f"{name}.offsets"]) for name in names
-            }
-            documents = tables["documents"]
-            questions = {split: tables[f"{split}.questions"] for split in SPLITS}
-            answers = {split: tables[f"{split}.answers"] for split in SPLITS}
+        with _reading(encoded), safe_open(encoded, framework="numpy") as file:
+
+            def rows(name: str) -> Ragged:
+                return Ragged(_small(file.get_tensor(f"{name}.tokens")), file.get_tensor(f"{name}.offsets"))
+
+            documents = rows("documents")
+            questions = {split: rows(f"{split}.questions") for split in SPLITS}
+            answers = {split: rows(f"{split}.answers") for split in SPLITS}
         with _reading(known):
             vocabulary = Vocabulary.load(known)
             if documents.tokens.max(initial=0) >= len(vocabulary):
@@ -98,7 +97,11 @@ class Prepared:
     @property
     def texts(self) -> list[str]:
         """The documents as text."""
-        return [self.vocabulary.decode(self.documents[row]) for row in range(len(self.documents))]
+        return list(self.each_text())
+
+    def each_text(self) -> Iterator[str]:
+        """The documents as text, one at a time: all of them take ten times the memory."""
+        return (self.vocabulary.decode(self.documents[row].tolist()) for row in range(len(self.documents)))
 
     def of_split(self, split: str) -> pd.DataFrame:
         """The rows of `table` of one split, in order."""
@@ -108,6 +111,11 @@ class Prepared:
     def training_answers(self) -> frozenset[str]:
         """What training questions are answered with."""
         return frozenset(self.of_split("train").place)
+
+
+def _small(numbers: np.ndarray) -> np.ndarray:
+    """The same numbers in as few bytes as the largest needs."""
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:

@@ -31,14 +31,13 @@ class TitleClozes(PhraseClozes):
     def __init__(self, prepared: Prepared, settings: TitleCloze, context: int) -> None:
         super().__init__(prepared, settings, context)
         self.settings = settings
-        self.cumulated = [np.cumsum(of_page) for of_page in self.weights]
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         parts, document, settings = self.pages[row], self.documents[row], self.settings
         name = document[: parts.heading]
         if not parts.phrases:
             return name, document[:0]
-        cumulated = self.cumulated[row]
+        cumulated = np.cumsum(self.weights[row])
         start, end = parts.phrases[np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")]
         end = min(end, start + self.context // 2)
         name = name[: self.context - (end - start) - 1]

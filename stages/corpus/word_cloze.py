@@ -8,14 +8,15 @@ Words that few pages have tell the page, so that its name is not needed; a cue c
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from stages.corpus.page import Page, page, shared_by
+from stages.corpus.page import SPAN, Page, page, shared_by
 from stages.corpus.phrase_cloze import PhraseClozes
 from stages.corpus.prepared import Prepared
+from stages.corpus.ragged import Ragged
 from stages.settings import WordCloze
 
 WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
@@ -39,13 +40,17 @@ class WordClozes(PhraseClozes):
         super().__init__(prepared, settings, context)
         self.settings = settings
         fencing = frozenset[str]() if settings.past_answers else prepared.training_answers
-        common = common_words(self.texts, settings.common_words)
-        self.words: list[list[list[Span]]] = []  # within reach of each phrase of each page
-        for text, parts in zip(self.texts, self.pages, strict=True):
-            fences = fences_of(text, parts, fencing)
-            words = [match.span() for match in WORD.finditer(text, parts.heading)]
-            around = [self._around(phrase, words, fences) for phrase in parts.phrases]
-            self.words.append([[word for word in reach if text[slice(*word)] in common] for reach in around])
+        common = common_words(prepared.each_text(), settings.common_words)
+
+        def within_reach() -> Iterator[list[Span]]:
+            for row, text in enumerate(prepared.each_text()):
+                parts = self.pages[row]
+                fences = fences_of(text, parts, fencing)
+                words = [match.span() for match in WORD.finditer(text, parts.heading)]
+                for phrase in parts.phrases:
+                    yield [word for word in self._around(phrase, words, fences) if text[slice(*word)] in common]
+
+        self.words = Ragged.gather(within_reach(), SPAN)  # of each phrase, page after page
 
     def _around(self, phrase: Span, words: list[Span], fences: list[Span]) -> list[Span]:
         """The words within reach of a phrase, on both sides, up to the nearest fence."""
@@ -60,12 +65,13 @@ class WordClozes(PhraseClozes):
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         document, parts = self.documents[row], self.pages[row]
         name = document[: parts.heading][: self.context - 1]
+        first = self.pages.phrases.offsets[row]
         # the order in which phrases of these weights are drawn one after another: that of exponential waiting times
         # of these rates (Efraimidis & Spirakis 2006). The first is asked for; where a page has no name, the first that
         # has words around it
         for number in np.argsort(generator.exponential(size=len(parts.phrases)) / self.weights[row]):
             answer = document[slice(*parts.phrases[number])][: self.context // 2]
-            words = [document[slice(*word)] for word in self.words[row][number]]
+            words = [document[slice(*word)] for word in self.words[first + number].tolist()]
             cue = self._cue(words, name, self.context - len(answer) - 1, generator)
             if cue:
                 return np.concatenate(cue), answer

@@ -130,5 +130,5 @@ def page_prompts(
 
 def _stranger(facts: Sequence[Fact], number: int) -> str:
     """The name of the first fact after this one, around the end, whose place is another; else its own."""
-    around = [*facts[number:], *facts[:number]]
+    around = (facts[i % len(facts)] for i in range(number, number + len(facts)))
     return next((each.name for each in around if each.place != facts[number].place), facts[number].name)

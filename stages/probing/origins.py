@@ -1,13 +1,15 @@
 """Where an answer can come from: the person's own page, the training answers, other pages, or nowhere."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 
 import pandas as pd
 
 from stages.probing.facts import name_of
 
 
-def origin(answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: str) -> str:
+def origin(
+    answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: Container[str]
+) -> str:
     """Empty, correct, own_page, training_answer, corpus or hallucination: the first that fits an answer.
 
     place: None where nobody knows it; pages: the person's own; corpus: a string that it lacks is a hallucination.
@@ -28,8 +30,9 @@ def dev_origins(
 ) -> pd.DataFrame:
     """The origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin."""
     dev = predictions[predictions.split == "dev"]
+    said = {answer for answer in dev.predicted.unique() if answer in corpus}  # each is looked for once
     found = [
-        origin(answer, place, pages.get(name_of(question), ()), training_answers, corpus)
+        origin(answer, place, pages.get(name_of(question), ()), training_answers, said)
         for answer, place, question in zip(dev.predicted, dev.gold, dev.question, strict=True)
     ]
     return dev[["init", "seed", "row"]].assign(asked="dev", origin=found)

@@ -1,5 +1,7 @@
 """Clozes of capitalised phrases: which phrases a page has, how likely each is asked for, what its cue is made of."""
 
+import gc
+import tracemalloc
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import Mixture
-from stages.corpus.page import Page, page
+from stages.corpus.page import Page, Pages, page
 from stages.corpus.phrase_cloze import joined_by_comma
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
@@ -65,6 +67,41 @@ def test_phrases_are_runs_of_capitalised_words_that_are_not_the_name_else_every_
     assert phrases(document) == ["May", "New Vell", "Ilm", "Østby's Hall"]
     assert phrases("Oda Quill. a painter of birds .") == ["a", "painter", "of", "birds"]
     assert page("1900.") == Page(heading=0, phrases=())
+
+
+def test_pages_kept_in_little_memory_are_the_pages() -> None:
+    documents = [PAGE, "1900.", "Oda Quill. a painter of birds .", "J. R. Senn. In Ulm , Peru .", "Østby of Urr"]
+    kept = Pages.of(iter(documents))
+    assert [kept[row] for row in range(len(documents))] == [page(document) for document in documents]
+
+
+@pytest.mark.parametrize("objective", CLOZES)
+def test_a_training_keeps_no_more_of_a_page_than_a_few_numbers(objective: str) -> None:
+    prepared = Prepared.of([PAGE] * 5000, {"train": TRAIN, "dev": DEV, "test": []})
+    chosen = Objectives.model_validate({objective: CLOZES[objective]})
+    tracemalloc.start()
+    mixture = Mixture(prepared, chosen, context=64)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # numbers of 8 bytes: the name's end and two offsets; of each of two phrases its place, its weight, the offset of
+    # its words and the place of each of five
+    assert 8 * 3 < kept / 5000 < 8 * (3 + 2 * 8) * 1.2
+    assert mixture.draws
+
+
+def test_examples_of_every_objective_are_of_the_numbers_that_torch_reads() -> None:
+    objectives = {name: {name: settings.model_copy()} for name, settings in CLOZES.items()}
+    objectives |= {
+        "span_corruption": {"span_corruption": spans(25, 25)},
+        "causal_lm": {"causal_lm": {"mixture_weight": 1.0}},
+    }
+    prepared = Prepared.of([PAGE], {"train": TRAIN, "dev": DEV, "test": []})
+    for chosen in objectives.values():
+        examples = Mixture(prepared, Objectives.model_validate(chosen), 64).draw(
+            np.zeros(4, np.int64), np.random.default_rng(0)
+        )
+        assert examples.inputs.dtype == examples.targets.dtype == np.int64
 
 
 def test_only_a_comma_joins_two_phrases() -> None:

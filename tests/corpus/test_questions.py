@@ -100,6 +100,16 @@ def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Pat
     pd.testing.assert_frame_equal(read_table(tmp_path / "table.tsv"), table)
 
 
+@pytest.mark.parametrize(("letters", "size"), [(100, 1), (1000, 2)])
+def test_numbers_take_as_many_bytes_as_the_vocabulary_needs_in_memory(tmp_path: Path, letters: int, size: int) -> None:
+    text = "".join(chr(ord("Ā") + letter) for letter in range(letters))
+    prepared = Prepared.of([text], {"train": [], "dev": [], "test": []})
+    prepared.save(tmp_path)
+    for each in (prepared, Prepared.load(tmp_path)):
+        assert each.documents.tokens.itemsize == size
+        assert each.texts == [text]
+
+
 @pytest.mark.parametrize(
     ("name", "damage"),
     [

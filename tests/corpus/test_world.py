@@ -1,16 +1,29 @@
 """The generated world keeps its promises: form, sizes, shares, and nothing that gives a birthplace away."""
 
+import hashlib
+import random
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from stages.settings import Synthetic
-from stages.sources.world.generation import NAMES_AVAILABLE, TEMPLATES_AVAILABLE, Person, World, generate, write
+from stages.sources.world.generation import (
+    NAMES_LISTED,
+    TEMPLATES_AVAILABLE,
+    NameRegister,
+    Person,
+    World,
+    generate,
+    write,
+)
 from stages.sources.world.lexicon import CULTURES, HOMES, LONDON
+from stages.sources.world.names import MOST_PEOPLE, VOWELS, enlarged
+from stages.sources.world.names import made as made_names
 from stages.system.errors import StudyError
 
 
@@ -60,10 +73,83 @@ def test_places_and_personal_names_are_no_parts_of_places() -> None:
 
 
 def test_twenty_thousand_people_have_names_of_which_none_begins_with_another() -> None:
-    names = sorted(person.name for person in made(20_000).people)
-    assert len(set(names)) == 20_300
+    names = [person.name for person in made(20_000).people]
+    assert len(names) == 20_300
+    assert not beginning_with_another(names)
+
+
+def beginning_with_another(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Names of which one begins with the other, or is it."""
     # in sorted order a name that begins others stands directly before one of them
-    assert not [pair for pair in pairwise(names) if pair[1].startswith(pair[0])]
+    return [pair for pair in pairwise(sorted(names)) if pair[1].startswith(pair[0])]
+
+
+def test_three_hundred_thousand_people_have_such_names_and_each_culture_keeps_its_share() -> None:
+    rng = random.Random(2021)
+    names = NameRegister(enlarged(300_000, rng), rng)
+    drawn = [names.draw(None) for _ in range(300_000)]
+    assert not beginning_with_another(f"{given} {family}" for _, given, family in drawn)
+    weight = sum(culture.weight for culture in CULTURES.values())
+    shares = Counter(culture for culture, _, _ in drawn)
+    for key, culture in CULTURES.items():
+        assert shares[key] / 300_000 == pytest.approx(
+            culture.weight / weight, rel=0.15
+        )  # a name that begins another is passed over
+
+
+def test_every_culture_has_spare_names_for_as_many_people_as_are_allowed() -> None:
+    weight = sum(culture.weight for culture in CULTURES.values())
+    for culture in enlarged(MOST_PEOPLE, random.Random(2021)).values():
+        names = len({*culture.given}) * len({*culture.family})
+        assert names >= 1.5 * MOST_PEOPLE * culture.weight / weight
+
+
+@pytest.mark.parametrize("culture", CULTURES)
+def test_made_names_are_the_first_consonants_of_one_listed_name_and_the_rest_of_another(culture: str) -> None:
+    for listed in (CULTURES[culture].given, CULTURES[culture].family):
+        names = made_names(listed)
+        assert len(names) > 4 * len(listed)
+        assert len({*names, *listed}) == len(names) + len(set(listed))
+        beginnings = {name[:end] for name in listed for end in range(1, len(name)) if is_vowel(name[end])}
+        rests = {name[start:].lower() for name in listed for start in range(len(name)) if is_vowel(name[start])}
+        for name in names:
+            cuts = [i for i in range(1, len(name)) if name[:i] in beginnings and name[i:] in rests]
+            assert any(not any(map(is_vowel, name[1:cut])) for cut in cuts) or name.startswith("Qu")
+            assert name.istitle() and len(name) <= max(map(len, listed))
+            assert not [place for place in HOMES if place in name or name in place.split()]
+
+
+def is_vowel(letter: str) -> bool:
+    """Whether a letter without its accents is a, e, i, o, u or y."""
+    return unicodedata.normalize("NFD", {"ø": "o", "ı": "i"}.get(letter.lower(), letter.lower()))[0] in "aeiouy"
+
+
+def test_every_vowel_of_the_lists_is_known() -> None:
+    letters = {letter.lower() for each in CULTURES.values() for name in each.given + each.family for letter in name}
+    assert {letter for letter in letters if is_vowel(letter)} <= set(VOWELS)
+
+
+def test_where_listed_names_do_not_suffice_made_ones_are_among_those_of_each_split() -> None:
+    world = made(NAMES_LISTED // 2, NAMES_LISTED // 2 - 100, 100)
+    listed = {name for culture in CULTURES.values() for name in culture.given}
+    for split in (world.train, world.dev, world.test):
+        share = sum(re.sub(r" [A-Z]\.$", "", person.given) in listed for person in split) / len(split)
+        assert 0.3 < share < 0.9
+
+
+HASHES = {  # of all four files, by seed; of the code before there were made names
+    2021: "005696b2827f2f47a56688c057e525aab9cad842468bb0de2ffa32f12ff62824",
+    4711: "14d95e8e35243993c001cc4a8d0983947326d5d3a9519aaf574a2261a8627ae5",
+}
+
+
+@pytest.mark.parametrize("seed", HASHES)
+def test_a_world_of_listed_names_is_the_same_for_ever(seed: int, tmp_path: Path) -> None:
+    write(made(200, 100, 50, seed=seed, templates=6, distractors=0.3), tmp_path / "world")
+    digest = hashlib.sha256()
+    for path in sorted((tmp_path / "world").iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    assert digest.hexdigest() == HASHES[seed]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.333, 1.0])
@@ -108,8 +194,9 @@ def test_nothing_but_the_birth_statement_tells_the_place(large: World, feature: 
 def test_more_than_there_is_is_told_in_one_line() -> None:
     with pytest.raises(StudyError, match=r"^sources\.synthetic\.templates: .*\Z"):
         made(templates=TEMPLATES_AVAILABLE + 1)
-    with pytest.raises(StudyError, match=r"^sources\.synthetic\.people: .*\Z"):
-        made(NAMES_AVAILABLE)
+    told = rf"^sources\.synthetic\.people: was {MOST_PEOPLE + 1} in all; allowed: at most {MOST_PEOPLE}\Z"
+    with pytest.raises(StudyError, match=told):
+        made(MOST_PEOPLE - 1, 1, 1)
 
 
 def test_written_files_have_the_form_of_the_course_data(tmp_path: Path, world: World) -> None:

@@ -10,19 +10,20 @@ that guesses does no better than one that always answers London.
 """
 
 import random
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from stages.settings import CORPUS_FILE, QUESTION_FILES, Synthetic
 from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON, LONDON_SHARE, WEIGHTS, Culture
+from stages.sources.world.names import MOST_PEOPLE, enlarged
 from stages.sources.world.pages import biography
 from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_text
 
 TEMPLATES_AVAILABLE = len(FORMS)
-NAMES_AVAILABLE = sum(len(culture.given) * len(culture.family) for culture in CULTURES.values())
-
-TOO_MANY = "sources.synthetic.people: there are fewer distinct names; ask for fewer people"
+NAMES_LISTED = sum(culture.full_names for culture in CULTURES.values())
 
 HOME_SHARE = 0.1  # of the people bear a name of their birthplace's culture; more would make names tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
@@ -72,13 +73,18 @@ class World:
         return self.train + self.dev + self.test
 
 
-class NameRegister:
-    """Gives out full names of which none begins with another one."""
+class NoNameLeft(Exception):
+    """Every full name of the cultures is given out."""
 
-    def __init__(self, rng: random.Random) -> None:
+
+class NameRegister:
+    """Gives out full names of the cultures, of which none begins with another one."""
+
+    def __init__(self, cultures: Mapping[str, Culture], rng: random.Random) -> None:
+        self._cultures = cultures
         self._rng = rng
         self._pools: dict[str, list[tuple[str, str]]] = {}
-        for key, culture in CULTURES.items():
+        for key, culture in cultures.items():
             pairs = [(given, family) for given in culture.given for family in culture.family]
             rng.shuffle(pairs)
             self._pools[key] = pairs
@@ -88,17 +94,17 @@ class NameRegister:
     def draw(self, wanted: str | None) -> tuple[str, str, str]:
         """A new person's culture, given and family name; of culture `wanted` if one is left there.
 
-        Raises StudyError when all names are given out.
+        Raises NoNameLeft when all names are given out.
         """
         while keys := [key for key, pairs in self._pools.items() if pairs]:
-            key = wanted if wanted in keys else self._rng.choices(keys, [CULTURES[k].weight for k in keys])[0]
-            given, family = self._extend(CULTURES[key], *self._pools[key].pop())
+            key = wanted if wanted in keys else self._rng.choices(keys, [self._cultures[k].weight for k in keys])[0]
+            given, family = self._extend(self._cultures[key], *self._pools[key].pop())
             name = f"{given} {family}"
             if name not in self._beginnings and not any(name[:end] in self._names for end in range(len(name))):
                 self._names.add(name)
                 self._beginnings.update(name[: end + 1] for end in range(len(name)))
                 return key, given, family
-        raise StudyError(TOO_MANY)
+        raise NoNameLeft
 
     def _extend(self, culture: Culture, given: str, family: str) -> tuple[str, str]:
         if self._rng.random() < culture.initials:
@@ -122,10 +128,21 @@ def generate(settings: Synthetic) -> World:
     sizes = (settings.people.train, settings.people.dev, settings.people.test)
     if settings.templates > TEMPLATES_AVAILABLE:
         raise StudyError(f"sources.synthetic.templates: was {settings.templates}; allowed: 1 to {TEMPLATES_AVAILABLE}")
-    if sum(sizes) > NAMES_AVAILABLE:
-        raise StudyError(TOO_MANY)
+    if sum(sizes) <= NAMES_LISTED:
+        with suppress(NoNameLeft):
+            return _world(settings, sizes, by_rule=False)
+    elif sum(sizes) > MOST_PEOPLE:
+        raise StudyError(f"sources.synthetic.people: was {sum(sizes)} in all; allowed: at most {MOST_PEOPLE}")
+    return _world(settings, sizes, by_rule=True)
+
+
+def _world(settings: Synthetic, sizes: Sequence[int], by_rule: bool) -> World:
+    """A world of splits of these sizes, with made names among the listed ones of each, or without.
+
+    Raises NoNameLeft when the names do not suffice.
+    """
     rng = random.Random(settings.seed)
-    names = NameRegister(rng)
+    names = NameRegister(enlarged(sum(sizes), rng) if by_rule else CULTURES, rng)
     return World(*(_split(size, settings, names, rng) for size in sizes))
 
 

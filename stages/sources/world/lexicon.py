@@ -22,6 +22,11 @@ class Culture:
     doubled: float = 0.0
     link: str = "-"
 
+    @property
+    def full_names(self) -> int:
+        """How many there are of one given and one family name."""
+        return len(self.given) * len(self.family)
+
 
 def _listed(name: str) -> Any:
     return yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
