@@ -26,7 +26,7 @@ CONNECTED_WITHIN = 20  # seconds
 def main() -> None:
     """Complete what is to do; exit code 1 if something failed."""
     parser = argparse.ArgumentParser(prog="python -m stages.cluster", description=__doc__)
-    parser.add_argument("target", nargs="?", default="study", help="a stage, as `dvc repro` names it")
+    parser.add_argument("targets", nargs="*", default=["study"], help="stages, as `dvc repro` names them")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--local", type=_count, nargs="?", const=0, metavar="N", help="workers on this machine")
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a running one, such as tcp://host:8786")
@@ -38,7 +38,7 @@ def main() -> None:
     settings = load()
     WORK.mkdir(exist_ok=True)
     with locked(WORK / "cluster.lock"):
-        upstream = home.upstream_of(chosen.target)
+        upstream = home.upstream_of(chosen.targets)
         stale = home.restore(upstream, chosen.remote)
         seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in upstream}
         schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)

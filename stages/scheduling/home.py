@@ -37,21 +37,22 @@ def run(*command: str, env: Mapping[str, str] | None = None, folder: Path = Path
     return ended.stdout.decode(errors="replace")
 
 
-def upstream_of(target: str) -> dict[str, list[str]]:
-    """The stages with cached outputs that a target needs, itself among them, each with those directly above it.
+def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
+    """The stages with cached outputs that targets need, themselves among them, each with those directly above it.
 
     Stages with other outputs are reports: `dvc repro` makes them at home.
 
     Raises:
         StudyError: DVC knows no such target.
     """
-    drawn = run("dvc", "dag", "--mermaid", target)
-    names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
-    edges = re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE)
-    found: dict[str, list[str]] = {name: [] for name in names.values() if not _has_flag(name, "cache", False)}
-    for above, below in edges:
-        if names[below] in found:
-            found[names[below]].append(names[above])
+    found: dict[str, list[str]] = {}
+    for target in targets:
+        drawn = run("dvc", "dag", "--mermaid", target)
+        names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
+        found |= {name: [] for name in names.values() if not _has_flag(name, "cache", False)}
+        for above, below in re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE):
+            if names[below] in found:
+                found[names[below]].append(names[above])
     return found
 
 

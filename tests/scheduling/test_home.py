@@ -60,7 +60,7 @@ def test_a_folder_below_the_root_is_refused(repository: Path, monkeypatch: pytes
 
 def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    upstream = upstream_of(f"{STAGES}summary@quick-rope")
+    upstream = upstream_of([f"{STAGES}summary@quick-rope", f"{STAGES}world"])
     short = {
         name.removeprefix(STAGES): [each.removeprefix(STAGES) for each in above] for name, above in upstream.items()
     }
@@ -78,4 +78,4 @@ def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: 
 def test_an_unknown_target_is_told_in_dvcs_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     with pytest.raises(StudyError, match="nowhere"):
-        upstream_of("nowhere")
+        upstream_of(["nowhere"])
