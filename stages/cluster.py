@@ -52,7 +52,8 @@ def main() -> None:
             if not cluster:
                 cluster = pool.local(chosen.local, gpus) if chosen.local is not None else pool.slurm(chosen.slurm)
                 stack.enter_context(cluster)
-            client = stack.enter_context(_connected(cluster))
+            client = stack.enter_context(_client(cluster))
+            _await_workers(client)
             carry_out(client, schedule, Clones(snapshot), chosen.gpu or bool(gpus))
         home.fetch(schedule.entries, chosen.remote)
         if schedule.failed:
@@ -68,22 +69,20 @@ def counted(stages: Iterable[str]) -> str:
     return "".join(f"{',' if i else ':'} {number} {kind}" for i, (kind, number) in enumerate(kinds.items()))
 
 
-def _connected(cluster: Any) -> Client:
-    """A client, when there are workers.
-
-    Raises:
-        StudyError: nobody answers, or no worker comes.
-    """
+def _client(cluster: Any) -> Client:
     try:
-        client = Client(cluster, timeout=CONNECTED_WITHIN)
+        return Client(cluster, timeout=CONNECTED_WITHIN)
     except OSError as error:
         raise StudyError(f"no scheduler answers at {cluster}; start one with `dask scheduler`") from error
+
+
+def _await_workers(client: Client) -> None:
+    """Wait for the first worker, and say which there are; more may come later."""
     print("waiting for workers", flush=True)
     client.wait_for_workers(1)
     for worker in client.scheduler_info()["workers"].values():
         threads = worker["nthreads"]
         print(f"worker   {worker['host']}, {threads} thread{'s' if threads > 1 else ''}", flush=True)
-    return client
 
 
 def _count(text: str) -> int:
