@@ -21,7 +21,7 @@ class Backend:
     @property
     def device_name(self) -> str:
         """What the device calls itself."""
-        if self.device.type == "cuda":
+        if self.device.type != "cpu":
             return torch.cuda.get_device_name(self.device)
         threads = torch.get_num_threads()
         return f"{processor_name()}, {processor_class()} ({threads} thread{'s' if threads > 1 else ''})"
@@ -33,13 +33,13 @@ class Backend:
 
     def wait(self) -> None:
         """Until the device has done all that it was given."""
-        if self.device.type == "cuda":
+        if self.device.type != "cpu":
             torch.cuda.synchronize(self.device)
 
     @property
     def rules(self) -> list[str]:
         """What else decides the bits of a result: whether CUDA's sums have a fixed order; a CPU's always have."""
-        fixed = self.device.type == "cuda" and torch.are_deterministic_algorithms_enabled()
+        fixed = self.device.type != "cpu" and torch.are_deterministic_algorithms_enabled()
         return ["deterministic"] if fixed else []
 
     @property

@@ -51,7 +51,7 @@ class GraphTrainer(Trainer):
 
 def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
     """The trainer that is fast on the backend's device."""
-    return (GraphTrainer if backend.device.type == "cuda" else Trainer)(model, settings, backend)
+    return (Trainer if backend.device.type == "cpu" else GraphTrainer)(model, settings, backend)
 
 
 class _Graph:
