@@ -36,6 +36,13 @@ class Backend:
         if self.device.type != "cpu":
             torch.cuda.synchronize(self.device)
 
+    def seed(self, number: int) -> None:
+        """Seed the generator that draws on the device; torch.manual_seed takes 0.1 ms to seed those of all devices."""
+        if self.device.type == "cpu":
+            torch.default_generator.manual_seed(number)
+        else:
+            torch.cuda.manual_seed(number)
+
     @property
     def rules(self) -> list[str]:
         """What else decides the bits of a result: whether CUDA's sums have a fixed order; a CPU's always have."""

@@ -1,11 +1,12 @@
 """Training on a GPU: forward, backward and clipping as one CUDA graph, no waiting for results.
 
 The device would spend most of a step waiting for Python to start its hundreds of kernels. A graph starts them at
-once; it needs the same shapes each time, so each half of a batch is padded to one of a few of them instead of being
-cut by length. PAD carries no loss, so the mathematics is that of the CPU's path.
+once; it needs the same shapes each time, so the parts of a batch are padded to a few of them. PAD carries no loss, so
+the mathematics is that of the CPU's path.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,12 +16,17 @@ from torch.nn import functional as F
 from stages.corpus.example import PAD, Examples, columns
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
+from stages.model.mixer import SequenceMixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
+from stages.training.batches import cheapest_cuts
 from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
 WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspaces
+# what a part costs beside its area, in characters; on paper, for an H100: 0.2 µs a character, 2 µs a kernel
+PART_COST = 512  # its 50 kernels
+SERIAL_PART_COST = 2048  # where the mixer goes through one part after the other, chunk by chunk or step by step
 
 
 class GraphTrainer(Trainer):
@@ -29,13 +35,16 @@ class GraphTrainer(Trainer):
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
         super().__init__(model, settings, backend)
         self.graphs: dict[tuple[tuple[int, ...], ...], _Graph] = {}
+        self.pool: Any = None  # the graphs' memory, one for all: they run one after the other
+        is_serial = any(isinstance(module, SequenceMixer) for module in model.modules())
+        self.part_cost = SERIAL_PART_COST if is_serial else PART_COST
         self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
         for master, buffer in zip(self.masters, self.buffers, strict=True):
             master.grad = buffer
 
     def cut(self, examples: Examples) -> list[Examples]:
-        """The batch's halves, padded to one of few shapes."""
-        return fixed_shapes(examples, self.model.context)
+        """The batch in parts of like lengths, padded to one of few shapes."""
+        return fixed_shapes(examples, self.model.context, self.part_cost)
 
     def take(self, gradients: Sequence[Tensor]) -> None:
         torch._foreach_copy_(tuple(self.buffers), tuple(gradients))
@@ -71,8 +80,9 @@ class _Graph:
                 self._run(trainer)
         torch.cuda.current_stream(device).wait_stream(stream)
         self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
+        with torch.cuda.graph(self.graph, pool=trainer.pool):
             self.loss = self._run(trainer)
+        trainer.pool = self.graph.pool()
         torch.cuda.set_rng_state(drawn, device)  # the first replay drops what any other would
 
     def _run(self, trainer: GraphTrainer) -> Tensor:
@@ -85,22 +95,24 @@ class _Graph:
         """The batch's loss; its gradients are the masters'."""
         self.characters.copy_(characters, non_blocking=True)
         self.graph.replay()
-        return self.loss.clone()
+        return self.loss.clone()  # the next graph to run may write over it
 
 
-def fixed_shapes(examples: Examples, context: int) -> list[Examples]:
-    """The shorter and the longer half of a batch, each padded with PAD.
+def fixed_shapes(examples: Examples, context: int, part_cost: int) -> list[Examples]:
+    """A batch sorted by length and cut into parts, each padded with PAD.
 
-    Packing and columns are multiples of SHAPE_STEP, but no more columns than `context`.
+    Rows and columns of a part are multiples of SHAPE_STEP, but no more columns than `context`. The cuts are those that
+    make the parts' area (rows x columns) least, when each part costs `part_cost` of area beside its own.
     """
     order = np.argsort(examples.lengths, kind="stable")
-    return [_padded(examples, rows, context) for rows in np.array_split(order, 2) if len(rows)]
+    widths = np.minimum(_multiple(examples.lengths[order]), context)  # (B,) ascending
+    ends = cheapest_cuts(widths, part_cost, SHAPE_STEP)
+    return [_padded(examples, order[start:end], int(widths[end - 1])) for start, end in ends]
 
 
-def _padded(examples: Examples, rows: np.ndarray, context: int) -> Examples:
+def _padded(examples: Examples, rows: np.ndarray, width: int) -> Examples:
     """Some rows of a batch in a fixed shape."""
-    width = min(_multiple(examples.lengths[rows].max()), context)
-    missing = _multiple(len(rows)) - len(rows)
+    missing = int(_multiple(len(rows))) - len(rows)
 
     def padded(matrix: np.ndarray) -> np.ndarray:
         return np.pad(columns(matrix[rows], width), ((0, missing), (0, 0)), constant_values=PAD)
@@ -108,9 +120,9 @@ def _padded(examples: Examples, rows: np.ndarray, context: int) -> Examples:
     return Examples(padded(examples.inputs), padded(examples.targets), np.pad(examples.lengths[rows], (0, missing)))
 
 
-def _multiple(count: int) -> int:
-    """The smallest multiple of SHAPE_STEP that is no less."""
-    return -(-int(count) // SHAPE_STEP) * SHAPE_STEP
+def _multiple(counts: Any) -> Any:
+    """The smallest multiple of SHAPE_STEP that is no less, of a number or each of some."""
+    return -(-counts // SHAPE_STEP) * SHAPE_STEP
 
 
 def padded_loss(model: GPT, parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:

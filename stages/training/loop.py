@@ -145,5 +145,5 @@ def examples_of_step(job: Job, seed: int, number: int) -> Examples:
 def step(trainer: Trainer, job: Job, seed: int, number: int) -> torch.Tensor:
     """Step `number` of the job: its rows, its examples, its dropout follow from seed and number alone."""
     examples = examples_of_step(job, seed, number)
-    torch.manual_seed(int(generator(seed, f"{job.phase} dropout", number).integers(2**63)))
+    trainer.backend.seed(int(generator(seed, f"{job.phase} dropout", number).integers(2**63)))
     return trainer.step(trainer.cut(examples), job.rate(number))

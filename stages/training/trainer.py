@@ -23,6 +23,7 @@ class Trainer:
     """
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
+        self.backend = backend
         self.model = model.to(backend.device)
         self.names = [name for name, _ in model.named_parameters()]
         shares_weights = backend.dtype == torch.float32

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -50,10 +50,27 @@ class OnDevice(Tensor):
 class Graph:
     """In the place of torch.cuda.CUDAGraph: the operations of a captured step, run again in the same memory."""
 
+    last: ClassVar["Graph | None"] = None  # to run
+
     def __init__(self) -> None:
         self.operations: list[tuple[Any, Any, Any, Any]] = []  # the function, its arguments and what came out
+        self.memory: list[Graph] = [self]  # with which it shares
+
+    def pool(self) -> list["Graph"]:
+        return self.memory
+
+    def spoil(self) -> None:
+        """Another graph has written over what this one made."""
+        for _, args, kwargs, out in self.operations:
+            read = {each.untyped_storage().data_ptr() for each in _tensors((args, *kwargs.values()))}
+            for each in _tensors(out):
+                if each.is_floating_point() and each.untyped_storage().data_ptr() not in read:
+                    each.fill_(torch.nan)
 
     def replay(self) -> None:
+        if Graph.last is not self and Graph.last in self.memory:
+            Graph.last.spoil()
+        Graph.last = self
         for func, args, kwargs, before in self.operations:
             after = func(*args, **kwargs)
             for old, new in zip(_tensors(before), _tensors(after), strict=True):
@@ -114,8 +131,11 @@ class PretendedGpu(TorchDispatchMode):
                 self.waits.append(f"{func} at {_where()}")
 
     @contextmanager
-    def capture(self, graph: Graph) -> Iterator[None]:
+    def capture(self, graph: Graph, pool: list[Graph] | None = None) -> Iterator[None]:
         """In the place of torch.cuda.graph."""
+        if pool is not None:
+            graph.memory = pool
+            pool.append(graph)
         self.capturing = graph
         try:
             yield
@@ -144,6 +164,7 @@ def pretended_gpu() -> Iterator[PretendedGpu]:
         "current_stream": Stream,
         "synchronize": lambda *device: None,
         "get_device_name": lambda *device: "pretended GPU",
+        "manual_seed": torch.default_generator.manual_seed,
         "get_rng_state": lambda *device: torch.get_rng_state(),
         "set_rng_state": lambda state, *device: torch.set_rng_state(state),
     }

@@ -143,6 +143,20 @@ def test_without_their_copy_a_graph_goes_on_with_the_first_inputs(gpu: Pretended
     assert losses[0] != losses[1] == stale[0] == stale[1]
 
 
+@pytest.mark.parametrize("variant", ["vanilla", "rope", "window", "mqa", "perceiver", "perceiver_ar"])
+def test_attention_is_left_to_the_device(variant: str, gpu: PretendedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    def written_out(*_: object, **__: object) -> None:
+        raise AssertionError("all scores in the memory")
+
+    for module in ("model.attention", "mixers.mqa"):
+        monkeypatch.setattr(f"stages.{module}.attention_weights", written_out)
+    model, tokens = tiny_model(variant, VOCABULARY).to(DEVICE), torch.zeros(2, 20, dtype=torch.long, device=DEVICE)
+    whole = model(tokens).cpu()
+    states = model.empty_states(2, 20)
+    continued = torch.cat([model(part, states) for part in tokens.split([15, 5], dim=1)], dim=1).cpu()
+    torch.testing.assert_close(continued, whole, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("backend", [PRETENDED_FLOAT32, PRETENDED_BFLOAT16], ids=lambda backend: backend.precision)
 def test_the_seed_of_a_step_decides_a_graphs_dropout(backend: Backend, gpu: PretendedGpu) -> None:
     model = tiny_model("rope", VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
