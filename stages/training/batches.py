@@ -80,10 +80,7 @@ class PackedBatch:
 
 
 def cheapest_cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:
-    """The cuts of ascending widths (B,) at multiples of `row_step` that make parts cost least: start and end of each.
-
-    A part costs its area and `part_cost` (dynamic programming).
-    """
+    """The cheapest cuts of ascending widths (B,): start and end of each part (dynamic programming)."""
     ends = [*range(0, len(widths), row_step), len(widths)]
     cheapest: list[tuple[int, int]] = [(0, 0)]  # of the rows before each end: cost, and where the last part starts
     for last in range(1, len(ends)):

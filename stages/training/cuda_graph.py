@@ -5,6 +5,7 @@ once; it needs the same shapes each time, so the parts of a batch are padded to 
 the mathematics is that of the CPU's path.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from tqdm import tqdm
 
 from stages.corpus.example import PAD, Examples, columns
 from stages.experiment.backend import Backend
@@ -20,6 +22,7 @@ from stages.model.mixer import SequenceMixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
 from stages.training.batches import cheapest_cuts
+from stages.training.self_check import fault_of, mark
 from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
@@ -30,12 +33,18 @@ SERIAL_PART_COST = 2048  # where the mixer goes through one part after the other
 
 
 class GraphTrainer(Trainer):
-    """A trainer whose steps are replays of CUDA graphs, one for each combination of shapes."""
+    """A trainer whose steps are replays of CUDA graphs, one for each combination of shapes.
+
+    Where the self-check finds that this device's graphs do not do what they should, its steps are eager.
+    """
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
         super().__init__(model, settings, backend)
         self.graphs: dict[tuple[tuple[int, ...], ...], _Graph] = {}
-        self.pool: Any = None  # the graphs' memory, one for all: they run one after the other
+        self.is_eager = False
+        # the graphs' memory, one for all: they run one after the other
+        self.pool = None if backend.device.type == "cpu" else torch.cuda.graph_pool_handle()
+        self.starts: list[Any] | None = None  # where to note when the device starts each step
         is_serial = any(isinstance(module, SequenceMixer) for module in model.modules())
         self.part_cost = SERIAL_PART_COST if is_serial else PART_COST
         self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
@@ -46,16 +55,25 @@ class GraphTrainer(Trainer):
         """The batch in parts of like lengths, padded to one of few shapes."""
         return fixed_shapes(examples, self.model.context, self.part_cost)
 
-    def take(self, gradients: Sequence[Tensor]) -> None:
-        torch._foreach_copy_(tuple(self.buffers), tuple(gradients))
-
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         shapes = tuple(part.inputs.shape for part in parts)
         pieces = [each.ravel() for part in parts for each in (part.inputs, part.targets)]
         characters = torch.from_numpy(np.concatenate(pieces)).pin_memory()  # they reach the device in one piece
+        if self.starts is not None:
+            self.starts.append(mark())
         if shapes not in self.graphs:
-            self.graphs[shapes] = _Graph(self, shapes, characters)
-        return self.graphs[shapes].replay(characters)
+            graph = _Graph(self, shapes)
+            if not self.is_eager and (fault := fault_of(graph, characters)):
+                self.refuse(fault)
+            self.graphs[shapes] = graph
+        graph = self.graphs[shapes]
+        return (graph.eager if self.is_eager else graph.replay)(characters)[0]
+
+    def refuse(self, fault: str) -> None:
+        """Go on without graphs, and say why."""
+        self.is_eager = True
+        self.graphs.clear()  # and their memory
+        tqdm.write(f"no CUDA graphs from here on, so steps take longer: {fault}", file=sys.stderr)
 
 
 def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
@@ -64,38 +82,46 @@ def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
 
 
 class _Graph:
-    """Gradients of a batch of certain shapes, clipped, captured once and replayed."""
+    """Gradients of a batch of certain shapes, clipped: run eagerly, or captured once and replayed."""
 
-    def __init__(self, trainer: GraphTrainer, shapes: Sequence[tuple[int, ...]], characters: Tensor) -> None:
-        device = trainer.masters[0].device
-        self.characters = characters.to(device)
-        pieces = iter(self.characters.split([rows * width for rows, width in shapes for _ in range(2)]))
+    def __init__(self, trainer: GraphTrainer, shapes: Sequence[tuple[int, ...]]) -> None:
+        self.model, self.masters, self.buffers = trainer.model, trainer.masters, trainer.buffers
+        self.clip, self.pool = trainer.clip, trainer.pool
+        sizes = [rows * width for rows, width in shapes for _ in range(2)]
+        self.characters = torch.zeros(sum(sizes), dtype=torch.long, device=trainer.backend.device)
+        pieces = iter(self.characters.split(sizes))
         self.parts = [(next(pieces).view(shape), next(pieces).view(shape)) for shape in shapes]
-        trainer.model.train()
-        drawn = torch.cuda.get_rng_state(device)
-        stream = torch.cuda.Stream(device)
-        stream.wait_stream(torch.cuda.current_stream(device))
-        with torch.cuda.stream(stream):
-            for _ in range(WARM_UP):
-                self._run(trainer)
-        torch.cuda.current_stream(device).wait_stream(stream)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, pool=trainer.pool):
-            self.loss = self._run(trainer)
-        trainer.pool = self.graph.pool()
-        torch.cuda.set_rng_state(drawn, device)  # the first replay drops what any other would
 
-    def _run(self, trainer: GraphTrainer) -> Tensor:
-        loss = padded_loss(trainer.model, self.parts)
-        trainer.take(torch.autograd.grad(loss, list(trainer.model.parameters())))
-        nn.utils.clip_grad_norm_(trainer.masters, trainer.clip)
-        return loss.detach()
+    def eager(self, characters: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of a batch and the norm of its gradients, which are, clipped, the masters'."""
+        self.characters.copy_(characters, non_blocking=True)
+        return self._run()
 
-    def replay(self, characters: Tensor) -> Tensor:
-        """The batch's loss; its gradients are the masters'."""
+    def replay(self, characters: Tensor) -> tuple[Tensor, Tensor]:
+        """As `eager`, after `capture`."""
         self.characters.copy_(characters, non_blocking=True)
         self.graph.replay()
-        return self.loss.clone()  # the next graph to run may write over it
+        return self.loss.clone(), self.norm.clone()  # the next graph to run may write over them
+
+    def capture(self) -> None:
+        """Capture a step, of whatever characters there are."""
+        own, other = torch.cuda.current_stream(), torch.cuda.Stream()
+        other.wait_stream(own)
+        with torch.cuda.stream(other):
+            for _ in range(WARM_UP):
+                self._run()
+        own.wait_stream(other)
+        self.graph = torch.cuda.CUDAGraph()
+        # the outer block comes back to this stream where a capture that fails does not
+        with torch.cuda.stream(own), torch.cuda.graph(self.graph, pool=self.pool):
+            self.loss, self.norm = self._run()
+
+    def _run(self) -> tuple[Tensor, Tensor]:
+        self.model.train()
+        loss = padded_loss(self.model, self.parts)
+        gradients = torch.autograd.grad(loss, list(self.model.parameters()))
+        torch._foreach_copy_(tuple(self.buffers), gradients)
+        return loss.detach(), nn.utils.clip_grad_norm_(self.masters, self.clip)
 
 
 def fixed_shapes(examples: Examples, context: int, part_cost: int) -> list[Examples]:

@@ -60,13 +60,10 @@ class Trainer:
         """
         self.model.train()
         loss = batch_loss(self.model, parts)
-        self.take(torch.autograd.grad(loss, list(self.model.parameters())))
-        return loss.detach()
-
-    def take(self, gradients: Sequence[Tensor]) -> None:
-        """Make gradients of the model's parameters, in their order, those of the masters."""
+        gradients = torch.autograd.grad(loss, list(self.model.parameters()))
         for master, gradient in zip(self.masters, gradients, strict=True):
             master.grad = gradient.float()
+        return loss.detach()
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         """As `gradients`, which are then scaled down where their norm exceeds the largest allowed."""

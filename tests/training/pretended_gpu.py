@@ -6,7 +6,9 @@ the host reading a value, the host taking part in what is captured. What cuBLAS,
 a real device do it can't show.
 """
 
+import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
@@ -56,9 +58,6 @@ class Graph:
         self.operations: list[tuple[Any, Any, Any, Any]] = []  # the function, its arguments and what came out
         self.memory: list[Graph] = [self]  # with which it shares
 
-    def pool(self) -> list["Graph"]:
-        return self.memory
-
     def spoil(self) -> None:
         """Another graph has written over what this one made."""
         for _, args, kwargs, out in self.operations:
@@ -89,6 +88,7 @@ class PretendedGpu(TorchDispatchMode):
         self.waits: list[str] = []
         self.graphs: list[Graph] = []
         self.capturing: Graph | None = None
+        self.warns = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -129,6 +129,12 @@ class PretendedGpu(TorchDispatchMode):
                 raise RuntimeError(f"{func} needs the host while capturing, at {_where()}")
             if not (kwargs.get("non_blocking") or (name == "copy_" and args[2:] == (True,))):
                 self.waits.append(f"{func} at {_where()}")
+                if self.warns:
+                    warnings.warn_explicit("called a synchronizing CUDA operation", UserWarning, *_line())
+
+    def set_sync_debug_mode(self, mode: str) -> None:
+        """In the place of torch.cuda's."""
+        self.warns = mode == "warn"
 
     @contextmanager
     def capture(self, graph: Graph, pool: list[Graph] | None = None) -> Iterator[None]:
@@ -147,9 +153,24 @@ class PretendedGpu(TorchDispatchMode):
 class Stream:
     """In the place of torch.cuda.Stream: all work is done at once."""
 
-    def __init__(self, *_: Any) -> None: ...
-
     def wait_stream(self, other: "Stream") -> None: ...
+
+    def record_event(self, event: "Event") -> "Event":
+        event.time = time.perf_counter()
+        return event
+
+
+class Event:
+    """In the place of torch.cuda.Event."""
+
+    time: float
+
+    def __init__(self, enable_timing: bool) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+    def elapsed_time(self, end: "Event") -> float:
+        return (end.time - self.time) * 1000
 
 
 @contextmanager
@@ -159,14 +180,17 @@ def pretended_gpu() -> Iterator[PretendedGpu]:
     cuda: dict[str, Callable[..., Any]] = {
         "CUDAGraph": Graph,
         "graph": gpu.capture,
+        "graph_pool_handle": list,
         "Stream": Stream,
+        "Event": Event,
         "stream": lambda stream: nullcontext(),
         "current_stream": Stream,
         "synchronize": lambda *device: None,
         "get_device_name": lambda *device: "pretended GPU",
+        "set_sync_debug_mode": gpu.set_sync_debug_mode,
         "manual_seed": torch.default_generator.manual_seed,
-        "get_rng_state": lambda *device: torch.get_rng_state(),
-        "set_rng_state": lambda state, *device: torch.set_rng_state(state),
+        "get_rng_state": torch.get_rng_state,
+        "set_rng_state": torch.set_rng_state,
     }
     with pytest.MonkeyPatch.context() as patch:
         for name, pretended in cuda.items():
@@ -208,8 +232,13 @@ def _tensors(x: Any) -> list[Tensor]:
     return [x] if isinstance(x, Tensor) else []
 
 
-def _where() -> str:
-    """The line of the project, or of a test, that is at work."""
+def _line() -> tuple[str, int]:
+    """The file and line of the project, or of a test, that is at work."""
     frames = [frame for frame in traceback.extract_stack() if "/torch/" not in frame.filename]
     at = [frame for frame in frames if frame.filename != __file__][-1]
-    return f"{at.filename.rpartition('/')[2]}:{at.lineno}"
+    return at.filename, at.lineno or 0
+
+
+def _where() -> str:
+    file, line = _line()
+    return f"{file.rpartition('/')[2]}:{line}"
