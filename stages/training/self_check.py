@@ -46,7 +46,8 @@ def fault_of(step: Any, characters: Tensor) -> str | None:
         first: BaseException = error
         while first.__context__ is not None:  # the last only says that the capture had failed before
             first = first.__context__
-        return f"its capture failed: {str(first).splitlines()[0]}"
+        reason, *_ = str(first).split("\n")
+        return f"its capture failed: {reason}"
     finally:
         torch.cuda.set_rng_state(drawn)
     if not all(map(isfinite, eager)):

@@ -53,8 +53,8 @@ class Trainer:
         self._copy_masters()
         return loss
 
-    def gradients(self, parts: Sequence[Examples]) -> Tensor:
-        """Set the masters' gradients to those of the batch's loss, and return it.
+    def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
+        """Set the masters' gradients to those of the batch's loss, clipped to the norm allowed; returns the loss.
 
         The loss is the mean over all targets of the batch, in nats a character, however it is cut.
         """
@@ -63,13 +63,8 @@ class Trainer:
         gradients = torch.autograd.grad(loss, list(self.model.parameters()))
         for master, gradient in zip(self.masters, gradients, strict=True):
             master.grad = gradient.float()
-        return loss.detach()
-
-    def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
-        """As `gradients`, which are then scaled down where their norm exceeds the largest allowed."""
-        loss = self.gradients(parts)
         nn.utils.clip_grad_norm_(self.masters, self.clip)
-        return loss
+        return loss.detach()
 
     def weights(self) -> dict[str, Tensor]:
         """The masters by the model's names, float32 on the CPU."""
