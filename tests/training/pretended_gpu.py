@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from stages.experiment.backend import Backend
 
@@ -70,11 +70,12 @@ class Graph:
         if Graph.last is not self and Graph.last in self.memory:
             Graph.last.spoil()
         Graph.last = self
-        for func, args, kwargs, before in self.operations:
-            after = func(*args, **kwargs)
-            for old, new in zip(_tensors(before), _tensors(after), strict=True):
-                if old.data_ptr() != new.data_ptr():  # no view, and not in place
-                    old.copy_(new)
+        with _disable_current_modes():  # these are tensors of the CPU
+            for func, args, kwargs, before in self.operations:
+                after = func(*args, **kwargs)
+                for old, new in zip(_tensors(before), _tensors(after), strict=True):
+                    if old.data_ptr() != new.data_ptr():  # not in place
+                        old.copy_(new)
 
 
 class PretendedGpu(TorchDispatchMode):
@@ -105,7 +106,7 @@ class PretendedGpu(TorchDispatchMode):
         out = func(*args, **kwargs)
         if _name(func) in WITHOUT_CONTENT and out.is_floating_point():
             out.fill_(torch.nan)  # who reads it shall see it
-        if self.capturing is not None:
+        if self.capturing is not None and not func.is_view:  # a view's memory is another's
             self.capturing.operations.append((func, args, kwargs, out))
         if not made_here:
             return out
