@@ -6,6 +6,7 @@ from pathlib import Path
 from safetensors.torch import save
 
 from stages.costing.derivatives import influence, random_backbone
+from stages.experiment.backend import choose_backend
 from stages.model.registry import settings_of
 from stages.settings import load
 from stages.system.errors import command
@@ -24,8 +25,9 @@ def main() -> None:
     own = settings.variants[variant]
     drawn = [own, *(each for each in settings.influence.settings.get(variant, []) if each != own)]
     sections = [settings_of(variant, {variant: each}, model, "influence.settings") for each in drawn]
+    device = choose_backend(settings.compute).device
     matrices = {
-        str(number): influence(random_backbone(variant, model, section), model.context, model.width)
+        str(number): influence(random_backbone(variant, model, section).to(device), model.context, model.width)
         for number, section in enumerate(sections)
     }
     with new_folder(Path("data/influence") / variant) as folder:

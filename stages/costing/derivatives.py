@@ -25,19 +25,20 @@ def influence(backbone: Backbone, context: int, width: int) -> Tensor:
     """The size of each output's derivative by each input: (outputs T, inputs T), float64; 0 is no influence at all.
 
     1 is the size of the identity's, which a residual passes on. Each output is differentiated in a direction drawn for
-    all, v of N(0, 1/C): the expectation of ‖vᵀJ‖² over v is the mean square of J's columns.
+    all, v of N(0, 1/C): the expectation of ‖vᵀJ‖² over v is the mean square of J's columns. The device is the
+    backbone's; draws and result are the CPU's.
     """
-    generator = torch.Generator().manual_seed(1)
-    direction = torch.randn(width, generator=generator, dtype=torch.float64) / width**0.5  # (C,)
+    generator, device = torch.Generator().manual_seed(1), next(backbone.parameters()).device
+    direction = torch.randn(width, generator=generator, dtype=torch.float64).to(device) / width**0.5  # (C,)
     sizes = []
     for outputs in torch.arange(context).split(max(1, CHARACTERS // context)):
-        x = torch.randn(len(outputs), context, width, generator=generator, dtype=torch.float64)  # (B, T, C)
+        x = torch.randn(len(outputs), context, width, generator=generator, dtype=torch.float64).to(device)  # (B, T, C)
         with _double(), _Exact():
             y = backbone(x.requires_grad_().flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
             (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
         largest = derivative.abs().amax(dim=-1, keepdim=True)  # set apart, as squares of small numbers would be 0
         sizes.append(largest[..., 0] * (derivative / largest.clamp_min(1e-300)).norm(dim=-1))
-    return torch.cat(sizes)  # (T, T)
+    return torch.cat(sizes).cpu()  # (T, T)
 
 
 def random_backbone(variant: str, model: Model, settings: Section) -> Backbone:

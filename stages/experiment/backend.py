@@ -1,6 +1,8 @@
 """Where and in which number format to compute."""
 
 import os
+import sys
+import warnings
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +11,8 @@ from stages.model.cpu import kernels
 from stages.model.cpu.processor import multiplies_bfloat16, processor_class, processor_name
 from stages.settings import Compute
 from stages.system.errors import StudyError
+
+TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_DRIVER"  # in the environment of the processes that a process starts
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Backend:
     @property
     def device_name(self) -> str:
         """What the device calls itself."""
-        if self.device.type == "cuda":
+        if self.device.type != "cpu":
             return torch.cuda.get_device_name(self.device)
         threads = torch.get_num_threads()
         return f"{processor_name()}, {processor_class()} ({threads} thread{'s' if threads > 1 else ''})"
@@ -33,13 +37,17 @@ class Backend:
 
     def wait(self) -> None:
         """Until the device has done all that it was given."""
-        if self.device.type == "cuda":
+        if self.device.type != "cpu":
             torch.cuda.synchronize(self.device)
+
+    def seed(self, number: int) -> None:
+        """Seed the generator that draws on the device; torch.manual_seed takes 0.1 ms to seed those of all devices."""
+        (torch.default_generator if self.device.type == "cpu" else torch.cuda).manual_seed(number)
 
     @property
     def rules(self) -> list[str]:
         """What else decides the bits of a result: whether CUDA's sums have a fixed order; a CPU's always have."""
-        fixed = self.device.type == "cuda" and torch.are_deterministic_algorithms_enabled()
+        fixed = self.device.type != "cpu" and torch.are_deterministic_algorithms_enabled()
         return ["deterministic"] if fixed else []
 
     @property
@@ -54,23 +62,35 @@ def choose_backend(compute: Compute) -> Backend:
     Raises:
         StudyError: CUDA is asked for and there is none.
     """
-    if compute.device == "cuda" and not torch.cuda.is_available():
+    finds_cuda, why_not = (False, "") if compute.device == "cpu" else _find_cuda()
+    if compute.device == "cuda" and not finds_cuda:
         raise StudyError(
-            "params.yaml: compute.device: was 'cuda', but torch finds no CUDA device here; use auto or cpu"
+            f"params.yaml: compute.device: was 'cuda', but torch finds no CUDA device here{why_not}; use auto or cpu"
         )
+    if why_not and not os.environ.get(TOLD):
+        os.environ[TOLD] = "yes"
+        print(f"compute.device auto takes the CPU, for torch finds no CUDA device here{why_not}", file=sys.stderr)
     if compute.deterministic != torch.are_deterministic_algorithms_enabled():  # a second of imports, if it is set
         torch.use_deterministic_algorithms(compute.deterministic)
     # nothing here reads what it has not written
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     kernels.use_kernels(compute.kernels == "auto")
-    wants_cuda = compute.device in ("auto", "cuda") and torch.cuda.is_available()
-    if wants_cuda:
+    if finds_cuda:
         _choose_cuda_kernels()
-    device = torch.device("cuda" if wants_cuda else "cpu")
+    device = torch.device("cuda" if finds_cuda else "cpu")
     if compute.precision == "auto":
-        fast = torch.cuda.is_bf16_supported(including_emulation=False) if wants_cuda else multiplies_bfloat16()
+        fast = torch.cuda.is_bf16_supported(including_emulation=False) if finds_cuda else multiplies_bfloat16()
         return Backend(device, torch.bfloat16 if fast else torch.float32)
     return Backend(device, getattr(torch, compute.precision))
+
+
+def _find_cuda() -> tuple[bool, str]:
+    """Whether torch finds a CUDA device; if not, what it says of a driver that it can't use, in brackets."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = torch.cuda.is_available()
+    said = [str(each.message).partition(". ")[0] for each in warned]
+    return found, f" ({said[0]})" if said and not found else ""
 
 
 def _choose_cuda_kernels() -> None:

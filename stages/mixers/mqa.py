@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from stages.model.attention import attend
 from stages.model.cache import KeyValueCache
 from stages.model.cpu.fused import attention_weights
 from stages.model.cpu.heads import merge_heads, split_heads
@@ -47,6 +48,8 @@ class Mixer(BaseMixer):
         if state is not None:
             k, v, visible = state.extend(k, v)
         B, nh, T, hs = q.shape
+        if not q.is_cpu:
+            return attend(q, k.expand(-1, nh, -1, -1), v.expand(-1, nh, -1, -1), self.dropout_rate, visible=visible)
         scores = q.reshape(B, nh * T, hs) @ k[:, 0].transpose(-2, -1)  # (B, nh·T, S): one product for all heads
         scores = scores.view(B, nh, T, -1)
         weights = attention_weights(scores, hs**-0.5, self.dropout_rate, visible=visible)  # (B, nh, T, S)

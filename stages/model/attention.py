@@ -102,7 +102,10 @@ def attend(
     bfloat16 backward at these lengths (measured with torch 2.13). Where the machine has a compiler, `attend_varlen`
     does whole sequences in half of that again.
     """
-    if q.is_cuda and (window is None or visible is not None):
+    if not q.is_cpu:
+        if window is not None and visible is None:
+            within = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device)
+            visible = within.tril().triu(1 - window)  # (T, S): a band, in place of scores of all pairs
         return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate, is_causal=visible is None)
     scores = q @ k.transpose(-2, -1)  # (B, nh, T, S)
     return attention_weights(scores, q.shape[-1] ** -0.5, dropout_rate, window, visible) @ v

@@ -3,9 +3,8 @@
 from typing import Any
 
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from stages.model.cpu.fused import add_dropout, layer_norm, linear_gelu
+from stages.model.cpu.fused import add_dropout, add_linear, layer_norm, linear_gelu
 from stages.model.mixer import Mixer
 from stages.model.packing import Packing
 from stages.settings import Model
@@ -42,4 +41,4 @@ class Block(nn.Module):
         x = add_dropout(x, mixed, None, dropout_rate)
         h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)
         h = linear_gelu(h, self.expand.weight, self.expand.bias)  # (N, 4C)
-        return add_dropout(x, F.linear(h, self.contract.weight), self.contract.bias, dropout_rate)
+        return add_linear(x, h, self.contract.weight, self.contract.bias, dropout_rate)

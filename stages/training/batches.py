@@ -47,7 +47,7 @@ def split_by_length(examples: Examples, part_cost: int = PART_COST, row_step: in
     return [
         Examples(columns(examples.inputs[rows], width), columns(examples.targets[rows], width), examples.lengths[rows])
         for rows, width in (
-            (order[start:end], int(widths[end - 1])) for start, end in _cuts(widths, part_cost, row_step)
+            (order[start:end], int(widths[end - 1])) for start, end in cheapest_cuts(widths, part_cost, row_step)
         )
     ]
 
@@ -79,7 +79,7 @@ class PackedBatch:
         return cls(inputs, targets, each, None if loss_mask.all() else np.flatnonzero(loss_mask))
 
 
-def _cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:
+def cheapest_cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:
     """The cheapest cuts of ascending widths (B,): start and end of each part (dynamic programming)."""
     ends = [*range(0, len(widths), row_step), len(widths)]
     cheapest: list[tuple[int, int]] = [(0, 0)]  # of the rows before each end: cost, and where the last part starts

@@ -1,106 +1,144 @@
 """Training on a GPU: forward, backward and clipping as one CUDA graph, no waiting for results.
 
 The device would spend most of a step waiting for Python to start its hundreds of kernels. A graph starts them at
-once; it needs the same shapes each time, so each half of a batch is padded to one of a few of them instead of being
-cut by length. PAD carries no loss, so the mathematics is that of the CPU's path.
+once; it needs the same shapes each time, so the parts of a batch are padded to a few of them. PAD carries no loss, so
+the mathematics is that of the CPU's path.
 """
 
+import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from tqdm import tqdm
 
 from stages.corpus.example import PAD, Examples, columns
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
+from stages.model.mixer import SequenceMixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
+from stages.training.batches import cheapest_cuts
+from stages.training.self_check import fault_of, mark
 from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
 WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspaces
+# what a part costs beside its area, in characters; on paper, for an H100: 0.2 µs a character, 2 µs a kernel
+PART_COST = 512  # its 50 kernels
+SERIAL_PART_COST = 2048  # where the mixer goes through one part after the other, chunk by chunk or step by step
 
 
 class GraphTrainer(Trainer):
-    """A trainer whose steps are replays of CUDA graphs, one for each combination of shapes."""
+    """A trainer whose steps are replays of CUDA graphs, one for each combination of shapes.
+
+    Where the self-check finds that this device's graphs do not do what they should, its steps are eager.
+    """
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
         super().__init__(model, settings, backend)
         self.graphs: dict[tuple[tuple[int, ...], ...], _Graph] = {}
+        self.is_eager = False
+        # the graphs' memory, one for all: they run one after the other
+        self.pool = None if backend.device.type == "cpu" else torch.cuda.graph_pool_handle()
+        self.starts: list[Any] | None = None  # where to note when the device starts each step
+        is_serial = any(isinstance(module, SequenceMixer) for module in model.modules())
+        self.part_cost = SERIAL_PART_COST if is_serial else PART_COST
         self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
         for master, buffer in zip(self.masters, self.buffers, strict=True):
             master.grad = buffer
 
     def cut(self, examples: Examples) -> list[Examples]:
-        """The batch's halves, padded to one of few shapes."""
-        return fixed_shapes(examples, self.model.context)
-
-    def take(self, gradients: Sequence[Tensor]) -> None:
-        torch._foreach_copy_(tuple(self.buffers), tuple(gradients))
+        """The batch in parts of like lengths, padded to one of few shapes."""
+        return fixed_shapes(examples, self.model.context, self.part_cost)
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         shapes = tuple(part.inputs.shape for part in parts)
         pieces = [each.ravel() for part in parts for each in (part.inputs, part.targets)]
         characters = torch.from_numpy(np.concatenate(pieces)).pin_memory()  # they reach the device in one piece
+        if self.starts is not None:
+            self.starts.append(mark())
         if shapes not in self.graphs:
-            self.graphs[shapes] = _Graph(self, shapes, characters)
-        return self.graphs[shapes].replay(characters)
+            graph = _Graph(self, shapes)
+            if not self.is_eager and (fault := fault_of(graph, characters)):
+                self.refuse(fault)
+            self.graphs[shapes] = graph
+        graph = self.graphs[shapes]
+        return (graph.eager if self.is_eager else graph.replay)(characters)[0]
+
+    def refuse(self, fault: str) -> None:
+        """Go on without graphs, and say why."""
+        self.is_eager = True
+        self.graphs.clear()  # and their memory
+        tqdm.write(f"no CUDA graphs from here on, so steps take longer: {fault}", file=sys.stderr)
 
 
 def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
     """The trainer that is fast on the backend's device."""
-    return (GraphTrainer if backend.device.type == "cuda" else Trainer)(model, settings, backend)
+    return (Trainer if backend.device.type == "cpu" else GraphTrainer)(model, settings, backend)
 
 
 class _Graph:
-    """Gradients of a batch of certain shapes, clipped, captured once and replayed."""
+    """Gradients of a batch of certain shapes, clipped: run eagerly, or captured once and replayed."""
 
-    def __init__(self, trainer: GraphTrainer, shapes: Sequence[tuple[int, ...]], characters: Tensor) -> None:
-        device = trainer.masters[0].device
-        self.characters = characters.to(device)
-        pieces = iter(self.characters.split([rows * width for rows, width in shapes for _ in range(2)]))
+    def __init__(self, trainer: GraphTrainer, shapes: Sequence[tuple[int, ...]]) -> None:
+        self.model, self.masters, self.buffers = trainer.model, trainer.masters, trainer.buffers
+        self.clip, self.pool = trainer.clip, trainer.pool
+        sizes = [rows * width for rows, width in shapes for _ in range(2)]
+        self.characters = torch.zeros(sum(sizes), dtype=torch.long, device=trainer.backend.device)
+        pieces = iter(self.characters.split(sizes))
         self.parts = [(next(pieces).view(shape), next(pieces).view(shape)) for shape in shapes]
-        trainer.model.train()
-        drawn = torch.cuda.get_rng_state(device)
-        stream = torch.cuda.Stream(device)
-        stream.wait_stream(torch.cuda.current_stream(device))
-        with torch.cuda.stream(stream):
-            for _ in range(WARM_UP):
-                self._run(trainer)
-        torch.cuda.current_stream(device).wait_stream(stream)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            self.loss = self._run(trainer)
-        torch.cuda.set_rng_state(drawn, device)  # the first replay drops what any other would
 
-    def _run(self, trainer: GraphTrainer) -> Tensor:
-        loss = padded_loss(trainer.model, self.parts)
-        trainer.take(torch.autograd.grad(loss, list(trainer.model.parameters())))
-        nn.utils.clip_grad_norm_(trainer.masters, trainer.clip)
-        return loss.detach()
+    def eager(self, characters: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of a batch and the norm of its gradients, which are, clipped, the masters'."""
+        self.characters.copy_(characters, non_blocking=True)
+        return self._run()
 
-    def replay(self, characters: Tensor) -> Tensor:
-        """The batch's loss; its gradients are the masters'."""
+    def replay(self, characters: Tensor) -> tuple[Tensor, Tensor]:
+        """As `eager`, after `capture`."""
         self.characters.copy_(characters, non_blocking=True)
         self.graph.replay()
-        return self.loss.clone()
+        return self.loss.clone(), self.norm.clone()  # the next graph to run may write over them
+
+    def capture(self) -> None:
+        """Capture a step, of whatever characters there are."""
+        own, other = torch.cuda.current_stream(), torch.cuda.Stream()
+        other.wait_stream(own)
+        with torch.cuda.stream(other):
+            for _ in range(WARM_UP):
+                self._run()
+        own.wait_stream(other)
+        self.graph = torch.cuda.CUDAGraph()
+        # the outer block comes back to this stream where a capture that fails does not
+        with torch.cuda.stream(own), torch.cuda.graph(self.graph, pool=self.pool):
+            self.loss, self.norm = self._run()
+
+    def _run(self) -> tuple[Tensor, Tensor]:
+        self.model.train()
+        loss = padded_loss(self.model, self.parts)
+        gradients = torch.autograd.grad(loss, list(self.model.parameters()))
+        torch._foreach_copy_(tuple(self.buffers), gradients)
+        return loss.detach(), nn.utils.clip_grad_norm_(self.masters, self.clip)
 
 
-def fixed_shapes(examples: Examples, context: int) -> list[Examples]:
-    """The shorter and the longer half of a batch, each padded with PAD.
+def fixed_shapes(examples: Examples, context: int, part_cost: int) -> list[Examples]:
+    """A batch sorted by length and cut into parts, each padded with PAD.
 
-    Packing and columns are multiples of SHAPE_STEP, but no more columns than `context`.
+    Rows and columns of a part are multiples of SHAPE_STEP, but no more columns than `context`. The cuts are those that
+    make the parts' area (rows x columns) least, when each part costs `part_cost` of area beside its own.
     """
     order = np.argsort(examples.lengths, kind="stable")
-    return [_padded(examples, rows, context) for rows in np.array_split(order, 2) if len(rows)]
+    widths = np.minimum(_multiple(examples.lengths[order]), context)  # (B,) ascending
+    ends = cheapest_cuts(widths, part_cost, SHAPE_STEP)
+    return [_padded(examples, order[start:end], int(widths[end - 1])) for start, end in ends]
 
 
-def _padded(examples: Examples, rows: np.ndarray, context: int) -> Examples:
+def _padded(examples: Examples, rows: np.ndarray, width: int) -> Examples:
     """Some rows of a batch in a fixed shape."""
-    width = min(_multiple(examples.lengths[rows].max()), context)
-    missing = _multiple(len(rows)) - len(rows)
+    missing = int(_multiple(len(rows))) - len(rows)
 
     def padded(matrix: np.ndarray) -> np.ndarray:
         return np.pad(columns(matrix[rows], width), ((0, missing), (0, 0)), constant_values=PAD)
@@ -108,9 +146,9 @@ def _padded(examples: Examples, rows: np.ndarray, context: int) -> Examples:
     return Examples(padded(examples.inputs), padded(examples.targets), np.pad(examples.lengths[rows], (0, missing)))
 
 
-def _multiple(count: int) -> int:
-    """The smallest multiple of SHAPE_STEP that is no less."""
-    return -(-int(count) // SHAPE_STEP) * SHAPE_STEP
+def _multiple(counts: Any) -> Any:
+    """The smallest multiple of SHAPE_STEP that is no less, of a number or each of some."""
+    return -(-counts // SHAPE_STEP) * SHAPE_STEP
 
 
 def padded_loss(model: GPT, parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:

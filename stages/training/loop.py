@@ -19,6 +19,7 @@ from stages.system.lifetime import stop_requests
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.schedule import learning_rate
+from stages.training.self_check import Watch
 from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
@@ -93,6 +94,7 @@ def train(
         trainer.restore(tensors)
         done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
     keep_free_memory()
+    watch = Watch(trainer, title, job.steps - done)
     written = time.monotonic()
     started = written - seconds
     fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
@@ -118,7 +120,8 @@ def train(
     bar = tqdm(total=job.steps, initial=done, desc=title, bar_format=BAR, mininterval=often, position=line)
     with bar, stop_requests() as stop:
         while done < job.steps and not stop.requested():
-            fresh.append(step(trainer, job, seed, done))
+            with watch.step():
+                fresh.append(step(trainer, job, seed, done))
             done += 1
             bar.update()
             if done % RELEASE_EVERY == 0:
@@ -145,5 +148,5 @@ def examples_of_step(job: Job, seed: int, number: int) -> Examples:
 def step(trainer: Trainer, job: Job, seed: int, number: int) -> torch.Tensor:
     """Step `number` of the job: its rows, its examples, its dropout follow from seed and number alone."""
     examples = examples_of_step(job, seed, number)
-    torch.manual_seed(int(generator(seed, f"{job.phase} dropout", number).integers(2**63)))
+    trainer.backend.seed(int(generator(seed, f"{job.phase} dropout", number).integers(2**63)))
     return trainer.step(trainer.cut(examples), job.rate(number))

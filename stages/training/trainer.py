@@ -23,6 +23,7 @@ class Trainer:
     """
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
+        self.backend = backend
         self.model = model.to(backend.device)
         self.names = [name for name, _ in model.named_parameters()]
         shares_weights = backend.dtype == torch.float32
@@ -52,26 +53,18 @@ class Trainer:
         self._copy_masters()
         return loss
 
-    def gradients(self, parts: Sequence[Examples]) -> Tensor:
-        """Set the masters' gradients to those of the batch's loss, and return it.
+    def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
+        """Set the masters' gradients to those of the batch's loss, clipped to the norm allowed; returns the loss.
 
         The loss is the mean over all targets of the batch, in nats a character, however it is cut.
         """
         self.model.train()
         loss = batch_loss(self.model, parts)
-        self.take(torch.autograd.grad(loss, list(self.model.parameters())))
-        return loss.detach()
-
-    def take(self, gradients: Sequence[Tensor]) -> None:
-        """Make gradients of the model's parameters, in their order, those of the masters."""
+        gradients = torch.autograd.grad(loss, list(self.model.parameters()))
         for master, gradient in zip(self.masters, gradients, strict=True):
             master.grad = gradient.float()
-
-    def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
-        """As `gradients`, which are then scaled down where their norm exceeds the largest allowed."""
-        loss = self.gradients(parts)
         nn.utils.clip_grad_norm_(self.masters, self.clip)
-        return loss
+        return loss.detach()
 
     def weights(self) -> dict[str, Tensor]:
         """The masters by the model's names, float32 on the CPU."""

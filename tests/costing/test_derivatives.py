@@ -12,6 +12,7 @@ from tests.model.influence import influence as tried
 from tests.model.influence import what_passes
 from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.tiny import MODEL, SECTIONS, SETTINGS, VARIANTS, loud, tiny_model
+from tests.training.pretended_gpu import DEVICE, pretended_gpu
 
 T = MODEL.context
 s, t = torch.arange(T), torch.arange(T)[:, None]
@@ -38,6 +39,15 @@ def test_each_output_knows_the_inputs_that_its_variant_lets_through_and_no_other
     assert not (changed & ~seen).any()
     assert changed.sum() > seen.sum() / 4
     assert torch.get_default_dtype() == torch.zeros(1).double().float().dtype == torch.float32  # as before
+
+
+@pytest.mark.parametrize("variant", ["mqa", "window", "gated_deltanet"])
+def test_a_gpu_computes_the_same(variant: str) -> None:
+    section = settings_of(variant, SECTIONS, MODEL)
+    with pretended_gpu() as gpu:
+        on_gpu = influence(random_backbone(variant, MODEL, section).to(DEVICE), MODEL.context, MODEL.width)
+    assert gpu.waits  # it was there
+    torch.testing.assert_close(on_gpu, found(variant), rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("mixer", [Unmasked, OneAhead, Linformer])

@@ -5,16 +5,22 @@ import copy
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from stages.corpus.example import PAD, Examples
-from stages.corpus.span_corruption import span_corruption
-from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.cuda_graph import SHAPE_STEP, GraphTrainer, fixed_shapes, padded_loss, trainer_for
-from stages.training.trainer import Trainer, batch_loss
+from stages.training.cuda_graph import (
+    PART_COST,
+    SERIAL_PART_COST,
+    SHAPE_STEP,
+    GraphTrainer,
+    fixed_shapes,
+    padded_loss,
+    trainer_for,
+)
+from stages.training.trainer import batch_loss
 from tests.tiny import (
-    BFLOAT16,
     FLOAT32,
     GPU_FLOAT32,
     HANDOUT,
@@ -22,7 +28,6 @@ from tests.tiny import (
     VARIANTS,
     loud,
     needs_gpu,
-    spans,
     tiny_model,
     tiny_prepared,
 )
@@ -37,8 +42,10 @@ VOCABULARY = len(PREPARED.vocabulary)
 
 
 def batch(rows: int, seed: int = 0) -> Examples:
-    chosen = np.random.default_rng(seed).integers(8, size=rows)
-    return span_corruption(PREPARED.documents, chosen, spans(4, 30), np.random.default_rng(seed))
+    """Random characters, up to 60 a row: several parts where there are rows enough."""
+    draws = np.random.default_rng(seed)
+    texts = [draws.integers(2, VOCABULARY, size=length) for length in draws.integers(4, 61, size=rows)]
+    return Examples.of_rows(texts, np.ones(rows, dtype=np.int64))
 
 
 def of_rows(parts: list[Examples]) -> list[tuple[list[int], list[int]]]:
@@ -47,10 +54,11 @@ def of_rows(parts: list[Examples]) -> list[tuple[list[int], list[int]]]:
     return sorted((i[:length].tolist(), t[:length].tolist()) for i, t, length in rows if length)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 33, 64])
-def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_them(rows: int) -> None:
+@pytest.mark.parametrize("part_cost", [PART_COST, SERIAL_PART_COST])
+@pytest.mark.parametrize("rows", [1, 2, 33, 64, 121])
+def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_them(rows: int, part_cost: int) -> None:
     examples = batch(rows)
-    parts = fixed_shapes(examples, MODEL.context)
+    parts = fixed_shapes(examples, MODEL.context, part_cost)
     assert of_rows(parts) == of_rows([examples])
     for part in parts:
         height, width = part.inputs.shape
@@ -60,20 +68,33 @@ def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_the
         assert (part.targets[part.lengths == 0] == PAD).all()
 
 
-def test_the_shorter_half_of_a_batch_is_padded_to_its_own_longest() -> None:
-    short, long = np.full((40, 65), 5), np.full((40, 65), 6)
-    examples = Examples.of(np.concatenate([long, short]), np.array([60] * 40 + [20] * 40))
-    assert [part.inputs.shape for part in fixed_shapes(examples, 64)] == [(64, 32), (64, 64)]
-    assert [part.inputs.shape for part in fixed_shapes(examples, 24)] == [(64, 24), (64, 24)]  # no wider than a context
+# 128 rows, of which each 32 have one length
+CUT = {
+    "each quarter of its own length": ((20, 60, 90, 120), 128, PART_COST, [(32, 32), (32, 64), (32, 96), (32, 128)]),
+    "two of one length together": ((20, 50, 60, 120), 128, PART_COST, [(32, 32), (64, 64), (32, 128)]),
+    "no wider than a context": ((20, 90, 90, 100), 100, PART_COST, [(32, 32), (96, 100)]),
+    "few where parts cost much": ((50, 60, 90, 120), 128, SERIAL_PART_COST, [(64, 64), (64, 128)]),
+    "one where they cost too much": ((90, 120, 120, 120), 128, SERIAL_PART_COST, [(128, 128)]),
+}
+
+
+@pytest.mark.parametrize(("lengths", "context", "part_cost", "shapes"), CUT.values(), ids=CUT)
+def test_a_batch_is_cut_where_that_saves_more_than_a_part_costs(
+    lengths: tuple[int, ...], context: int, part_cost: int, shapes: list[tuple[int, int]]
+) -> None:
+    each = np.random.default_rng(0).permutation(np.repeat(lengths, 32))
+    examples = Examples.of(np.full((128, context + 1), 5), each)
+    assert [part.inputs.shape for part in fixed_shapes(examples, context, part_cost)] == shapes
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str) -> None:
-    examples, model = batch(24), loud(tiny_model(variant, VOCABULARY))
-    halves = fixed_shapes(examples, MODEL.context)
+    examples, model = batch(80), loud(tiny_model(variant, VOCABULARY))
+    parts = fixed_shapes(examples, MODEL.context, part_cost=1)
+    assert len(parts) == 2
     losses = [
         batch_loss(model, split_by_length(examples)),
-        padded_loss(model, [(torch.from_numpy(half.inputs), torch.from_numpy(half.targets)) for half in halves]),
+        padded_loss(model, [(torch.from_numpy(part.inputs), torch.from_numpy(part.targets)) for part in parts]),
     ]
     cut, padded = (torch.autograd.grad(loss, list(model.parameters())) for loss in losses)
     torch.testing.assert_close(losses[1], losses[0], rtol=1e-6, atol=0)
@@ -81,37 +102,33 @@ def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str
         assert ((ours - theirs).norm() / theirs.norm()).item() < 1e-5
 
 
-@pytest.mark.parametrize("precision", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
-def test_gradients_stay_in_the_memory_that_graphs_write_to(precision: Backend) -> None:
-    plain, kept = (
-        trainer(loud(tiny_model("vanilla", VOCABULARY)), HANDOUT.optimizer, precision)
-        for trainer in (Trainer, GraphTrainer)
-    )
-    buffers = [master.grad for master in kept.masters]
-    for each in (plain, kept):
-        each.gradients(split_by_length(batch(24)))
-    for ours, buffer, theirs in zip(kept.masters, buffers, plain.masters, strict=True):
-        assert ours.grad is buffer and theirs.grad is not None
-        assert torch.equal(buffer, theirs.grad)
+def graph_optimizer(matrices: str) -> Optimizer:
+    """It clips to so small a norm that AdamW's epsilon outweighs gradients that are rounding alone (a key's bias)."""
+    return HANDOUT.optimizer.model_copy(update={"matrices": matrices, "gradient_clip": 0.01})
+
+
+def assert_moved_alike(
+    first: dict[str, Tensor], weights: dict[str, Tensor], expected: dict[str, Tensor], matrices: str
+) -> None:
+    """Weights are, next to how far they moved from the first, close to those expected."""
+    for name, weight in first.items():
+        apart, moved = (weights[name] - expected[name]).abs().mean(), (expected[name] - weight).abs().mean()
+        assert apart < MOVED_APART[matrices] * moved, name
 
 
 @needs_gpu
 @pytest.mark.parametrize("matrices", MOVED_APART)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) -> None:
-    # clipped to a norm so small that AdamW's epsilon outweighs gradients that are rounding alone, as a key's bias has
-    optimizer: Optimizer = HANDOUT.optimizer.model_copy(update={"matrices": matrices, "gradient_clip": 0.01})
     model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
     first = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    both = [trainer_for(copy.deepcopy(model), optimizer, backend) for backend in (FLOAT32, GPU_FLOAT32)]
+    both = [trainer_for(copy.deepcopy(model), graph_optimizer(matrices), backend) for backend in (FLOAT32, GPU_FLOAT32)]
     assert isinstance(both[1], GraphTrainer)
-    for seed, rows in enumerate([16, 40, 16, 16]):  # two shapes
+    for seed, rows in enumerate([16, 80, 16, 16]):
         losses = [each.step(each.cut(batch(rows, seed)), 1e-4).item() for each in both]
         assert losses[1] == pytest.approx(losses[0], rel=1e-5)
-    on_cpu, on_gpu = (each.weights() for each in both)
-    for name, weight in first.items():
-        apart, moved = (on_gpu[name] - on_cpu[name]).abs().mean(), (on_cpu[name] - weight).abs().mean()
-        assert apart < MOVED_APART[matrices] * moved, name
+    assert len(both[1].graphs) == 2 and not both[1].is_eager
+    assert_moved_alike(first, both[1].weights(), both[0].weights(), matrices)
 
 
 @needs_gpu

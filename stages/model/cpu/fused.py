@@ -47,6 +47,13 @@ def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, dropout_rate: 
     return residual + F.dropout(x if bias is None else x + bias, dropout_rate)
 
 
+def add_linear(residual: Tensor, x: Tensor, weight: Tensor, bias: Tensor, dropout_rate: float) -> Tensor:
+    """residual + dropout(xWᵀ + b). residual: (N, C); x: (N, D); W: (C, D); b: (C,)."""
+    if x.is_cpu:
+        return add_dropout(residual, F.linear(x, weight), bias, dropout_rate)
+    return residual + F.dropout(F.linear(x, weight, bias), dropout_rate)
+
+
 def dropout(x: Tensor, dropout_rate: float) -> Tensor:
     """Zero x (any shape) at a rate, and scale what is left so that the expectation stays."""
     if dropout_rate and serve(x):
@@ -60,7 +67,7 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     if serve(x):
         y: Tensor = _LinearGelu.apply(x, weight, bias)
         return y
-    return F.gelu(F.linear(x, weight) + bias)
+    return F.gelu(F.linear(x, weight) + bias if x.is_cpu else F.linear(x, weight, bias))
 
 
 def embed(table: Tensor, numbers: Tensor) -> Tensor:

@@ -1,0 +1,245 @@
+"""A GPU that is only pretended: its values lie on the CPU, its rules are a GPU's.
+
+Its tensors are of torch's meta device, which has shapes and autograd but no values and needs no driver; each has its
+values beside it. What a GPU would forbid or wait for is forbidden or counted: tensors of two devices in one operation,
+the host reading a value, the host taking part in what is captured. What cuBLAS, the memory allocator and the streams of
+a real device do it can't show.
+"""
+
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+from stages.experiment.backend import Backend
+
+DEVICE = torch.device("meta")
+PRETENDED_FLOAT32 = Backend(DEVICE, torch.float32)
+PRETENDED_BFLOAT16 = Backend(DEVICE, torch.bfloat16)
+
+COPIES = ("_to_copy", "copy_", "_foreach_copy_")
+INDEXING = ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put")
+READ_BY_THE_HOST = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "_unique2", "bincount")
+WITHOUT_CONTENT = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
+
+
+class OnDevice(Tensor):
+    """A tensor of the device; `held` has its values, on the CPU."""
+
+    held: Tensor
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @staticmethod
+    def __new__(cls, held: Tensor) -> "OnDevice":
+        layout = {"strides": held.stride(), "storage_offset": held.storage_offset(), "dtype": held.dtype}
+        made = torch.Tensor._make_wrapper_subclass(cls, held.shape, device=DEVICE, **layout)
+        made.held = held
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise RuntimeError(f"{func} after the pretended device has gone")
+
+
+class Graph:
+    """In the place of torch.cuda.CUDAGraph: the operations of a captured step, run again in the same memory."""
+
+    last: ClassVar["Graph | None"] = None  # to run
+
+    def __init__(self) -> None:
+        self.operations: list[tuple[Any, Any, Any, Any]] = []  # the function, its arguments and what came out
+        self.memory: list[Graph] = [self]  # with which it shares
+
+    def spoil(self) -> None:
+        """Another graph has written over what this one made."""
+        for _, args, kwargs, out in self.operations:
+            read = {each.untyped_storage().data_ptr() for each in _tensors((args, *kwargs.values()))}
+            for each in _tensors(out):
+                if each.is_floating_point() and each.untyped_storage().data_ptr() not in read:
+                    each.fill_(torch.nan)
+
+    def replay(self) -> None:
+        if Graph.last is not self and Graph.last in self.memory:
+            Graph.last.spoil()
+        Graph.last = self
+        with _disable_current_modes():  # these are tensors of the CPU
+            for func, args, kwargs, before in self.operations:
+                after = func(*args, **kwargs)
+                for old, new in zip(_tensors(before), _tensors(after), strict=True):
+                    if old.data_ptr() != new.data_ptr():  # not in place
+                        old.copy_(new)
+
+
+class PretendedGpu(TorchDispatchMode):
+    """Sees every operation while it is entered.
+
+    waits: where the host waited for the device; graphs: those captured.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[str] = []
+        self.graphs: list[Graph] = []
+        self.capturing: Graph | None = None
+        self.warns = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        tensors = _tensors((args, *kwargs.values()))
+        here = [each for each in tensors if isinstance(each, OnDevice)]
+        made_here = _made_here(func, args, kwargs, bool(here))
+        if not here and not made_here:
+            return func(*args, **kwargs)
+        self._check(func, args, kwargs, [each for each in tensors if not isinstance(each, OnDevice)], made_here)
+
+        args, kwargs = _mapped(self._values, args), {name: _mapped(self._values, each) for name, each in kwargs.items()}
+        if "device" in kwargs:
+            kwargs["device"] = torch.device("cpu")
+        out = func(*args, **kwargs)
+        if _name(func) in WITHOUT_CONTENT and out.is_floating_point():
+            out.fill_(torch.nan)  # who reads it shall see it
+        if self.capturing is not None and not func.is_view:  # a view's memory is another's
+            self.capturing.operations.append((func, args, kwargs, out))
+        if not made_here:
+            return out
+        known = {id(each.held): each for each in here}  # what an operation in place returns
+        return _mapped(lambda each: known[id(each)] if id(each) in known else OnDevice(each), out)
+
+    def _values(self, tensor: Tensor) -> Tensor:
+        if isinstance(tensor, OnDevice):
+            return tensor.held
+        return tensor.clone() if self.capturing else tensor  # what is captured keeps a number of the host as it is now
+
+    def _check(self, func: Any, args: Any, kwargs: Any, elsewhere: list[Tensor], made_here: bool) -> None:
+        """Refuse tensors of two devices; note that the host waits, and refuse the host while it captures."""
+        name, crosses = _name(func), bool(elsewhere) or not made_here
+        indexes = name in INDEXING and isinstance(args[0], OnDevice)  # whose indices may lie on the CPU
+        if any(each.dim() for each in elsewhere) and not indexes and name not in COPIES:
+            raise RuntimeError(f"{func}: tensors on the device and on the CPU, at {_where()}")
+        masks = indexes and any(each.dtype in (torch.bool, torch.uint8) for each in _tensors(args[1]))
+        if name in READ_BY_THE_HOST or masks or (crosses and (indexes or name in COPIES)):
+            if self.capturing is not None:
+                raise RuntimeError(f"{func} needs the host while capturing, at {_where()}")
+            if not (kwargs.get("non_blocking") or (name == "copy_" and args[2:] == (True,))):
+                self.waits.append(f"{func} at {_where()}")
+                if self.warns:
+                    warnings.warn_explicit("called a synchronizing CUDA operation", UserWarning, *_line())
+
+    def set_sync_debug_mode(self, mode: str) -> None:
+        """In the place of torch.cuda's."""
+        self.warns = mode == "warn"
+
+    @contextmanager
+    def capture(self, graph: Graph, pool: list[Graph] | None = None) -> Iterator[None]:
+        """In the place of torch.cuda.graph."""
+        if pool is not None:
+            graph.memory = pool
+            pool.append(graph)
+        self.capturing = graph
+        try:
+            yield
+        finally:
+            self.capturing = None
+        self.graphs.append(graph)
+
+
+class Stream:
+    """In the place of torch.cuda.Stream: all work is done at once."""
+
+    def wait_stream(self, other: "Stream") -> None: ...
+
+    def record_event(self, event: "Event") -> "Event":
+        event.time = time.perf_counter()
+        return event
+
+
+class Event:
+    """In the place of torch.cuda.Event."""
+
+    time: float
+
+    def __init__(self, enable_timing: bool) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+    def elapsed_time(self, end: "Event") -> float:
+        return (end.time - self.time) * 1000
+
+
+@contextmanager
+def pretended_gpu() -> Iterator[PretendedGpu]:
+    """A device, for as long as the block runs, and its functions in the place of torch.cuda's."""
+    gpu = PretendedGpu()
+    cuda: dict[str, Callable[..., Any]] = {
+        "CUDAGraph": Graph,
+        "graph": gpu.capture,
+        "graph_pool_handle": list,
+        "Stream": Stream,
+        "Event": Event,
+        "stream": lambda stream: nullcontext(),
+        "current_stream": Stream,
+        "synchronize": lambda *device: None,
+        "get_device_name": lambda *device: "pretended GPU",
+        "set_sync_debug_mode": gpu.set_sync_debug_mode,
+        "manual_seed": torch.default_generator.manual_seed,
+        "get_rng_state": torch.get_rng_state,
+        "set_rng_state": torch.set_rng_state,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, pretended in cuda.items():
+            patch.setattr(torch.cuda, name, pretended)
+        patch.setattr(Tensor, "pin_memory", Tensor.clone)
+        patch.setattr(import_module("torch.optim.adam"), "_device_dtype_check_for_fused", lambda parameter: None)
+        # a module that moves gets new tensors: written over, the old ones would keep the values they held
+        patch.setattr(torch.__future__, "get_overwrite_module_params_on_conversion", lambda: True)
+        patch.setattr(torch._C, "_InferenceMode", lambda mode: torch.no_grad())  # it knows no tensors as these
+        with gpu:
+            yield gpu
+
+
+def _name(func: Any) -> str:
+    """Of an operation, without namespace and overload."""
+    name: str = func._schema.name
+    return name.partition("::")[2]
+
+
+def _made_here(func: Any, args: Any, kwargs: Any, reads_here: bool) -> bool:
+    """Whether what an operation gives lies on the device."""
+    if _name(func) == "copy_":
+        return isinstance(args[0], OnDevice)
+    device = kwargs.get("device")
+    return reads_here if device is None else torch.device(device) == DEVICE
+
+
+def _mapped(change: Callable[[Tensor], Tensor], x: Any) -> Any:
+    """Tuples and lists with their tensors changed."""
+    if isinstance(x, Tensor):
+        return change(x)
+    return type(x)(_mapped(change, each) for each in x) if isinstance(x, tuple | list) else x
+
+
+def _tensors(x: Any) -> list[Tensor]:
+    """All in tuples and lists."""
+    if isinstance(x, tuple | list):
+        return [tensor for each in x for tensor in _tensors(each)]
+    return [x] if isinstance(x, Tensor) else []
+
+
+def _line() -> tuple[str, int]:
+    """The file and line of the project, or of a test, that is at work."""
+    frames = [frame for frame in traceback.extract_stack() if "/torch/" not in frame.filename]
+    at = [frame for frame in frames if frame.filename != __file__][-1]
+    return at.filename, at.lineno or 0
+
+
+def _where() -> str:
+    file, line = _line()
+    return f"{file.rpartition('/')[2]}:{line}"
