@@ -27,7 +27,7 @@ environment: .venv/test  ## only make .venv, with what the tests need
 	python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c requirements.lock
 	touch $@
 
-.venv/test: .venv/study requirements-dev.txt
+.venv/test: .venv/study requirements-dev.txt requirements-cluster.txt
 	python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c requirements.lock
 	touch $@
 

@@ -12,12 +12,12 @@ from distributed import Client
 
 from stages.scheduling import home, pool
 from stages.scheduling.lock import entries
-from stages.scheduling.run import carry_out
+from stages.scheduling.run import Run
 from stages.scheduling.schedule import Schedule, Unit, seeds_of
 from stages.scheduling.worker import Clones
 from stages.settings import load
 from stages.system.errors import StudyError, command
-from stages.training.work import WORK, locked
+from stages.system.locks import WORK, locked
 
 CONNECTED_WITHIN = 20  # seconds
 
@@ -54,7 +54,7 @@ def main() -> None:
                 stack.enter_context(cluster)
             client = stack.enter_context(_client(cluster))
             _await_workers(client)
-            carry_out(client, schedule, Clones(snapshot), chosen.gpu or bool(gpus))
+            Run(client, schedule, Clones(snapshot), chosen.gpu or bool(gpus)).carry_out()
         home.fetch(schedule.entries, chosen.remote)
         if schedule.failed:
             lost = ", ".join(unit.name for unit in schedule.left)

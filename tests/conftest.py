@@ -16,7 +16,7 @@ if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():
     os.environ["CS224N_DATA"] = str(Path(data).resolve())
 
 # A file's tests run in one process: the long ones first, so that none is left to the end beside an idle process
-LONGEST = ("test_pipeline", "test_readme", "test_interruption", "test_seeds", "test_variants")
+LONGEST = ("test_cluster", "test_pipeline", "test_readme", "test_interruption", "test_seeds", "test_variants")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -18,10 +19,14 @@ import yaml
 
 from stages.scheduling.worker import Snapshot
 from stages.system.errors import StudyError
-from stages.training.work import WORK
+from stages.system.locks import WORK
 
 REASON = 10  # lines of a failed command's output
-REFUSAL = "#!/bin/sh\nexit 75\n"  # in the place of Python: a stage that would run fails at once
+# in the place of Python: a stage that would run fails at once, but for those that are to run here
+STUB = """#!/bin/sh
+case " {here} " in *" $DVC_STAGE "*) exec {python} "$@";; esac
+exit 75
+"""
 
 
 def run(*command: str, env: Mapping[str, str] | None = None, folder: Path = Path()) -> str:
@@ -45,15 +50,20 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
     Raises:
         StudyError: DVC knows no such target.
     """
-    found: dict[str, list[str]] = {}
-    for target in targets:
-        drawn = run("dvc", "dag", "--mermaid", target)
-        names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
-        found |= {name: [] for name in names.values() if not _has_flag(name, "cache", False)}
-        for above, below in re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE):
-            if names[below] in found:
-                found[names[below]].append(names[above])
-    return found
+    drawn = run("dvc", "dag", "--mermaid")
+    names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
+    above: dict[str, list[str]] = {name: [] for name in names.values()}
+    for first, second in re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE):
+        above[names[second]].append(names[first])
+    needed, todo = set[str](), list(targets)
+    while todo:
+        name = todo.pop()
+        if name not in above:
+            raise StudyError(f"'{name}' is no stage; `dvc stage list --all` lists them")
+        if name not in needed:
+            needed.add(name)
+            todo += above[name]
+    return {name: above[name] for name in above if name in needed and not _has_flag(name, "cache", False)}
 
 
 def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
@@ -61,17 +71,23 @@ def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
 
     Run here are stages with nothing above them, which read params.yaml as a whole, and those with persistent outputs,
     which DVC's run-cache does not have.
+
+    Raises:
+        StudyError: one of these fails.
     """
-    run("dvc", "repro", *(stage for stage, above in upstream.items() if not above or _has_flag(stage, "persist", True)))
     fetch(upstream, remote)
+    here = [stage for stage, above in upstream.items() if not above or _has_flag(stage, "persist", True)]
     with tempfile.TemporaryDirectory() as folder:
         stub = Path(folder, "python")
-        stub.write_text(REFUSAL, encoding="utf-8")
+        stub.write_text(STUB.format(here=" ".join(here), python=shlex.quote(sys.executable)), encoding="utf-8")
         stub.chmod(0o755)
         path = {"PATH": os.pathsep.join([folder, _environment({})["PATH"]])}
-        command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]  # what the run-cache has is not run
+        command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]
         subprocess.run(command, env=_environment(path), capture_output=True, check=False)
-    return set(json.loads(run("dvc", "status", "--json", *upstream)))
+    stale = set(json.loads(run("dvc", "status", "--json", *upstream)))
+    if failed := stale.intersection(here):
+        run("dvc", "repro", *failed)  # it fails again, and says why
+    return stale
 
 
 def fetch(stages: Iterable[str], remote: bool) -> None:

@@ -4,7 +4,6 @@ import logging
 import os
 from typing import Any
 
-import torch
 from dask.system import CPU_COUNT
 from distributed import Nanny, Scheduler, SpecCluster
 
@@ -19,6 +18,8 @@ def gpus_here(compute: Compute) -> list[str]:
     """The GPUs that trainings on this machine use, as CUDA numbers them."""
     if compute.device == "cpu":
         return []
+    import torch  # workers import what their parent does: here they need not
+
     shown = os.environ.get("CUDA_VISIBLE_DEVICES")
     return shown.split(",") if shown else [str(number) for number in range(torch.cuda.device_count())]
 

@@ -1,4 +1,4 @@
-"""All units on the workers of a cluster, one after the other as they become ready."""
+"""All units on the workers of a cluster: each worker has one at a time, and gets the next as soon as it is free."""
 
 import time
 from contextlib import suppress
@@ -6,71 +6,116 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
-from distributed import Client, Future, KilledWorker, as_completed, get_worker
+from distributed import Client, Future, get_worker
 
 from stages.scheduling import lock, worker
 from stages.scheduling.lock import merge
 from stages.scheduling.pool import GPU
 from stages.scheduling.schedule import Schedule, Unit
-from stages.scheduling.worker import PLACE, TOPIC, Clones
+from stages.scheduling.worker import Clones
 from stages.system.errors import StudyError
+
+LOOK_EVERY = 0.2  # seconds
+MOST_LOSSES = 3  # workers that a unit may lose: it is likely to be the reason
 
 # a worker need not have the project: what it runs is sent to it
 cloudpickle.register_pickle_by_value(lock)
 cloudpickle.register_pickle_by_value(worker)
 
 
-def carry_out(client: Client, schedule: Schedule, clones: Clones, on_gpus: bool) -> None:
-    """Complete what is to do, and enter each stage in the lock here at once; of what fails it is told why.
+class Run:
+    """Completes what is to do, and enters each stage in the lock here at once; of what fails it tells why.
 
-    on_gpus: whether trainings are for workers with a GPU alone.
-
-    Raises:
-        StudyError: a worker cannot serve, or the scheduler is gone.
-        KeyboardInterrupt: after Ctrl-C; the workers stop, a training with a checkpoint.
+    Which worker takes which unit is decided here: Dask would give a busy worker a queue while others have nothing to
+    do, as it does not know how long a unit takes.
     """
-    try:
-        client.register_plugin(clones)
-    except RuntimeError as error:
-        raise StudyError(str(error)) from error
-    client.subscribe_topic(TOPIC, _tell_start)
-    futures: dict[Future[Any], tuple[Unit, float]] = {}
-    ended = as_completed()
 
-    def submit() -> None:
-        for unit in schedule.take_ready():
-            above = {stage: schedule.entries[stage] for stage in schedule.upstream[unit.stage]}
-            future = client.submit(
-                _task(clones.name, unit, above),
-                key=f"{unit.name}-{clones.name}",
-                pure=False,
-                resources={PLACE: 1} | ({GPU: 1} if on_gpus and unit.trains else {}),
-            )
-            futures[future] = unit, time.monotonic()
-            ended.add(future)
+    def __init__(self, client: Client, schedule: Schedule, clones: Clones, on_gpus: bool) -> None:
+        """on_gpus: whether trainings are for workers with a GPU alone."""
+        self.client, self.schedule, self.clones, self.on_gpus = client, schedule, clones, on_gpus
+        self.waiting: list[Unit] = []  # for a worker
+        self.running: dict[Future[Any], tuple[Unit, str]] = {}  # with the worker's address
+        self.losses: list[Unit] = []
 
-    try:
-        submit()
-        for future in ended:
-            unit, _ = futures.pop(future)
-            if future.status == "finished":
-                entry, seconds = future.result()
-                if unit.seed is None:
-                    merge(Path(), {unit.stage: entry})
-                schedule.end(unit, entry, seconds)
-                _tell_end(unit, seconds, schedule, len(client.scheduler_info()["workers"]))
-                submit()
-            elif future.status == "error":
-                schedule.fail(unit)
-                _tell_failure(unit, future.exception())
-            else:
-                raise StudyError("the scheduler is gone; what ended is in the lock, the same command goes on")
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; trainings leave their checkpoints, the same command goes on") from None
-    finally:
-        with suppress(Exception):  # the scheduler may be gone
-            client.cancel(list(futures))
-            client.unregister_worker_plugin(clones.name)
+    def carry_out(self) -> None:
+        """Go on until nothing is left, or nothing that can run.
+
+        Raises:
+            StudyError: a worker cannot serve, or the scheduler is gone.
+            KeyboardInterrupt: after Ctrl-C; the workers stop, a training with a checkpoint.
+        """
+        try:
+            self.client.register_plugin(self.clones)
+        except RuntimeError as error:
+            raise StudyError(str(error)) from error
+        try:
+            self.waiting += self.schedule.take_ready()
+            while self.waiting or self.running:
+                workers = self._workers()
+                self._collect(workers)
+                self._give_out(workers)
+                time.sleep(LOOK_EVERY)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("stopped; trainings leave their checkpoints, the same command goes on") from None
+        finally:
+            with suppress(Exception):  # the scheduler may be gone
+                self.client.cancel(list(self.running))
+                self.client.unregister_worker_plugin(self.clones.name)
+
+    def _workers(self) -> dict[str, Any]:
+        """What there is to know of each worker, by its address."""
+        try:
+            known: Any = self.client.scheduler_info(n_workers=-1)
+            return dict(known["workers"])
+        except (OSError, KeyError) as error:  # a client that lost its scheduler knows of no workers
+            raise _gone() from error
+
+    def _collect(self, workers: dict[str, Any]) -> None:
+        """Take what ended, and what lost its worker."""
+        for future, (unit, address) in list(self.running.items()):
+            if future.done():
+                del self.running[future]
+                self._end(future, unit, len(workers))
+            elif address not in workers:
+                del self.running[future]
+                self.client.cancel([future])
+                self.losses.append(unit)
+                print(f"lost     {unit.name}: its worker {_short(address)} is gone", flush=True)
+                if self.losses.count(unit) < MOST_LOSSES:
+                    self.waiting.insert(0, unit)
+                else:
+                    self._fail(unit, f"lost its worker {MOST_LOSSES} times")
+
+    def _end(self, future: Future[Any], unit: Unit, workers: int) -> None:
+        if future.status == "error":
+            self._fail(unit, str(future.exception()))
+        elif future.status != "finished":
+            raise _gone()
+        else:
+            entry, seconds = future.result()
+            if unit.seed is None:
+                merge(Path(), {unit.stage: entry})
+            self.schedule.end(unit, entry, seconds)
+            self.waiting += self.schedule.take_ready()
+            _tell_end(unit, seconds, self.schedule, workers)
+
+    def _fail(self, unit: Unit, reason: str) -> None:
+        self.schedule.fail(unit)
+        print(f"failed   {unit.name}:\n" + "\n".join(f"         {line}" for line in reason.splitlines()), flush=True)
+
+    def _give_out(self, workers: dict[str, Any]) -> None:
+        """Give each free worker the first unit that is for it."""
+        busy = {address for _, address in self.running.values()}
+        for address, worker_facts in workers.items():
+            has_gpu = GPU in worker_facts["resources"]
+            fitting = [unit for unit in self.waiting if has_gpu or not (self.on_gpus and unit.trains)]
+            if address not in busy and fitting:
+                unit = fitting[0]
+                self.waiting.remove(unit)
+                above = {stage: self.schedule.entries[stage] for stage in self.schedule.upstream[unit.stage]}
+                future = self.client.submit(_task(self.clones.name, unit, above), pure=False, workers=[address])
+                self.running[future] = unit, address
+                print(f"started  {unit.name} on {_short(address)}", flush=True)
 
 
 def _task(plugin: str, unit: Unit, above: dict[str, str]) -> Any:
@@ -85,20 +130,18 @@ def _task(plugin: str, unit: Unit, above: dict[str, str]) -> Any:
     return complete
 
 
-def _tell_start(event: tuple[float, dict[str, str]]) -> None:
-    address = event[1]["worker"].rpartition("/")[2]  # Dask adds it
-    print(f"started  {event[1]['unit']} on {address}", flush=True)
+def _gone() -> StudyError:
+    return StudyError("the scheduler is gone; what ended is in the lock, the same command goes on")
+
+
+def _short(address: str) -> str:
+    return address.rpartition("/")[2]
 
 
 def _tell_end(unit: Unit, seconds: float, schedule: Schedule, workers: int) -> None:
     rest, (left, more) = len(schedule.left), schedule.seconds_left(workers)
     time_left = f", {'at least' if more else 'about'} {duration(left)}" if rest and left >= 1 else ""
     print(f"done     {unit.name} in {duration(seconds)}; {rest} to go{time_left}", flush=True)
-
-
-def _tell_failure(unit: Unit, error: BaseException | None) -> None:
-    reason = "its workers died, the last one, too" if isinstance(error, KilledWorker) else str(error)
-    print(f"failed   {unit.name}:\n" + "\n".join(f"         {line}" for line in reason.splitlines()), flush=True)
 
 
 def duration(seconds: float) -> str:

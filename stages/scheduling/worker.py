@@ -22,8 +22,6 @@ from distributed import Status, Worker, WorkerPlugin, get_worker
 
 from stages.scheduling.lock import entries, merge
 
-PLACE = "place"  # each worker has one: the units that it completes at once
-TOPIC = "units started"
 RUNNING = (Status.running, Status.paused)
 LOOK_EVERY = 0.2  # seconds
 REASON = 3  # lines of a failed command's output
@@ -48,7 +46,7 @@ class Snapshot:
         if self.changes:
             subprocess.run(["git", "apply", "--binary", "-"], cwd=folder, input=self.changes, check=True)
         if self.cache:
-            subprocess.run([_command("dvc"), "cache", "dir", "--quiet", "--local", self.cache], cwd=folder, check=True)
+            (folder / ".dvc" / "config.local").write_text(f"[cache]\n    dir = {self.cache}\n", encoding="utf-8")
 
 
 class Clones(WorkerPlugin):
@@ -59,19 +57,20 @@ class Clones(WorkerPlugin):
         self.name = snapshot.name
 
     async def setup(self, worker: Worker) -> None:
-        """Give the worker its place; the clone is made when the first unit comes.
+        """Look whether the worker can serve; the clone is made when the first unit comes.
 
         Raises:
             RuntimeError: the worker does not see the shared folders.
         """
         self.folder = Path(worker.local_directory) / f"{self.name}-{os.getpid()}"
         cache, work = self.snapshot.cache, self.snapshot.work
+        self.fault = ""
         if work and not (Path(work, self.snapshot.name).exists() and cache and Path(cache).is_dir()):
-            raise RuntimeError(f"{socket.gethostname()} does not see {work} and {cache}; share them or use --remote")
+            self.fault = f"{socket.gethostname()} does not see {work} and {cache}; share them or use --remote"
+            raise RuntimeError(self.fault)
         kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access" / "work"
         self.work = Path(work) if work else kept  # it outlives the worker: a training goes on from its checkpoint
         self.worker, self.present = worker, dict[str, str]()  # lock entries of the outputs in the clone
-        await worker.set_resources(**{PLACE: 1})
 
     def teardown(self, worker: Worker) -> None:
         """Delete the clone."""
@@ -86,7 +85,8 @@ class Clones(WorkerPlugin):
         Raises:
             RuntimeError: a command failed; with the last of what it said.
         """
-        self.worker.log_event(TOPIC, {"unit": unit})
+        if self.fault:  # of a worker that came later
+            raise RuntimeError(self.fault)
         log = self.work / "logs" / f"{unit.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         if not (self.folder / "work").exists():

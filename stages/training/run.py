@@ -20,11 +20,12 @@ from stages.experiment.provenance import commit, provenance
 from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
 from stages.system.files import new_folder, read_json, write_bytes, write_json, write_text
+from stages.system.locks import locked
 from stages.training.batches import steps_per_epoch
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.seeds import go_apart, train_apart
-from stages.training.work import folder_of, locked, work_folder
+from stages.training.work import folder_of, work_folder
 
 PATIENCE = 10.0  # seconds: a training whose parent was killed needs some to stop
 SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve, weights

@@ -11,7 +11,6 @@ stage, recipe and variant that nothing was written to for STALE_DAYS: nobody wil
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 import time
@@ -22,12 +21,10 @@ from typing import Any
 
 import numpy
 import torch
-from filelock import FileLock, Timeout
 
-from stages.system.errors import StudyError
 from stages.system.files import folder_hash
+from stages.system.locks import WORK, locked
 
-WORK = Path("work")
 STALE_DAYS = 14
 KEY_LENGTH = 16  # hex digits
 HARMLESS = ("settings", "system")  # say nothing of a result that its settings do not
@@ -67,23 +64,6 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
             if time.time() - max(path.stat().st_mtime for path in (other, *other.iterdir())) > STALE_DAYS * 86400:
                 shutil.rmtree(other)
                 print(f"{other}: deleted, not written to for {STALE_DAYS} days", file=sys.stderr)
-
-
-@contextmanager
-def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
-    """Hold a lock file while the block runs; wait `patience` seconds for a process that holds it.
-
-    Raises:
-        StudyError: another process holds it.
-    """
-    try:
-        with FileLock(path, timeout=patience):
-            path.write_text(str(os.getpid()), encoding="utf-8")
-            yield
-    except Timeout as error:
-        holder = path.read_text(encoding="utf-8")
-        who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
-        raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}") from error
 
 
 def _loaded_sources() -> list[Path]:

@@ -160,6 +160,7 @@ def story_fixture(tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 def test_ctrl_c_is_told_in_one_line_and_leaves_a_checkpoint(story: Story) -> None:
     assert story.stopped.splitlines()[-1].startswith("stopped; trainings leave their checkpoints")
+    assert started(story.stopped).count("prepare@quick") == 1  # though both workers wait for it
     assert "Traceback" not in story.stopped
 
 
@@ -167,6 +168,7 @@ def test_a_killed_workers_training_goes_on_elsewhere_and_nothing_else_runs_again
     begun = started(story.failing)
     assert begun.count("pretrain@quick-vanilla seed 1") == 2
     assert {unit for unit in begun if begun.count(unit) > 1} == {"pretrain@quick-vanilla seed 1"}
+    assert "lost     pretrain@quick-vanilla seed 1: its worker " in story.failing
     log = (story.project.folder / "work/logs/pretrain@quick-vanilla-seed-1.log").read_text(encoding="utf-8")
     first, second, third = map(int, re.findall(r"\| +(\d+)/\d+ \[00:00<\?", log))
     assert first == 0 < second <= third  # after Ctrl-C, after the kill

@@ -77,5 +77,5 @@ def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: 
 
 def test_an_unknown_target_is_told_in_dvcs_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    with pytest.raises(StudyError, match="nowhere"):
+    with pytest.raises(StudyError, match="'nowhere' is no stage"):
         upstream_of(["nowhere"])

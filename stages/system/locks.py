@@ -1,0 +1,29 @@
+"""Locks, and the folder of what is not finished."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from stages.system.errors import StudyError
+
+WORK = Path("work")
+
+
+@contextmanager
+def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
+    """Hold a lock file while the block runs; wait `patience` seconds for a process that holds it.
+
+    Raises:
+        StudyError: another process holds it.
+    """
+    try:
+        with FileLock(path, timeout=patience):
+            path.write_text(str(os.getpid()), encoding="utf-8")
+            yield
+    except Timeout as error:
+        holder = path.read_text(encoding="utf-8")
+        who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
+        raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}") from error

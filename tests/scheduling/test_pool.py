@@ -1,0 +1,25 @@
+"""Workers on this machine."""
+
+import os
+
+import pytest
+
+from stages.scheduling.pool import GPU, gpus_here, local
+from tests.tiny import SETTINGS
+
+
+def shown_devices() -> str:
+    return os.environ["CUDA_VISIBLE_DEVICES"]
+
+
+def test_each_gpu_has_a_worker_of_its_own() -> None:
+    with local(0, ["3", "5"]) as cluster, cluster.get_client() as client:
+        client.wait_for_workers(2)
+        assert sorted(client.run(shown_devices).values()) == ["3", "5"]
+        assert [each["resources"] for each in client.scheduler_info()["workers"].values()] == [{GPU: 1}] * 2
+
+
+def test_gpus_are_those_that_are_shown_and_none_where_the_cpu_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,7")
+    assert gpus_here(SETTINGS.compute.model_copy(update={"device": "auto"})) == ["2", "7"]
+    assert gpus_here(SETTINGS.compute.model_copy(update={"device": "cpu"})) == []
