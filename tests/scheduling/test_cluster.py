@@ -95,11 +95,17 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        preexec_fn=_hears_ctrl_c,
     )
     try:
         yield process
     finally:
         process.kill()
+
+
+def _hears_ctrl_c() -> None:
+    """For a process about to start: the tests may run in the background, where Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def trainer_of(project: Project, variant: str, seed: int) -> psutil.Process:
