@@ -58,12 +58,15 @@ class Run:
         except KeyboardInterrupt:
             raise KeyboardInterrupt("stopped; trainings leave their checkpoints, the same command goes on") from None
         finally:
-            with suppress(Exception):  # the scheduler may be gone
-                self.client.cancel(list(self.running))
-                self.client.unregister_worker_plugin(self.clones.name)
+            if self.client.status == "running":
+                with suppress(Exception):  # the scheduler may be gone just now
+                    self.client.cancel(list(self.running))
+                    self.client.unregister_worker_plugin(self.clones.name)
 
     def _workers(self) -> dict[str, Any]:
         """What there is to know of each worker, by its address."""
+        if self.client.status != "running":  # Dask would try for long to connect again
+            raise _gone()
         try:
             known: Any = self.client.scheduler_info(n_workers=-1)
             return dict(known["workers"])

@@ -80,7 +80,7 @@ class Schedule:
         for unit in ready:
             self._waiting[unit.stage].remove(unit)
         self.running += ready
-        return ready
+        return sorted(ready, key=lambda unit: not unit.trains)  # the long ones first
 
     def _is_ready(self, stage: str) -> bool:
         return all(above in self.entries for above in self.upstream[stage])
