@@ -66,6 +66,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
     [
         # an unknown key, a missing one
         ("colour", "red", ["colour: unknown key"]),
+        ("\x1b[2J", "red", ["\\x1b[2J: unknown key"]),
         (f"{TEXT}.finetune", {}, [f"{TEXT}.finetune: unknown key"]),
         ("compute", GONE, ["compute: this key is missing"]),
         (f"{HANDOUT}.data", GONE, [f"{HANDOUT}.data: this key is missing"]),
@@ -77,7 +78,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (f"{HANDOUT}.finetune.learning_rate", float("nan"), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
         (f"{HANDOUT}.model.dropout", 1.5, [f"{HANDOUT}.model.dropout: was 1.5", "less than 1"]),
         (f"{HANDOUT}.seeds", [], [f"{HANDOUT}.seeds: was []"]),
-        (f"{HANDOUT}.data.source", "x" * 500, [f"{HANDOUT}.data.source: was 'xxx", "..."]),
+        (f"{HANDOUT}.data.source", "x" * 500, [f"{HANDOUT}.data.source: was 'xxx", "…"]),
         # keys that do not go together
         (f"{HANDOUT}.model.heads", 7, [f"{HANDOUT}.model: width 256", "heads 7"]),
         (f"{HANDOUT}.seeds", [1, 2, 1], [HANDOUT, "seeds [1, 2, 1]", "distinct"]),
@@ -123,7 +124,7 @@ def test_numbers_in_scientific_notation_need_no_point(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"recipe: quick\nmodel: [all\nstudy: {}\n", ":3: not valid YAML"),
+        (b"recipe: quick\nmodel: [all\nstudy: {}\n", ":3: not valid here"),
         (b"recipe: \xff\n", ": not valid YAML"),
         (b"- quick\n", ": the file"),
         (b"", ": the file"),
@@ -136,6 +137,44 @@ def test_a_file_that_is_no_settings_at_all_is_told_in_one_line(
     if content is not None:
         (tmp_path / "params.yaml").write_bytes(content)
     assert fault(tmp_path).startswith(told)
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{this}: &{this} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, this in zip("abcdefgh", "bcdefghi", strict=True)  # 9⁹ values
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (BOMB, ":1: not valid here: an anchor or alias"),
+        ("recipe: !!bool x\n", ":1: not valid here: the tag 'tag:yaml.org,2002:bool'"),
+        ("recipe: !!timestamp x\n", ":1: not valid here: the tag"),
+        ("recipe: !!python/object:os.system x\n", ":1: not valid here: the tag"),
+        ("recipe: " + "[" * 3000 + "]" * 3000 + "\n", ":1: not valid here: more than 32"),
+        ("{a: " * 900 + "1" + "}" * 900, ":1: not valid here: more than 32"),
+        (f"recipe: 0x{'f' * 5000}\n", ":1: not valid here: a number of 5002 characters"),
+        (f"recipe: {'9' * 5000}\n", ":1: not valid here: a number of 5000 characters"),
+        ("recipe: quick\nmodel: {}\nrecipe: open\n", ":3: not valid here: 'recipe' stands here and in line 1"),
+        ("recipe: 2021-99-99\n", ": not valid YAML: month must be in 1..12"),
+        ("\x1b[2J: 1\n", ": not valid YAML"),
+        ("x" * 2_000_000, " has more than 1000000 bytes"),
+    ],
+    ids=lambda value: repr(value[:20]),
+)
+def test_yaml_that_means_harm_is_refused_in_one_line_at_once(tmp_path: Path, content: str, told: str) -> None:
+    (tmp_path / "params.yaml").write_text(content, encoding="utf-8")
+    message = fault(tmp_path)
+    assert message.startswith(told) and message.isprintable()
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "params.yaml")
+    assert fault(tmp_path).startswith(" is no regular file")
+    for other in (Path("/dev/zero"), tmp_path):
+        with pytest.raises(StudyError, match="no regular file"):
+            load(other)
 
 
 @pytest.mark.parametrize(

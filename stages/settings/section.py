@@ -1,13 +1,15 @@
 """Strict sections of a YAML file: an unknown key, a wrong type, an impossible value is one clear line."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from stages.settings.bounded_yaml import MOST_BYTES, parse
 from stages.system.errors import StudyError
+from stages.system.files import read_input
+from stages.system.terminal import shortened
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
 Count = Annotated[int, Field(gt=0)]
@@ -21,30 +23,21 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2 numbers, as DVC reads them: 3e-3 is one, without a point too."""
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
-)
-
-
 def read_yaml(path: Path) -> Any:
     """Read a YAML file.
 
     Raises:
-        StudyError: the file is missing or no YAML.
+        StudyError: the file is missing, no YAML, or oversteps a bound of `bounded_yaml`.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        return parse(read_input(path, MOST_BYTES).decode("utf-8"))
     except FileNotFoundError as error:
         raise StudyError(f"{path} is missing here; run the command in the project's root folder") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise StudyError(f"{path}:{line}: not valid YAML: {error.problem}") from error
+        raise StudyError(f"{path}:{line}: not valid here: {shortened(str(error.problem), 200)}") from error
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
-        raise StudyError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+        raise StudyError(f"{path}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
 
 S = TypeVar("S", bound=BaseModel)
@@ -72,13 +65,12 @@ def fault_of(error: ValidationError, prefix: str) -> str:
 def _sentence(fault: Any, prefix: str) -> str:
     """A pydantic fault in one line: key, what it was, what is allowed."""
     parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"])]
-    key = ".".join(part for part in parts if not part.startswith("<")) or "the file"
+    key = shortened(".".join(part for part in parts if not part.startswith("<")), 200) or "the file"
     if fault["type"] == "extra_forbidden":
         return f"{key}: unknown key; remove it or mend its spelling"
     if fault["type"] == "missing":
         return f"{key}: this key is missing"
     if fault["type"] == "value_error":
         return f"{key}: {fault['ctx']['error']}" if fault["loc"] else str(fault["ctx"]["error"])
-    was = repr(fault["input"])
     allowed = fault["msg"][0].lower() + fault["msg"][1:]
-    return f"{key}: was {was if len(was) <= 60 else was[:57] + '...'}; {allowed}"
+    return f"{key}: was {shortened(repr(fault['input']), 60)}; {allowed}"

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,6 +47,21 @@ def write_text(path: Path, content: str) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write `content` as indented JSON with a final newline."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_input(path: Path, most_bytes: int) -> bytes:
+    """The content of a file that a person gave.
+
+    Raises:
+        StudyError: it is no regular file, or larger than `most_bytes`.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait, a device never end
+        raise StudyError(f"{path} is no regular file; put one there")
+    with path.open("rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise StudyError(f"{path} has more than {most_bytes} bytes; this is not the file that was meant")
+    return content
 
 
 def read_json(path: Path) -> Any:

@@ -3,8 +3,12 @@
 
 def quoted(text: str, limit: int = 60) -> str:
     """Quote `text` for a message: at most `limit` characters of it, unprintable characters escaped."""
-    short = text if len(text) <= limit else text[: limit - 1] + "…"
-    return f"'{harmless(short)}'"
+    return f"'{shortened(text, limit)}'"
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters of `text`, unprintable characters escaped."""
+    return harmless(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
 def harmless(text: str) -> str:
