@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -14,7 +15,7 @@ from stages.check import main
 from stages.settings import load
 from stages.system.errors import StudyError
 from tests.project import write_params
-from tests.tiny import ROOT, TITLE_CLOZE
+from tests.tiny import ROOT, TITLE_CLOZE, params
 
 GONE = object()
 
@@ -77,6 +78,8 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         # an impossible value
         (f"{HANDOUT}.finetune.learning_rate", float("nan"), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
         (f"{HANDOUT}.model.dropout", 1.5, [f"{HANDOUT}.model.dropout: was 1.5", "less than 1"]),
+        (f"{HANDOUT}.baseline.place", " ", [f"{HANDOUT}.baseline.place: was ' '"]),
+        (f"{HANDOUT}.generation.max_characters", 129, [HANDOUT, "max_characters 129", "context 128"]),
         (f"{HANDOUT}.seeds", [], [f"{HANDOUT}.seeds: was []"]),
         (f"{HANDOUT}.data.source", "x" * 500, [f"{HANDOUT}.data.source: was 'xxx", "…"]),
         # keys that do not go together
@@ -107,6 +110,30 @@ def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value:
     write(tmp_path, {key: value})
     message = fault(tmp_path)
     assert [part for part in told if part not in message] == []
+
+
+def numbers(content: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The paths of all numbers in a file's content."""
+    if isinstance(content, dict | list):
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+            yield from numbers(value, (*path, key))
+    elif isinstance(content, int | float) and not isinstance(content, bool):
+        yield path
+
+
+@pytest.mark.parametrize("huge", [10**13, 1e30], ids=str)
+def test_every_number_has_a_largest_value(tmp_path: Path, huge: float) -> None:
+    paths = [path for path in numbers(params()) if path[0] not in ("variants", "influence")]  # the mixers check those
+    assert len(paths) > 150
+    for *path, last in paths:
+
+        def change(content: dict[str, Any], path: list[Any] = path, last: Any = last) -> None:
+            section: Any = reduce(getitem, path, content)
+            section[last] = huge
+
+        write_params(tmp_path, change)
+        key = next(part for part in (last, *reversed(path)) if isinstance(part, str))
+        assert key in fault(tmp_path)
 
 
 def test_several_faults_are_counted(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """The section `ablation`: a recipe with one change at a time, compared on training questions."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from stages.settings.recipe import QuestionRecipe
-from stages.settings.section import Count, Name, Section, fault_of
+from stages.settings.section import Count, Name, Section, Seed, fault_of
 
 FULL = "full"  # the recipe without a change, which the others are compared with
 
@@ -18,7 +18,7 @@ Changes = dict[str, Any]  # those sections and their keys, with the values that 
 class Ablation(Section):
     recipe: Name
     variant: Name
-    seed: Annotated[int, Field(ge=0)]
+    seed: Seed
     held_out: Count
     shortened: Changes
     changes: dict[Name, Changes]

@@ -5,12 +5,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.section import Name, Rate, Section
+from stages.settings.section import Context, Name, Rate, Section
 
 
 class Cost(Section):
     recipe: str
-    lengths: Annotated[list[Annotated[int, Field(ge=16, multiple_of=8)]], Field(min_length=1)]
+    lengths: Annotated[list[Context], Field(min_length=1, max_length=100)]
     longest_run: Rate
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from stages.settings.ablation import FULL, Ablation
 from stages.settings.method import Cost, Influence
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
-from stages.settings.section import Name, Section, check, read_yaml
+from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
 from stages.system.errors import StudyError
 
@@ -35,7 +35,7 @@ class Compute(Section):
     precision: Literal["auto", "float32", "bfloat16"]
     kernels: Literal["auto", "torch"]
     deterministic: bool
-    checkpoint_seconds: Annotated[float, Field(ge=0)]
+    checkpoint_seconds: NonNegative
 
 
 class Settings(Section):

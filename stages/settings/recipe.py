@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from stages.settings.section import Count, Rate, Section, Share
+from stages.settings.section import Context, Count, Natural, NonNegative, Rate, Section, Seed, Share
 from stages.system.errors import StudyError
 
 TEXT = "text"  # the source without questions
@@ -15,18 +15,18 @@ class Data(Section):
 
 
 class QuestionData(Data):
-    held_out: Annotated[int, Field(ge=0)]
+    held_out: Natural
 
 
 class Baseline(Section):
-    place: Annotated[str, Field(min_length=1)]
+    place: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
 
 
 class Model(Section):
-    layers: Count
+    layers: Annotated[int, Field(gt=0, le=1000)]
     heads: Count
-    width: Count
-    context: Annotated[int, Field(ge=16, multiple_of=8)]
+    width: Annotated[int, Field(gt=0, le=2**16)]
+    context: Context
     dropout: Annotated[float, Field(ge=0, lt=1)]
 
     @model_validator(mode="after")
@@ -39,21 +39,21 @@ class Model(Section):
 class Optimizer(Section):
     matrices: Literal["adamw", "muon"]
     betas: Annotated[list[Annotated[float, Field(ge=0, lt=1)]], Field(min_length=2, max_length=2)]
-    weight_decay: Annotated[float, Field(ge=0)]
+    weight_decay: NonNegative
     decays: Literal["matrices", "all_but_biases"]
     gradient_clip: Rate
 
 
 class Schedule(Section):
-    warmup_tokens: Annotated[int, Field(ge=0)]
+    warmup_tokens: Annotated[int, Field(ge=0, le=10**12)]
     decay_epochs: Rate
     min_lr_ratio: Share
 
 
 class SpanCorruption(Section):
     mixture_weight: Share
-    shortest_document: Annotated[int, Field(ge=2)]
-    longest_document: Annotated[int, Field(ge=2)]
+    shortest_document: Annotated[int, Field(ge=2, le=10**6)]
+    longest_document: Annotated[int, Field(ge=2, le=10**6)]
     largest_span: Annotated[float, Field(gt=0, le=1)]
 
     @model_validator(mode="after")
@@ -67,24 +67,24 @@ class PhraseCloze(Section):
     """What clozes of capitalised phrases have in common."""
 
     mixture_weight: Share
-    rarity: Annotated[float, Field(ge=0)]
+    rarity: Annotated[float, Field(ge=0, le=20)]
     lone: Annotated[float, Field(gt=0, le=1)]
     answers: Rate | None
     joined: Rate | None
 
 
 class TitleCloze(PhraseCloze):
-    longest_context: Annotated[int, Field(ge=0)]
+    longest_context: Natural
     free_order: Share
     blanked_rows: Share
     blanked_characters: Share
 
 
 class WordCloze(PhraseCloze):
-    words_before: Annotated[int, Field(ge=0)]
-    words_after: Annotated[int, Field(ge=0)]
+    words_before: Natural
+    words_after: Natural
     past_answers: bool
-    most_words: Annotated[int, Field(ge=0)]
+    most_words: Natural
     common_words: Count | None
     in_order: Share
 
@@ -123,7 +123,7 @@ class Finetune(Section):
     scratch_epochs: Count
     pretrained_epochs: Count
     batch_size: Count
-    replay: Annotated[float, Field(ge=0)]
+    replay: Annotated[float, Field(ge=0, le=100)]
     learning_rate: Rate
     schedule: Schedule
 
@@ -138,14 +138,14 @@ class Generation(Section):
 
 class Report(Section):
     show_questions: bool
-    dev_asked_before: Annotated[int, Field(ge=0)] | None
+    dev_asked_before: Natural | None
 
 
 class Recipe(Section):
     """What pretraining takes. A recipe on a plain text has nothing more."""
 
     data: Data
-    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
+    seeds: Annotated[list[Seed], Field(min_length=1, max_length=100)]
     model: Model
     optimizer: Optimizer
     pretrain: Pretrain
@@ -177,6 +177,15 @@ class QuestionRecipe(Recipe):
     finetune: Finetune
     generation: Generation
     report: Report
+
+    @model_validator(mode="after")
+    def _answers_fit(self) -> Self:
+        if self.generation.max_characters > self.model.context:
+            raise ValueError(
+                f"generation.max_characters {self.generation.max_characters} does not fit model.context "
+                f"{self.model.context}"
+            )
+        return self
 
 
 def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:

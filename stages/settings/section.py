@@ -12,9 +12,14 @@ from stages.system.files import read_input
 from stages.system.terminal import shortened
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
-Count = Annotated[int, Field(gt=0)]
+# every number has a largest sensible value: beyond it a stage would fail, or not end
+Count = Annotated[int, Field(gt=0, le=10**6)]
+Natural = Annotated[int, Field(ge=0, le=10**6)]
+Context = Annotated[int, Field(ge=16, le=2**17, multiple_of=8)]  # characters of a sequence
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Rate = Annotated[float, Field(gt=0)]
+Rate = Annotated[float, Field(gt=0, le=1e6)]
+NonNegative = Annotated[float, Field(ge=0, le=1e6)]
 
 
 class Section(BaseModel):

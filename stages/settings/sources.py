@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.section import Count, Section, Share
+from stages.settings.section import Count, Section, Seed, Share
 
 # the files of a source with questions
 CORPUS_FILE = "wiki.txt"
@@ -28,13 +28,13 @@ class Fetched(Section):
 
 
 class People(Section):
-    train: Count
+    train: Annotated[int, Field(gt=0, le=10**7)]
     dev: Count
     test: Count
 
 
 class Synthetic(Section):
-    seed: Annotated[int, Field(ge=0)]
+    seed: Seed
     people: People
     templates: Count
     distractors: Share
