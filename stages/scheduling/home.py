@@ -10,6 +10,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from configparser import ConfigParser
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -116,16 +117,28 @@ def snapshot(remote: bool) -> Iterator[Snapshot]:
         changes = subprocess.run(command, env=_environment(index), capture_output=True, check=True).stdout
         git = packed.getvalue()
     if remote:
-        yield Snapshot(name, git, changes, None, None)
+        yield Snapshot(name, git, changes, None, None, _config(None))
         return
     cache = Path(run("dvc", "cache", "dir").strip())
     cache.mkdir(parents=True, exist_ok=True)
     token = WORK / name
     token.touch()
     try:
-        yield Snapshot(name, git, changes, str(cache), str(WORK.resolve()))
+        yield Snapshot(name, git, changes, str(cache), str(WORK.resolve()), _config(cache))
     finally:
         token.unlink()
+
+
+def _config(cache: Path | None) -> str:
+    """What .dvc/config.local says of cache and locks, with that cache; not of remotes: they may have passwords."""
+    config = ConfigParser(interpolation=None)
+    config.read(Path(".dvc", "config.local"), encoding="utf-8")
+    for section in set(config.sections()) - {"cache", "core"}:
+        config.remove_section(section)
+    if cache is not None:
+        config.read_dict({"cache": {"dir": str(cache)}})
+    config.write(text := io.StringIO())
+    return text.getvalue()
 
 
 def _has_flag(stage: str, flag: str, value: bool) -> bool:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from importlib import import_module
 from typing import Any
 
 from dask.system import CPU_COUNT
@@ -52,9 +53,9 @@ def slurm(jobs: int) -> Any:
         StudyError: dask-jobqueue is not installed.
     """
     try:
-        from dask_jobqueue import SLURMCluster  # type: ignore[import-not-found]
+        jobqueue: Any = import_module("dask_jobqueue")
     except ImportError:
         raise StudyError("--slurm needs dask-jobqueue; run `pip install dask-jobqueue`") from None
-    cluster = SLURMCluster()
+    cluster = jobqueue.SLURMCluster()
     cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)  # a job that ends by its time limit is followed by another
     return cluster

@@ -36,6 +36,7 @@ class Snapshot:
     changes: bytes  # a binary diff against the commit
     cache: str | None  # DVC's cache; None where the workers do not share it and push to a remote
     work: str | None  # where trainings lie, shared likewise
+    config: str  # of DVC in the clone, as .dvc/config.local
 
     def clone(self, folder: Path) -> None:
         """Make a clone of it."""
@@ -45,8 +46,7 @@ class Snapshot:
         subprocess.run(["git", "reset", "--quiet", "--hard"], cwd=folder, check=True)
         if self.changes:
             subprocess.run(["git", "apply", "--binary", "-"], cwd=folder, input=self.changes, check=True)
-        if self.cache:
-            (folder / ".dvc" / "config.local").write_text(f"[cache]\n    dir = {self.cache}\n", encoding="utf-8")
+        (folder / ".dvc" / "config.local").write_text(self.config, encoding="utf-8")
 
 
 class Clones(WorkerPlugin):

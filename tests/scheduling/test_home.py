@@ -10,6 +10,15 @@ from stages.system.errors import StudyError
 from tests.tiny import ROOT
 
 STAGES = "stages/dvc.yaml:"
+OWN_CONFIG = """[core]
+    hardlink_lock = true
+[cache]
+    shared = group
+    dir = somewhere
+['remote "store"']
+    url = ssh://example.org/store
+    password = secret
+"""
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -50,6 +59,19 @@ def test_a_clone_is_the_commit_with_all_changes_and_the_index_stays_as_it_was(re
     assert Path(subprocess.run(["dvc", "cache", "dir"], cwd=there, capture_output=True, text=True).stdout.strip()) == (
         repository / ".dvc" / "cache"
     )
+
+
+def test_a_clone_has_its_owners_cache_settings_but_no_password(repository: Path, tmp_path: Path) -> None:
+    (repository / ".dvc" / "config.local").write_text(OWN_CONFIG, encoding="utf-8")
+    with snapshot(remote=False) as taken:
+        taken.clone(tmp_path / "there")
+    listed = subprocess.run(["dvc", "config", "--list"], cwd=tmp_path / "there", capture_output=True, text=True).stdout
+    assert {*listed.splitlines()} >= {
+        "cache.shared=group",
+        "core.hardlink_lock=true",
+        f"cache.dir={repository}/.dvc/somewhere",
+    }
+    assert "secret" not in listed
 
 
 def test_a_folder_below_the_root_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
