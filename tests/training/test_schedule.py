@@ -61,8 +61,8 @@ def test_the_rate_lies_on_its_minimum_twice_and_on_its_peak_at_first_and_in_betw
 
 
 def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None:
-    schedule = Schedule(warmup_tokens=10**9, decay_epochs=1e9, min_lr_ratio=0.0)  # the rate tells the tokens
-    short = Job("any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e9, schedule=schedule, context=11)
+    schedule = Schedule(warmup_tokens=10**6, decay_epochs=1e6, min_lr_ratio=0.0)  # the rate tells the tokens
+    short = Job("any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e6, schedule=schedule, context=11)
     seen = [round(short.rate(step)) for step in range(short.steps)]
     assert seen == [40, 40, 80, 100, 140, 180]  # the first step's own, then those of all steps before
 
