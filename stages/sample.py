@@ -16,6 +16,7 @@ from stages.system.errors import StudyError, command
 from stages.system.terminal import harmless, quoted
 
 TEMPERATURE = 0.8  # of the draws, by default
+MOST_CHARACTERS = 100_000  # some minutes; nothing is printed before the end
 
 
 @command
@@ -31,8 +32,8 @@ def main() -> None:
         beams="draw nothing: beam search with this many hypotheses",
     )
     given = parser.parse_args()
-    if given.characters < 1:
-        raise StudyError(f"--characters: was {given.characters}; allowed: 1 or more")
+    if not 1 <= given.characters <= MOST_CHARACTERS:
+        raise StudyError(f"--characters: was {given.characters}; allowed: 1 to {MOST_CHARACTERS}")
     by = decoding(given, TEMPERATURE)
     assert by is not None  # a temperature is usual here
     settings = load()

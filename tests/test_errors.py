@@ -14,6 +14,7 @@ import torch
 from stages.system.errors import StudyError, command
 from stages.system.files import new_folder
 from tests.project import copy_stages, environment
+from tests.tiny import ROOT
 
 
 def ended(main: Callable[[], None]) -> object:
@@ -92,3 +93,35 @@ def test_another_failure_of_torch_is_not_taken_for_one_of_memory() -> None:
 )
 def test_a_mistake_and_a_full_disk_end_in_one_line(failure: Exception, line: str) -> None:
     assert ended(Mock(side_effect=failure, __name__="main")) == f"error: {line}"
+
+
+TALKATIVE = """
+import sys
+from stages.system.errors import command
+
+@command
+def main():
+    for line in range(int(sys.argv[1])):
+        print(line, "Zoé ⁇")
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [
+        ("PYTHONIOENCODING=ascii {} 1", "0 Zo\\xe9 \\u2047\n"),
+        ("PYTHONIOENCODING=latin-1 {} 1 | iconv -f latin1 -t utf8", "0 Zoé \\u2047\n"),
+        ("{} 100000 | head -1", "0 Zoé ⁇\n"),  # the others have no reader
+        ("{} 1 >&-", ""),
+        ("{} 1 >&- 2>&-", ""),
+    ],
+)
+def test_output_that_nobody_can_read_is_no_traceback(tmp_path: Path, shell: str, said: str) -> None:
+    (tmp_path / "talkative.py").write_text(TALKATIVE, encoding="utf-8")
+    command = shell.format(f"{sys.executable} talkative.py")
+    ran = subprocess.run(
+        command, shell=True, cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), capture_output=True, encoding="utf-8"
+    )
+    assert (ran.stdout, ran.stderr) == (said, "")

@@ -1,6 +1,8 @@
 """How a user's mistake is told: one line, a non-zero exit code, never a traceback."""
 
 import functools
+import io
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -20,6 +22,16 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
+def _speak_to_anything() -> None:
+    """Let output be escaped where the terminal's encoding lacks a letter, and lost where it was closed."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # until the process ends
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def command(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
 
@@ -29,13 +41,18 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
 
     @functools.wraps(main)
     def run() -> None:
+        _speak_to_anything()
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             main()
+            sys.stdout.flush()  # here, where a reader that is gone is no error
         except StudyError as error:
             sys.exit(f"error: {error}")
+        except BrokenPipeError:  # nobody listens any more, as after `| head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to say at the exit
+            sys.exit(1)
         except OSError as error:  # full disk, read-only folder, missing permission
             where = f"{error.filename}: " if error.filename else ""
             sys.exit(f"error: {where}{error.strerror or error}")

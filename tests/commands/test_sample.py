@@ -53,6 +53,7 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
         (["--temperature", "-1"], ["temperature: was -1"]),
         (["--temperature", "nan"], ["temperature: was nan"]),
         (["--temperature", "inf"], ["temperature: was inf"]),
+        (["--characters", "1000000000000000"], ["characters: was 1000000000000000; allowed: 1 to 100000"]),
         (["--top-k", "0"], ["top-k: was 0; allowed: 1 or more"]),
         (["--top-p", "0"], ["top-p: was 0; allowed: more than 0"]),
         (["--top-p", "2"], ["top-p: was 2"]),
