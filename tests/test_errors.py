@@ -36,6 +36,19 @@ def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(
     assert list(tmp_path.iterdir()) == []
 
 
+HOSTILE = "\x1b[2J\n\u202e" + "x" * 10**6
+
+
+@pytest.mark.parametrize("error", [StudyError(HOSTILE), FileNotFoundError(2, "No such file", HOSTILE)])
+def test_a_message_is_one_line_that_a_terminal_can_show(error: Exception) -> None:
+    def main() -> None:
+        raise error
+
+    told = ended(main)
+    assert isinstance(told, str) and told.startswith("error: \\x1b[2J\\n")
+    assert told.isprintable() and len(told) == 500
+
+
 SLOW = """
 import time
 from pathlib import Path

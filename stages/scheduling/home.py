@@ -22,7 +22,7 @@ from stages.scheduling.worker import Snapshot
 from stages.system.errors import StudyError
 from stages.system.locks import WORK
 
-REASON = 10  # lines of a failed command's output
+REASON = 3  # lines of a failed command's output
 # in the place of Python: a stage that would run fails at once, but for those that are to run here
 STUB = """#!/bin/sh
 case " {here} " in *" $DVC_STAGE "*) exec {python} "$@";; esac
@@ -39,7 +39,7 @@ def run(*command: str, env: Mapping[str, str] | None = None, folder: Path = Path
     ended = subprocess.run(command, cwd=folder, env=_environment(env or {}), capture_output=True)
     if ended.returncode:
         said = (ended.stdout + ended.stderr).decode(errors="replace").strip().splitlines()
-        raise StudyError("\n".join([f"`{' '.join(command[:4])}` failed:", *said[-REASON:]]))
+        raise StudyError(f"`{' '.join(command[:4])}` failed: {'; '.join(said[-REASON:])}")
     return ended.stdout.decode(errors="replace")
 
 

@@ -7,6 +7,10 @@ import signal
 import sys
 from collections.abc import Callable
 
+from stages.system.terminal import shortened
+
+LONGEST_LINE = 500  # characters
+
 
 class StudyError(Exception):
     """A mistake that its reader can mend: what is wrong, where (file:line or key), what to do."""
@@ -20,6 +24,11 @@ def is_out_of_memory(error: BaseException) -> bool:
         or type(error).__name__ == "OutOfMemoryError"
         or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
     )
+
+
+def _line(told: str) -> str:
+    """One line of a terminal: names of files, keys and options come from anywhere."""
+    return shortened(f"error: {told}", LONGEST_LINE)
 
 
 def _speak_to_anything() -> None:
@@ -49,13 +58,13 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
             main()
             sys.stdout.flush()  # here, where a reader that is gone is no error
         except StudyError as error:
-            sys.exit(f"error: {error}")
+            sys.exit(_line(str(error)))
         except BrokenPipeError:  # nobody listens any more, as after `| head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to say at the exit
             sys.exit(1)
         except OSError as error:  # full disk, read-only folder, missing permission
             where = f"{error.filename}: " if error.filename else ""
-            sys.exit(f"error: {where}{error.strerror or error}")
+            sys.exit(_line(f"{where}{error.strerror or error}"))
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise

@@ -8,7 +8,8 @@ def quoted(text: str, limit: int = 60) -> str:
 
 def shortened(text: str, limit: int) -> str:
     """At most `limit` characters of `text`, unprintable characters escaped."""
-    return harmless(text if len(text) <= limit else text[: limit - 1] + "…")
+    shown = harmless(text[: limit + 1])
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def harmless(text: str) -> str:
