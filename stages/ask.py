@@ -14,7 +14,7 @@ from stages.asking.options import add_decoding, add_model, check_hypotheses, dec
 from stages.asking.trained import chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
 from stages.settings import load
-from stages.system.errors import StudyError, command
+from stages.system.errors import StudyError, command, error_line
 from stages.system.terminal import harmless
 
 
@@ -47,7 +47,7 @@ def main() -> None:
         try:
             show(ask(model, prepared, question, given.top, max_characters, by), origin, given.json)
         except StudyError as error:  # the next question may be a better one
-            print(f"error: {error}", file=sys.stderr, flush=True)
+            print(error_line(str(error)), file=sys.stderr, flush=True)
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:

@@ -37,6 +37,11 @@ def not_under_nohup() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def hears_ctrl_c() -> None:
+    """For a process about to start: the tests may run in the background, where Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subprocess.Popen[str]:
     """Start `python -m <module>` in the folder."""
     return subprocess.Popen(

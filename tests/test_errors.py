@@ -13,7 +13,7 @@ import torch
 
 from stages.system.errors import StudyError, command
 from stages.system.files import new_folder
-from tests.project import copy_stages, environment
+from tests.project import copy_stages, environment, hears_ctrl_c
 from tests.tiny import ROOT
 
 
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_stage_without_a_traceback(tmp_path: Path, reached: str, e
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # as in a terminal
+        preexec_fn=hears_ctrl_c,
     )
     while not (tmp_path / reached).exists():
         assert process.poll() is None

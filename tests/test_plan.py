@@ -12,7 +12,7 @@ from stages import plan
 from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from tests.project import write_params
-from tests.test_pipeline import small
+from tests.small_study import small
 from tests.tiny import BFLOAT16, FLOAT32, SETTINGS
 
 Planned = Callable[..., list[str]]

@@ -12,13 +12,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from configparser import ConfigParser
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import yaml
 
-from stages.scheduling.worker import Snapshot
+from stages.scheduling.worker import Snapshot, environment
 from stages.system.errors import StudyError
 from stages.system.locks import WORK
 
@@ -30,17 +31,21 @@ exit 75
 """
 
 
-def run(*command: str, env: Mapping[str, str] | None = None, folder: Path = Path()) -> str:
+def run(*command: str, **env: str) -> str:
     """Run a command of this Python's environment and give its output.
 
     Raises:
         StudyError: it failed; with the last of what it said.
     """
-    ended = subprocess.run(command, cwd=folder, env=_environment(env or {}), capture_output=True)
+    return _output(*command, **env).decode(errors="replace")
+
+
+def _output(*command: str, **env: str) -> bytes:
+    ended = subprocess.run(command, env=environment(**env), capture_output=True)
     if ended.returncode:
         said = (ended.stdout + ended.stderr).decode(errors="replace").strip().splitlines()
         raise StudyError(f"`{' '.join(command[:4])}` failed: {'; '.join(said[-REASON:])}")
-    return ended.stdout.decode(errors="replace")
+    return ended.stdout
 
 
 def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
@@ -82,9 +87,9 @@ def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
         stub = Path(folder, "python")
         stub.write_text(STUB.format(here=" ".join(here), python=shlex.quote(sys.executable)), encoding="utf-8")
         stub.chmod(0o755)
-        path = {"PATH": os.pathsep.join([folder, _environment({})["PATH"]])}
+        stubbed = environment(PATH=os.pathsep.join([folder, environment()["PATH"]]))
         command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]
-        subprocess.run(command, env=_environment(path), capture_output=True, check=False)
+        subprocess.run(command, env=stubbed, capture_output=True, check=False)
     stale = set(json.loads(run("dvc", "status", "--json", *upstream)))
     if failed := stale.intersection(here):
         run("dvc", "repro", *failed)  # it fails again, and says why
@@ -111,10 +116,9 @@ def snapshot(remote: bool) -> Iterator[Snapshot]:
         with tarfile.open(fileobj=packed, mode="w:gz") as tar:
             tar.add(Path(folder, ".git"), ".git")
         index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}  # the user's index stays as it is
-        run("git", "read-tree", "HEAD", env=index)
-        run("git", "add", "--all", env=index)
-        command = ["git", "diff", "--cached", "--binary", "HEAD"]
-        changes = subprocess.run(command, env=_environment(index), capture_output=True, check=True).stdout
+        run("git", "read-tree", "HEAD", **index)
+        run("git", "add", "--all", **index)
+        changes = _output("git", "diff", "--cached", "--binary", "HEAD", **index)
         git = packed.getvalue()
     if remote:
         yield Snapshot(name, git, changes, None, None, _config(None))
@@ -144,12 +148,12 @@ def _config(cache: Path | None) -> str:
 def _has_flag(stage: str, flag: str, value: bool) -> bool:
     """Whether an output of a stage has the flag in dvc.yaml."""
     file, _, name = stage.rpartition(":")
-    body = yaml.safe_load(Path(file or "dvc.yaml").read_text(encoding="utf-8"))["stages"][name.partition("@")[0]]
+    body = _stages(Path(file or "dvc.yaml").resolve())[name.partition("@")[0]]
     body = body.get("do", body)
     outputs: list[Any] = [each for kind in ("outs", "metrics", "plots") for each in body.get(kind, [])]
     return any(flags.get(flag) is value for each in outputs if isinstance(each, dict) for flags in each.values())
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return os.environ | {"PATH": path, "DVC_NO_ANALYTICS": "1", **more}
+@cache
+def _stages(file: Path) -> dict[str, Any]:
+    return yaml.safe_load(file.read_text(encoding="utf-8"))["stages"]

@@ -21,8 +21,8 @@ def entries(root: Path, stages: Iterable[str]) -> dict[str, str]:
         if path.exists():
             lock = YAML().load(path)["stages"]
             for stage in those:
-                if _name(stage) in lock:
-                    YAML().dump(lock[_name(stage)], text := io.StringIO())
+                if name_of(stage) in lock:
+                    YAML().dump(lock[name_of(stage)], text := io.StringIO())
                     found[stage] = text.getvalue()
     return found
 
@@ -31,7 +31,7 @@ def merge(root: Path, new: Mapping[str, str]) -> None:
     """Enter these entries in the locks of a clone, in the place of older ones."""
     for path, those in _by_lock(root, new).items():
         lock: Any = YAML().load(path) if path.exists() else {"schema": "2.0", "stages": {}}
-        lock["stages"].update({_name(stage): YAML().load(new[stage]) for stage in those})
+        lock["stages"].update({name_of(stage): YAML().load(new[stage]) for stage in those})
         partial = path.with_name(f".{path.name}.partial")
         YAML().dump(lock, partial)
         partial.replace(path)
@@ -53,5 +53,6 @@ def _by_lock(root: Path, stages: Iterable[str]) -> dict[Path, list[str]]:
     return found
 
 
-def _name(stage: str) -> str:
+def name_of(stage: str) -> str:
+    """A stage's name without its file."""
     return stage.rpartition(":")[2]

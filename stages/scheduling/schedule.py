@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from statistics import mean
 
-from stages.scheduling.lock import reads_the_same
+from stages.scheduling.lock import name_of, reads_the_same
 from stages.settings import Settings
 
 TRAINING = ("pretrain", "finetune", "ablate")  # stages that train
@@ -23,19 +23,18 @@ class Unit:
     @property
     def name(self) -> str:
         """As people read it."""
-        short = self.stage.rpartition(":")[2]
-        return short if self.seed is None else f"{short} seed {self.seed}"
+        return name_of(self.stage) if self.seed is None else f"{name_of(self.stage)} seed {self.seed}"
 
     @property
     def kind(self) -> str:
         """Units of one kind take about as long."""
-        kind = self.stage.rpartition(":")[2].partition("@")[0]
+        kind = name_of(self.stage).partition("@")[0]
         return kind if self.seed is None else f"{kind} seed"
 
     @property
     def trains(self) -> bool:
         """Whether a GPU is for it."""
-        return self.stage.rpartition(":")[2].partition("@")[0] in TRAINING
+        return name_of(self.stage).partition("@")[0] in TRAINING
 
 
 class Schedule:
@@ -108,7 +107,7 @@ class Schedule:
 
 def seeds_of(stage: str, settings: Settings) -> list[Unit]:
     """The seeds of a stage that trains several, each a unit of its own."""
-    kind, _, cell = stage.rpartition(":")[2].partition("@")
+    kind, _, cell = name_of(stage).partition("@")
     for recipe, variant in ((recipe, variant) for recipe in settings.recipes for variant in settings.study.variants):
         if kind in SEEDED and cell == f"{recipe}-{variant}":
             seeds = settings.recipe_named(recipe).seeds

@@ -110,20 +110,15 @@ class Clones(WorkerPlugin):
         """Run a command in the clone; it ends when its unit is cancelled or this process dies."""
         key = get_worker().get_current_task()
         threads = str(self.worker.state.nthreads)  # Dask sets it to one
-        environment = os.environ | {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "OMP_NUM_THREADS": threads,
-            "DVC_SITE_CACHE_DIR": str(self.folder / ".dvc" / "tmp" / "site"),
-            "DVC_NO_ANALYTICS": "1",
-        }
+        env = environment(OMP_NUM_THREADS=threads, DVC_SITE_CACHE_DIR=str(self.folder / ".dvc" / "tmp" / "site"))
         for name in ("MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-            environment.pop(name, None)
+            env.pop(name, None)
         with log.open("a+", encoding="utf-8") as file:
             start = file.tell()
             process = subprocess.Popen(
-                [_command(command[0]), *command[1:]],
+                command,
                 cwd=self.folder,
-                env=environment,
+                env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
@@ -143,10 +138,10 @@ class Clones(WorkerPlugin):
             raise RuntimeError("\n".join([*told, f"{socket.gethostname()}: {log}"]))
 
 
-def _command(name: str) -> str:
-    """A command of this Python's environment."""
-    own = Path(sys.executable).with_name(name)
-    return str(own) if own.exists() else name
+def environment(**more: str) -> dict[str, str]:
+    """Of a process whose commands are those of this Python's environment."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return os.environ | {"PATH": path, "DVC_NO_ANALYTICS": "1", **more}
 
 
 def _die_with_parent() -> None:

@@ -26,7 +26,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def _line(told: str) -> str:
+def error_line(told: str) -> str:
     """One line of a terminal: names of files, keys and options come from anywhere."""
     return shortened(f"error: {told}", LONGEST_LINE)
 
@@ -58,13 +58,13 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
             main()
             sys.stdout.flush()  # here, where a reader that is gone is no error
         except StudyError as error:
-            sys.exit(_line(str(error)))
+            sys.exit(error_line(str(error)))
         except BrokenPipeError:  # nobody listens any more, as after `| head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to say at the exit
             sys.exit(1)
         except OSError as error:  # full disk, read-only folder, missing permission
             where = f"{error.filename}: " if error.filename else ""
-            sys.exit(_line(f"{where}{error.strerror or error}"))
+            sys.exit(error_line(f"{where}{error.strerror or error}"))
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise

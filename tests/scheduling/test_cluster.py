@@ -18,8 +18,8 @@ import psutil
 import pytest
 import yaml
 
-from tests.project import write_params
-from tests.test_pipeline import TWO, Project, clone, small, stages_run
+from tests.project import hears_ctrl_c, write_params
+from tests.small_study import TWO, Project, clone, small, stages_run
 
 PATIENCE = 120.0  # seconds until what is waited for counts as failed
 CLUSTER = (sys.executable, "-m", "stages.cluster")
@@ -95,17 +95,12 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        preexec_fn=_hears_ctrl_c,
+        preexec_fn=hears_ctrl_c,
     )
     try:
         yield process
     finally:
         process.kill()
-
-
-def _hears_ctrl_c() -> None:
-    """For a process about to start: the tests may run in the background, where Ctrl-C is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def trainer_of(project: Project, variant: str, seed: int) -> psutil.Process:
