@@ -13,6 +13,7 @@ from stages.probing.facts import Fact, dev_facts, dev_pages
 from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts
 from stages.reporting.ablation import Ablated, write_ablation
 from stages.settings import FULL, Settings, load
+from stages.system.digests import verified
 from stages.system.errors import command
 from stages.system.files import read_json
 
@@ -54,7 +55,7 @@ def asked(
     answers = predictions(models["finetuned"], prepared, "dev", recipe.generation)
     right = answers.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     known = extraction(models, prepared.vocabulary, facts, prompts, right)
-    training = read_json(folder / "pretrained.json")
+    training = read_json(verified(folder / "pretrained.json"))
     return Ablated(
         change=change,
         correct=answers.correct.to_numpy(int)[:, None],
@@ -62,7 +63,7 @@ def asked(
         extracted=known.finetuned_extracted == 1,
         pretrain_loss=float(training["loss"]),
         seconds=float(training["seconds"]),
-        provenance=read_json(folder / "provenance.json"),
+        provenance=read_json(verified(folder / "provenance.json")),
     )
 
 

@@ -35,9 +35,10 @@ def main() -> None:
     check_hypotheses("--top", given.top)
     by = decoding(given, None)
     settings = load()
-    recipe = given.recipe or settings.recipe
+    recipe = settings.recipe if given.recipe is None else given.recipe
     max_characters = settings.question_recipe(recipe).generation.max_characters
-    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe))
+    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
+    experiment = Experiment.of(settings, recipe, variant)
     seed, prepared, model = load_trained(experiment, "finetune", "pretrained-", given.seed)
     origin = {"recipe": recipe, "variant": experiment.variant, "seed": seed}
     if given.question is not None:

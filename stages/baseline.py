@@ -6,8 +6,9 @@ from pathlib import Path
 from stages.corpus.prepared import Prepared, read_table
 from stages.inference.scoring import constant_baseline
 from stages.settings import load
+from stages.system.digests import result_folder
 from stages.system.errors import StudyError, command
-from stages.system.files import new_folder, write_json
+from stages.system.files import write_json
 
 
 @command
@@ -22,7 +23,7 @@ def main() -> None:
         raise StudyError(f"{source} is missing; `dvc repro` makes it")
     result = constant_baseline(Prepared.load(source).table, read_table(source / "audit.tsv"), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
-    with new_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
+    with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
     print(f"{result['place']}: {result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %")
 

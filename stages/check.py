@@ -1,9 +1,12 @@
 """Stage `check`: params.yaml as a whole."""
 
 import argparse
+import shutil
+from math import inf
 from pathlib import Path
 
 from stages.settings import Settings, load
+from stages.settings.needs import check_needs, machine_memory
 from stages.system.errors import command
 from stages.system.files import write_text
 
@@ -16,6 +19,8 @@ def main() -> None:
     parser.add_argument("--stamp", type=Path, help="file to write when all is well")
     arguments = parser.parse_args()
     settings = load()
+    has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # whose memory is looked at in training
+    check_needs(settings, settings.recipe, inf if has_gpu else machine_memory(), bytes_a_number=2)
     if not arguments.keys:
         try_shapes(settings)
     if arguments.stamp:

@@ -10,8 +10,9 @@ from stages.experiment.backend import choose_backend
 from stages.experiment.provenance import provenance
 from stages.model.registry import settings_of
 from stages.settings import load
+from stages.system.digests import result_folder
 from stages.system.errors import StudyError, command
-from stages.system.files import new_folder, write_json
+from stages.system.files import write_json
 
 
 @command
@@ -37,7 +38,7 @@ def main() -> None:
         "measurements": [asdict(each) for each in found],
         "provenance": provenance(depends_on, choose_backend(settings.compute), time.perf_counter() - started),
     }
-    with new_folder(Path("data/cost") / variant) as folder:
+    with result_folder(Path("data/cost") / variant) as folder:
         write_json(folder / "cost.json", record)
 
 

@@ -12,8 +12,9 @@ from stages.inference.scoring import is_correct
 from stages.model.gpt import GPT
 from stages.probing.probe import probe
 from stages.settings import Generation
+from stages.system.digests import result_folder, results_in, verified
 from stages.system.errors import command
-from stages.system.files import new_folder, read_json, write_json, write_text
+from stages.system.files import read_json, write_json, write_text
 
 
 def predictions(model: GPT, prepared: Prepared, split: str, decoding: Generation) -> pd.DataFrame:
@@ -52,7 +53,7 @@ def main() -> None:
     columns = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
     answered = pd.concat(tables)[columns]
     trainings = results(pretrained)
-    curves = [path for folder in (pretrained, finetuned) for path in sorted(folder.glob("*.csv"))]
+    curves = pd.concat(pd.read_csv(path) for each in (pretrained, finetuned) for path in results_in(each, ".csv"))
     seconds = sum(facts["seconds"] for facts in trainings.values())
     run = {
         "variant": experiment.variant,
@@ -61,12 +62,12 @@ def main() -> None:
         "pretrain_loss": round(sum(facts["loss"] for facts in trainings.values()) / len(trainings), 4),
         "documents_per_second": round(sum(facts["examples"] for facts in trainings.values()) / max(seconds, 1e-9), 1),
         "pretrain_seconds": round(seconds, 1),
-        "provenance": read_json(pretrained / "provenance.json"),
+        "provenance": read_json(verified(pretrained / "provenance.json")),
     }
-    with new_folder(experiment.evaluation_folder) as folder:
+    with result_folder(experiment.evaluation_folder) as folder:
         for name, table in {"predictions.tsv": answered, **probe(experiment, prepared, answered)}.items():
             write_table(folder / name, table)
-        write_text(folder / "curves.csv", pd.concat(map(pd.read_csv, curves)).to_csv(index=False, lineterminator="\n"))
+        write_text(folder / "curves.csv", curves.to_csv(index=False, lineterminator="\n"))
         write_json(folder / "run.json", run)
 
 

@@ -9,8 +9,9 @@ from stages.costing.derivatives import influence, random_backbone
 from stages.experiment.backend import choose_backend
 from stages.model.registry import settings_of
 from stages.settings import load
+from stages.system.digests import result_folder
 from stages.system.errors import command
-from stages.system.files import new_folder, write_bytes, write_json
+from stages.system.files import write_bytes, write_json
 
 
 @command
@@ -30,7 +31,7 @@ def main() -> None:
         str(number): influence(random_backbone(variant, model, section).to(device), model.context, model.width)
         for number, section in enumerate(sections)
     }
-    with new_folder(Path("data/influence") / variant) as folder:
+    with result_folder(Path("data/influence") / variant) as folder:
         write_json(folder / "influence.json", {"recipe": settings.influence.recipe, "settings": drawn})
         write_bytes(folder / "influence.safetensors", save(matrices))
 

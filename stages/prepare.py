@@ -9,8 +9,8 @@ from stages.corpus.questions import Question
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
 from stages.sources.reading import cut, read_documents, read_questions, read_text
+from stages.system.digests import result_folder
 from stages.system.errors import command
-from stages.system.files import new_folder
 
 
 @command
@@ -31,7 +31,7 @@ def main() -> None:
         questions = hold_out(questions, recipe.data.held_out, f"recipes.{name}.data.held_out")
     prepared = Prepared.of(documents, questions)
     told = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
-    with new_folder(folder) as new:
+    with result_folder(folder) as new:
         prepared.save(new)
         if isinstance(recipe, QuestionRecipe):
             known = audit(documents, questions, prepared.vocabulary)

@@ -5,6 +5,7 @@ Where its context is full, the model goes on from the last half context of the t
 
 import argparse
 import sys
+from itertools import chain
 
 from stages.asking.answers import lacking
 from stages.asking.options import add_decoding, add_model, decoding
@@ -16,7 +17,7 @@ from stages.system.errors import StudyError, command
 from stages.system.terminal import harmless, quoted
 
 TEMPERATURE = 0.8  # of the draws, by default
-MOST_CHARACTERS = 100_000  # some minutes; nothing is printed before the end
+MOST_CHARACTERS = 100_000  # some minutes
 
 
 @command
@@ -37,9 +38,10 @@ def main() -> None:
     by = decoding(given, TEMPERATURE)
     assert by is not None  # a temperature is usual here
     settings = load()
-    recipe = given.recipe or settings.recipe
+    recipe = settings.recipe if given.recipe is None else given.recipe
     settings.recipe_named(recipe)
-    experiment = Experiment.of(settings, recipe, given.variant or chosen_variant(settings, recipe))
+    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
+    experiment = Experiment.of(settings, recipe, variant)
     _, prepared, model = load_trained(experiment, "pretrain", "", given.seed)
     vocabulary = prepared.vocabulary
     prompt = vocabulary.encode(given.prompt)
@@ -47,8 +49,10 @@ def main() -> None:
         raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
     if note := lacking(vocabulary, given.prompt):
         print(f"note: {note}", file=sys.stderr)
-    text = vocabulary.decode([*prompt, *passage(model, prompt, given.characters, by)])
-    print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text))
+    for piece in chain([prompt], passage(model, prompt, given.characters, by)):
+        text = vocabulary.decode(piece)
+        print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text), end="", flush=True)
+    print()
 
 
 if __name__ == "__main__":

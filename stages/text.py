@@ -1,5 +1,6 @@
 """Stage `text`: any plain text, checked, as the recipes without questions read it."""
 
+import os
 from pathlib import Path
 
 from stages.settings import TEXT_FILE, load
@@ -13,7 +14,7 @@ from stages.system.terminal import harmless
 def main() -> None:
     """Copy the file that `sources.text` names to data/raw/text."""
     path = Path(load().sources.text.path)
-    if not path.exists():
+    if not os.path.exists(path):  # of a name that is too long Path raises
         raise StudyError(f"params.yaml: sources.text.path: there is no file {harmless(str(path))}; name one in UTF-8")
     text = read_text(path)
     with new_folder(Path("data/raw/text")) as folder:

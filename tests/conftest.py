@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 from stages.experiment.backend import choose_backend
 from stages.model.cpu.kernels import identity, use_kernels
@@ -17,6 +18,11 @@ if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():
 
 # A file's tests run in one process: the long ones first, so that none is left to the end beside an idle process
 LONGEST = ("test_cluster", "test_pipeline", "test_readme", "test_interruption", "test_seeds", "test_variants")
+
+
+settings.register_profile("suite", derandomize=True, deadline=None, max_examples=50, database=None)
+settings.register_profile("long", deadline=None, max_examples=2000, print_blob=True)
+settings.load_profile("suite")  # `pytest --hypothesis-profile long` draws anew, and more
 
 
 @pytest.fixture

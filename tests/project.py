@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from stages.system.digests import SUMS, write_sums
 from tests.tiny import ROOT, params
 
 
@@ -19,6 +20,11 @@ def write_params(folder: Path, change: Callable[[dict[str, Any]], None]) -> None
     content = params()
     change(content)
     (folder / "params.yaml").write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def with_sums(folder: Path) -> None:
+    """List the digests of a folder's files, as a stage does; or anew, after a change that is meant."""
+    write_sums(folder / SUMS, [path for path in sorted(folder.iterdir()) if path.name != SUMS])
 
 
 def copy_stages(folder: Path) -> None:

@@ -19,7 +19,7 @@ from tests.benchmark.table import HEAD, line, row
 from tests.benchmark.workload import PlainTraining, read_data
 from tests.invented import prepared_like_the_handout
 from tests.model.test_processor import FEATURES
-from tests.project import write_params
+from tests.project import with_sums, write_params
 from tests.reference.attention import ATTENTION
 from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS, tiny_model
 
@@ -127,6 +127,7 @@ def project_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data" / "prepared").mkdir(parents=True)
     tiny = prepared_like_the_handout(10, {"train": 4, "dev": 3, "test": 4})
     tiny.save(tmp_path / "data" / "prepared" / "handout")
+    with_sums(tmp_path / "data" / "prepared" / "handout")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

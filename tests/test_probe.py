@@ -16,7 +16,7 @@ from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.settings import load
 from tests.probing.toy import learned, toy_audit, toy_prepared
-from tests.project import write_params
+from tests.project import with_sums, write_params
 from tests.tiny import BIRTHPLACES, MODEL, loud, tiny_model
 
 SEEDS = [1, 2]
@@ -52,11 +52,13 @@ def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     toy_prepared().save(Path("data/prepared/quick"))
     write_table(Path("data/prepared/quick/audit.tsv"), toy_audit())
+    with_sums(Path("data/prepared/quick"))
     nonsense = loud(tiny_model("vanilla", len(toy_prepared().vocabulary)))
     for name, model in (("pretrained/", learned(PAGE_FORMS)), ("finetuned/pretrained-", nonsense)):
         for seed in SEEDS:
             path = Path(f"data/weights/quick/vanilla/{name}seed-{seed}.safetensors")
             save_tensors(path, model.state_dict())
+        with_sums(path.parent)
     return tmp_path
 
 
@@ -66,6 +68,7 @@ def probed(folder: Path) -> dict[str, pd.DataFrame]:
     made = probe(experiment, prepared, predictions(right=3))
     for name, table in made.items():
         write_table(folder / "vanilla" / name, table)
+    with_sums(folder / "vanilla")
     return {name: read_table(folder / "vanilla" / name) for name in made}
 
 

@@ -8,6 +8,7 @@ from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.reporting.headline import best_variant
 from stages.settings import ALL, COMPARED, Settings
+from stages.system.digests import verified
 from stages.system.errors import StudyError
 from stages.system.files import read_json
 
@@ -52,7 +53,7 @@ def load_trained(experiment: Experiment, stage: str, prefix: str, seed: int | No
     # other weights may fit and say something else, for many settings leave the shapes as they are (rope's theta)
     now = _meaning(experiment.settings(), prepared.vocabulary.sha256)
     try:
-        made = read_json(weights.parent / "provenance.json")
+        made = read_json(verified(weights.parent / "provenance.json"))
         same = _meaning(made["settings"], made["vocabulary_sha256"]) == now
     except (OSError, ValueError, KeyError, TypeError):
         same = False

@@ -10,19 +10,18 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save
 
 from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
 from stages.corpus.vocabulary import Vocabulary
-from stages.system.errors import StudyError
+from stages.system.digests import verified
 from stages.system.files import write_bytes, write_text
 
 VOCABULARY = "vocabulary.json"
@@ -76,7 +75,7 @@ class Prepared:
             StudyError: the folder was not prepared yet, or is damaged.
         """
         encoded, known, asked = (folder / name for name in ("encoded.safetensors", VOCABULARY, "questions.tsv"))
-        with _reading(encoded), safe_open(encoded, framework="numpy") as file:
+        with safe_open(verified(encoded), framework="numpy") as file:
 
             def rows(name: str) -> Ragged:
                 return Ragged(_small(file.get_tensor(f"{name}.tokens")), file.get_tensor(f"{name}.offsets"))
@@ -84,15 +83,7 @@ class Prepared:
             documents = rows("documents")
             questions = {split: rows(f"{split}.questions") for split in SPLITS}
             answers = {split: rows(f"{split}.answers") for split in SPLITS}
-        with _reading(known):
-            vocabulary = Vocabulary.load(known)
-            if documents.tokens.max(initial=0) >= len(vocabulary):
-                raise ValueError(f"it has fewer characters than {encoded.name}")
-        with _reading(asked):
-            table = read_table(asked)[COLUMNS]
-            if [(table["split"] == split).sum() for split in SPLITS] != [len(questions[split]) for split in SPLITS]:
-                raise ValueError(f"it has other questions than {encoded.name}")
-        return cls(vocabulary, documents, questions, answers, table)
+        return cls(Vocabulary.load(known), documents, questions, answers, read_table(asked))
 
     @property
     def texts(self) -> list[str]:
@@ -129,17 +120,4 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises:
         StudyError: the file is missing or damaged.
     """
-    with _reading(path):
-        return pd.read_csv(path, sep="\t", keep_default_na=False, encoding="utf-8")
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Tell what is wrong with a file in one line, with what mends it."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise StudyError(f"{path} is missing; `dvc repro` makes it") from error
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:  # cut, or other content
-        fault = " ".join(str(error).split())
-        raise StudyError(f"{path} is damaged ({fault}); delete it and run `dvc repro`") from error
+    return pd.read_csv(verified(path), sep="\t", keep_default_na=False, encoding="utf-8")

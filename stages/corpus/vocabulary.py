@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stages.system.digests import verified
 from stages.system.files import read_json, write_json
 
 PAD = "□"  # fills the end of a sequence; number 0
@@ -33,7 +34,7 @@ class Vocabulary:
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
         """Read what `save` wrote."""
-        return cls(tuple(read_json(path)))
+        return cls(tuple(read_json(verified(path))))
 
     def save(self, path: Path) -> None:
         """Write the characters as a JSON list."""

@@ -10,6 +10,7 @@ import torch
 from stages.model.cpu import kernels
 from stages.model.cpu.processor import multiplies_bfloat16, processor_class, processor_name
 from stages.settings import Compute
+from stages.settings.needs import machine_memory
 from stages.system.errors import StudyError
 
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_DRIVER"  # in the environment of the processes that a process starts
@@ -49,6 +50,13 @@ class Backend:
         """What else decides the bits of a result: whether CUDA's sums have a fixed order; a CPU's always have."""
         fixed = self.device.type != "cpu" and torch.are_deterministic_algorithms_enabled()
         return ["deterministic"] if fixed else []
+
+    @property
+    def memory(self) -> float:
+        """Bytes the device has."""
+        if self.device.type == "cpu":
+            return machine_memory()
+        return float(torch.cuda.get_device_properties(self.device).total_memory)
 
     @property
     def precision(self) -> str:

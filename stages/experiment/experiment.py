@@ -14,6 +14,7 @@ from stages.experiment.tensors import load_tensors
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
+from stages.settings.needs import check_needs
 from stages.system.errors import StudyError
 
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
@@ -37,7 +38,8 @@ class Experiment:
         """Parse --recipe, --variant and, where it trains, --seed, and read their settings.
 
         Raises:
-            StudyError: params.yaml is wrong, or it knows no such recipe, variant or seed.
+            StudyError: params.yaml is wrong, it knows no such recipe, variant or seed, or the training
+                takes more memory than there is, or years.
         """
         parser = argparse.ArgumentParser(description=description)
         parser.add_argument("--recipe", required=True)
@@ -51,6 +53,8 @@ class Experiment:
         seed, seeds = getattr(arguments, "seed", None), experiment.recipe.seeds
         if seed is not None and seed not in seeds:
             raise StudyError(f"recipe '{arguments.recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
+        if trains:
+            check_needs(settings, arguments.recipe, experiment.backend.memory, experiment.backend.dtype.itemsize)
         selected = settings.selected(settings.model.variant) if settings.recipe == arguments.recipe else []
         return replace(experiment, only_seed=seed, selected=tuple(selected))
 
@@ -117,9 +121,11 @@ class Experiment:
         Raises:
             StudyError: the file is missing, damaged or of another model.
         """
-        model = self.new_model(prepared, seed=0)
+        model, tensors = self.new_model(prepared, seed=0), load_tensors(weights)
+        if not all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in tensors.values()):
+            raise StudyError(f"{weights} has other numbers than a training leaves; delete it and run `dvc repro`")
         try:
-            model.load_state_dict(load_tensors(weights)[0])
+            model.load_state_dict(tensors)
         except RuntimeError as error:  # other names or shapes
             raise StudyError(f"{weights} was trained with other settings; run `dvc repro`") from error
         return model.to(self.backend.device)

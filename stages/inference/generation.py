@@ -1,7 +1,7 @@
 """What a model says: many prompts at once, several answers to one, or a passage of any length."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -48,8 +48,8 @@ def answer(model: GPT, prompts: Sequence[np.ndarray], decoding: Generation) -> l
     return [best for best, *_ in beam_search(model, prompts, decoding.max_characters, decoding.beams)]
 
 
-def passage(model: GPT, prompt: np.ndarray, characters: int, by: Pick | int) -> np.ndarray:
-    """Continue a prompt (any length but 0) by so many characters, MASK among them.
+def passage(model: GPT, prompt: np.ndarray, characters: int, by: Pick | int) -> Iterator[np.ndarray]:
+    """Continue a prompt (any length but 0) by so many characters, MASK among them, piece by piece.
 
     by: what chooses each character, or the width of a beam. Where the context is full, the model goes on from the last
     half context of the text, read anew; a beam goes on from its best hypothesis.
@@ -62,7 +62,7 @@ def passage(model: GPT, prompt: np.ndarray, characters: int, by: Pick | int) -> 
         else:
             (best,) = generate(model, [read], missing, by, end=None)
         text = np.concatenate([text, best.tokens])
-    return text[len(prompt) :]
+        yield best.tokens
 
 
 def _in_batches(

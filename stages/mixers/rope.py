@@ -14,7 +14,7 @@ from stages.settings import Model, Section
 class Settings(Section):
     """Section variants.rope."""
 
-    theta: Annotated[float, Field(gt=1)]  # base of the wavelengths: pair i turns by theta^(-2i/hs) a position
+    theta: Annotated[float, Field(gt=1, le=1e12)]  # base of the wavelengths: pair i turns by theta^(-2i/hs) a position
 
 
 class Mixer(RotaryAttention):

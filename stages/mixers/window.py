@@ -15,7 +15,7 @@ class Settings(Section):
     """Section variants.window."""
 
     width: Count  # positions a query sees, its own included
-    theta: Annotated[float, Field(gt=1)]  # base of the rotation's wavelengths, as in rope
+    theta: Annotated[float, Field(gt=1, le=1e12)]  # base of the rotation's wavelengths, as in rope
 
 
 class Mixer(RotaryAttention):

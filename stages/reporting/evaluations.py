@@ -9,6 +9,7 @@ import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat, ValidationError
 
 from stages.reporting.records import broken, read_record
+from stages.system.digests import verified
 
 BASELINE = "baseline"
 INITS = ("scratch", "pretrained")
@@ -85,15 +86,15 @@ def read_evaluation(folder: Path) -> Evaluation:
 def read_table(path: Path, columns: Sequence[str], separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
     """Read a table that has these columns; raises StudyError where it is missing or broken."""
     try:
-        table = pd.read_csv(path, sep=separator, dtype=dtype, keep_default_na=False)
+        table = pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
         table[list(columns)]
-    except (KeyError, OSError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise broken(path, error) from None
     return table
 
 
 def _read_model(path: Path, kind: type[Record]) -> Record:
-    record = read_record(path)
+    record = read_record(verified(path))
     try:
         return kind.model_validate(record)
     except ValidationError as error:

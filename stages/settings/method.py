@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 
 from stages.settings.section import Context, Name, Rate, Section
 
+LONGEST_SHORTEST = 4096  # characters; no length follows one that takes long, but the first is always measured
+
 
 class Cost(Section):
     recipe: str
@@ -17,6 +19,8 @@ class Cost(Section):
     def _lengths_ascend(self) -> Self:
         if any(later <= earlier for earlier, later in pairwise(self.lengths)):
             raise ValueError(f"lengths {self.lengths} do not ascend")
+        if self.lengths[0] > LONGEST_SHORTEST:
+            raise ValueError(f"lengths: the first was {self.lengths[0]}; allowed: at most {LONGEST_SHORTEST}")
         return self
 
 

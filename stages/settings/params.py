@@ -15,6 +15,7 @@ from stages.system.errors import StudyError
 
 PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
+LONGEST_PICTURE = 4096  # characters
 ALL = "all"  # a selection: study.variants
 MIXERS = Path(__file__).parents[1] / "mixers"
 
@@ -78,6 +79,11 @@ class Settings(Section):
         for key, name, allowed in known:
             if name not in allowed:
                 raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(allowed)}")
+        if (context := self.recipes[self.influence.recipe].model.context) > LONGEST_PICTURE:
+            raise ValueError(
+                f"influence.recipe: its context was {context}; allowed: at most {LONGEST_PICTURE}, for a matrix of all "
+                "pairs of its characters"
+            )
         return self
 
     @model_validator(mode="after")

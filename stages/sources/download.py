@@ -12,6 +12,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 from stages.system.errors import StudyError
+from stages.system.files import read_input
 from stages.system.terminal import harmless
 
 ARCHIVE_LIMIT = 50_000_000  # bytes of a zip archive
@@ -69,8 +70,7 @@ def _archive(source: str, path: Path) -> bytes:
     elif "://" in source:
         raise ValueError("only http and https addresses can be fetched")
     else:
-        with path.open("rb") as file:
-            content = file.read(ARCHIVE_LIMIT + 1)
+        return read_input(path, ARCHIVE_LIMIT)
     if len(content) > ARCHIVE_LIMIT:
         raise ValueError(f"larger than {ARCHIVE_LIMIT // 1_000_000} MB, not the archive")
     return content

@@ -6,8 +6,10 @@ from pathlib import Path
 from stages.corpus.questions import QUESTION, Question
 from stages.corpus.vocabulary import MASK, PAD
 from stages.system.errors import StudyError
+from stages.system.files import read_input
 from stages.system.terminal import harmless, quoted
 
+MOST_BYTES = 1_000_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -110,12 +112,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _text(path: Path) -> str:
     try:
-        content = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
+        content = read_input(path, MOST_BYTES).removeprefix(BYTE_ORDER_MARK)
     except FileNotFoundError:
         advice = "`dvc repro` makes it (`python -m stages.fetch` obtains the CS224N files)"
         raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None
-    except IsADirectoryError:
-        raise StudyError(f"{harmless(str(path))}: this is a folder; name a text file") from None
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -16,6 +16,8 @@ from typing import Any
 
 from stages.system.errors import StudyError
 
+MOST_JSON = 100_000_000  # bytes
+
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write `content` to `path` by way of a temporary file in the same folder and a rename.
@@ -55,18 +57,21 @@ def read_input(path: Path, most_bytes: int) -> bytes:
     Raises:
         StudyError: it is no regular file, or larger than `most_bytes`.
     """
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait, a device never end
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):  # a pipe would wait, a device never end
         raise StudyError(f"{path} is no regular file; put one there")
-    with path.open("rb") as file:
-        content = file.read(most_bytes + 1)
-    if len(content) > most_bytes:
+    if found.st_size > most_bytes:
         raise StudyError(f"{path} has more than {most_bytes} bytes; this is not the file that was meant")
-    return content
+    with path.open("rb") as file:
+        return file.read(found.st_size)
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file written by `write_json`."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    """Read a JSON file; raises ValueError where it is none."""
+    try:
+        return json.loads(read_input(path, MOST_JSON).decode("utf-8"))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def folder_hash(folder: Path) -> str:

@@ -12,12 +12,12 @@ from tqdm import tqdm
 
 from stages.corpus.example import Examples
 from stages.experiment.draws import generator
-from stages.experiment.tensors import load_tensors, save_tensors
 from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
+from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from stages.training.schedule import learning_rate
 from stages.training.self_check import Watch
 from stages.training.trainer import Trainer
@@ -87,16 +87,12 @@ def train(
         StudyError: the loss is no number any more; nothing is written.
         OSError: a checkpoint cannot be written; the last one stays.
     """
-    done, seconds, losses = 0, 0.0, np.zeros(job.steps, dtype=np.float32)
-    if checkpoint.exists():
-        tensors, facts = load_tensors(checkpoint)
-        losses = tensors.pop("losses").numpy()
-        trainer.restore(tensors)
-        done, seconds = int(str(facts["steps"])), float(str(facts["seconds"]))
+    progress = load_checkpoint(checkpoint, trainer, job.steps)
+    done, losses = progress.steps, progress.losses
     keep_free_memory()
     watch = Watch(trainer, title, job.steps - done)
     written = time.monotonic()
-    started = written - seconds
+    started = written - progress.seconds
     fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
 
     def look() -> None:
@@ -112,8 +108,7 @@ def train(
     def save() -> None:
         nonlocal written
         look()
-        tensors = trainer.state() | {"losses": torch.from_numpy(losses)}
-        save_tensors(checkpoint, tensors, steps=done, seconds=time.monotonic() - started)
+        save_checkpoint(checkpoint, trainer, Progress(done, time.monotonic() - started, losses))
         written = time.monotonic()
 
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other

@@ -38,6 +38,13 @@ def build_optimizers(
     return [adamw, BatchedMuon(orthogonal, settings.weight_decay, dtype)] if orthogonal else [adamw]
 
 
+def moments(optimizer: torch.optim.Optimizer, weight: Tensor) -> dict[str, torch.Size]:
+    """The shapes of what an optimizer of `build_optimizers` keeps of a weight from its first step on."""
+    if isinstance(optimizer, BatchedMuon):
+        return {"momentum_buffer": weight.shape}
+    return {"step": torch.Size(), "exp_avg": weight.shape, "exp_avg_sq": weight.shape}
+
+
 class BatchedMuon(torch.optim.Muon):
     """torch.optim.Muon, but matrices of equal shape are multiplied together, and in a type of one's choice.
 

@@ -19,9 +19,11 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit, provenance
 from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
-from stages.system.files import new_folder, read_json, write_bytes, write_json, write_text
+from stages.system.digests import intact, result_folder, write_sums
+from stages.system.files import read_json, write_bytes, write_json, write_text
 from stages.system.locks import locked
 from stages.training.batches import steps_per_epoch
+from stages.training.checkpoint import delete_checkpoints
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.seeds import go_apart, train_apart
@@ -61,13 +63,16 @@ class Run:
         return left
 
     def ended(self, name: str) -> bool:
-        """Whether the training `name` came to its end."""
-        return (self.work / f"{name}.json").exists()
+        """Whether the training `name` came to its end, and what it left is whole."""
+        return intact(self.work / f"{name}.sha256", *self._files(name))
+
+    def _files(self, name: str) -> list[Path]:
+        return [self.work / f"{name}.{suffix}" for suffix in SUFFIXES]
 
     def complete(self, seed: int) -> None:
         """Bring the trainings of a seed to their ends, but for those that earlier runs did.
 
-        Each leaves <name>.safetensors (weights), <name>.csv (curve) and <name>.json (facts, written last).
+        Each leaves <name>.safetensors (weights), <name>.csv (curve), <name>.json (facts) and, last, <name>.sha256.
 
         Raises:
             StudyError: another process is at one.
@@ -75,8 +80,11 @@ class Run:
         for name, training in self.plan(self.work, seed).items():
             with locked(self.work / f"{name}.lock", PATIENCE):
                 if not self.ended(name):
+                    if (sums := self.work / f"{name}.sha256").exists():
+                        print(f"{sums.with_suffix('.*')}: damaged, so it is trained anew", file=sys.stderr)
                     self._train(name, training, seed)
-                (self.work / f"{name}.checkpoint").unlink(missing_ok=True)  # a kill may have left it beside the facts
+                    write_sums(sums, self._files(name))
+                delete_checkpoints(self.work / f"{name}.checkpoint")  # a kill may have left them beside the rest
 
     def _train(self, name: str, training: Training, seed: int) -> None:
         result, experiment, job = self.work / name, self.experiment, training.job
@@ -104,8 +112,8 @@ class Run:
         """Replace the folder `output` by the results of all seeds, and what they are of and where they come from."""
         names = [name for seed in self.experiment.recipe.seeds for name in self.plan(self.work, seed)]
         seconds = sum(read_json(self.work / f"{name}.json")["seconds"] for name in names)
-        with new_folder(output) as folder:
-            for path in [self.work / f"{name}.{suffix}" for name in names for suffix in SUFFIXES]:
+        with result_folder(output) as folder:
+            for path in [path for name in names for path in self._files(name)]:
                 write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
             of = settings | {"seeds": self.experiment.recipe.seeds}
             origin = {"settings": of, "vocabulary_sha256": vocabulary.sha256}

@@ -12,7 +12,7 @@ from stages.model.gpt import GPT
 from stages.model.packing import Packing, Part
 from stages.settings import Optimizer
 from stages.training.batches import PackedBatch, split_by_length
-from stages.training.optimizer import build_optimizers
+from stages.training.optimizer import build_optimizers, moments
 
 
 class Trainer:
@@ -75,14 +75,23 @@ class Trainer:
         tensors = {f"weight.{name}": tensor for name, tensor in self.weights().items()}
         names = {id(master): name for name, master in zip(self.names, self.masters, strict=True)}
         for optimizer in self.optimizers:
-            for master, moments in optimizer.state.items():
-                tensors |= {f"{key}.{names[id(master)]}": value.detach().cpu() for key, value in moments.items()}
+            for master, kept in optimizer.state.items():
+                tensors |= {f"{key}.{names[id(master)]}": value.detach().cpu() for key, value in kept.items()}
         return tensors
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Take over what `state` gave."""
+        """Take over what `state` gave after a step.
+
+        Raises:
+            ValueError: it is not of such a trainer; nothing was taken over.
+        """
         masters = dict(zip(self.names, self.masters, strict=True))
         owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
+        shapes = {f"weight.{name}": master.shape for name, master in masters.items()}
+        for name, master in masters.items():
+            shapes |= {f"{key}.{name}": shape for key, shape in moments(owners[id(master)], master).items()}
+        if {label: tensor.shape for label, tensor in tensors.items() if tensor.dtype == torch.float32} != shapes:
+            raise ValueError("other weights or moments")
         for label, tensor in tensors.items():
             key, _, name = label.partition(".")
             master = masters[name]

@@ -5,17 +5,14 @@ work/<stage>-<recipe>-<variant>-<key>. The key is a hash of everything the resul
 other code, settings, data, kind of device, torch or numpy gets another folder and never continues from a foreign
 checkpoint.
 
-What ended stays there, so that a further seed is trained alone. A stage that ends well deletes the folders of the same
-stage, recipe and variant that nothing was written to for STALE_DAYS: nobody will go on with them.
+What ended stays there, so that a further seed is trained alone.
 """
 
 import hashlib
 import json
-import shutil
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +22,6 @@ import torch
 from stages.system.files import folder_hash
 from stages.system.locks import WORK, locked
 
-STALE_DAYS = 14
 KEY_LENGTH = 16  # hex digits
 HARMLESS = ("settings", "system")  # say nothing of a result that its settings do not
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -51,7 +47,7 @@ def folder_of(name: str, settings: Any, *data: Path) -> Path:
 
 @contextmanager
 def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
-    """Hold a training's folder while the block runs; when it ends well, delete old ones of the same name.
+    """Hold a training's folder while the block runs.
 
     Raises:
         StudyError: another process holds the folder.
@@ -59,11 +55,6 @@ def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
     folder = folder_of(name, settings, *data)
     with locked(folder / "lock"):
         yield folder
-    for other in WORK.glob(f"{name}-{'[0-9a-f]' * KEY_LENGTH}"):
-        with suppress(OSError):  # it is somebody else's: what was trained now is unharmed
-            if time.time() - max(path.stat().st_mtime for path in (other, *other.iterdir())) > STALE_DAYS * 86400:
-                shutil.rmtree(other)
-                print(f"{other}: deleted, not written to for {STALE_DAYS} days", file=sys.stderr)
 
 
 def _loaded_sources() -> list[Path]:

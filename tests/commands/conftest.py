@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.commands.talking import RHYME, RUN, STAGES, Outcome, Run, tiny
-from tests.project import copy_stages, environment, write_params
+from tests.project import copy_stages, environment, with_sums, write_params
 from tests.tiny import tiny_prepared
 
 
@@ -24,6 +24,7 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepared = folder / "data" / "prepared" / "quick"
     prepared.mkdir(parents=True)
     tiny_prepared().save(prepared)
+    with_sums(prepared)
     (folder / "run.py").write_text(RUN)
     command = [sys.executable, "run.py", *STAGES]
     ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)

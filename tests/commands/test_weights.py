@@ -9,7 +9,7 @@ import pytest
 
 from stages import ask
 from tests.commands.talking import ZOE, Run, error, tiny
-from tests.project import write_params
+from tests.project import with_sums, write_params
 
 PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
 REFUSED = "was trained with other settings or characters; train anew with: dvc repro stages/dvc.yaml:finetune@quick-"
@@ -48,23 +48,28 @@ def of_other_settings(told: str) -> str:
     return json.dumps(made)
 
 
-@pytest.mark.parametrize("changed", [of_other_settings, lambda _: "", lambda _: "[]", lambda _: '{"settings": {}}'])
+@pytest.mark.parametrize("changed", [of_other_settings, lambda _: "[]", lambda _: '{"settings": {}}'])
 def test_weights_of_other_settings_or_unknown_ones_are_refused(
     run: Run, project: Path, changed: Callable[[str], str]
 ) -> None:
     told = (project / PROVENANCE).read_text()
     (project / PROVENANCE).write_text(changed(told))
+    assert "damaged" in error(run(ask, ZOE))
+    with_sums((project / PROVENANCE).parent)
     try:
         assert REFUSED in error(run(ask, ZOE))
     finally:
         (project / PROVENANCE).write_text(told)
+        with_sums((project / PROVENANCE).parent)
 
 
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
     vocabulary = project / "data/prepared/quick/vocabulary.json"
     characters = json.loads(vocabulary.read_text())
     vocabulary.write_text(json.dumps([*characters[:2], *characters[:1:-1]]))
+    with_sums(vocabulary.parent)
     try:
         assert REFUSED in error(run(ask, ZOE))
     finally:
         vocabulary.write_text(json.dumps(characters))
+        with_sums(vocabulary.parent)

@@ -9,6 +9,7 @@ import pandas as pd
 from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS
 from stages.settings import Report
 from stages.system.files import write_json
+from tests.project import with_sums
 
 SHOWN = Report(show_questions=True, dev_asked_before=None)
 Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
@@ -30,6 +31,7 @@ def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> No
     audit = {"dev_questions": 10, "answer_in_page": 9, "ceiling": 95.8}
     record = {**constant, "dev_questions": 10, "best_constant": constant, "audit": audit, "held_out": held_out}
     write_json(folder / "baseline" / "baseline.json", record)
+    with_sums(folder / "baseline")
 
 
 def write_variant(
@@ -65,6 +67,7 @@ def write_variant(
     _write_rows(folder / variant / "curves.csv", ",", CURVE_COLUMNS, curves)
     record = {"parameters": 3290624, "pretrain_loss": 0.123456, "documents_per_second": 1234.56}
     write_json(folder / variant / "run.json", record | {"provenance": PROVENANCE | (provenance or {})})
+    with_sums(folder / variant)
 
 
 def _write_rows(path: Path, separator: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

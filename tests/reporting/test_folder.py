@@ -120,7 +120,7 @@ def test_missing_or_broken_input_is_told_in_one_line_and_leaves_the_old_report(
 ) -> None:
     before = written(evaluations, *BOTH)
     (evaluations / name).unlink() if content is None else (evaluations / name).write_text(content)
-    with pytest.raises(StudyError, match=rf"{name}: (missing|broken.*); make it with: dvc repro") as told:
+    with pytest.raises(StudyError, match=rf"{name} is (missing|damaged)[^\n]*`dvc repro`") as told:
         written(evaluations, *BOTH)
     assert "\n" not in str(told.value)
     assert (evaluations.parent / "report" / "report.md").read_text(encoding="utf-8") == before

@@ -5,22 +5,23 @@ tenths of a second instead of seconds.
 """
 
 import importlib
-import json
 import multiprocessing
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-import safetensors
+from safetensors.numpy import load
 
 import stages
-from tests.project import write_params
+from stages.system.digests import read_sealed
+from tests.project import with_sums, write_params
 from tests.tiny import VARIANTS, tiny_prepared
 
 RECIPE, VARIANT = "handout", VARIANTS[0]
@@ -54,6 +55,7 @@ def new_project(folder: Path) -> Path:
     prepared = folder / "data" / "prepared" / RECIPE
     prepared.mkdir(parents=True)
     tiny_prepared().save(prepared)
+    with_sums(prepared)
     write_params(folder, tiny)
     return folder
 
@@ -119,12 +121,13 @@ def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, or
 def steps_done(folder: Path, stage: str, name: str) -> int:
     """The steps in the checkpoint of a training `name` in a project's folder; all where it has ended."""
     for work in (folder / "work").glob(f"{stage}-*"):
-        try:
-            with safetensors.safe_open(work / f"{name}.checkpoint", framework="np") as file:
-                return int(json.loads(file.metadata()["facts"])["steps"])
-        except FileNotFoundError:
-            if (work / f"{name}.json").exists():  # looked for last: in between it may have ended
-                return STEPS
+        for suffix in ("checkpoint", "before"):  # between two renames there is no newest
+            with suppress(FileNotFoundError):
+                content = read_sealed(work / f"{name}.{suffix}")
+                assert content is not None
+                return int(load(content)["steps"])
+        if (work / f"{name}.sha256").exists():  # looked for last: in between it may have ended
+            return STEPS
     return 0
 
 
@@ -140,4 +143,4 @@ def results(output: Path) -> dict[str, bytes]:
 
 def unfinished(folder: Path) -> list[Path]:
     """What is left of trainings that did not come to their end."""
-    return [path for path in (folder / "work").rglob("*") if path.suffix in (".checkpoint", ".partial")]
+    return [path for path in (folder / "work").rglob("*") if path.suffix in (".checkpoint", ".before", ".partial")]

@@ -13,11 +13,11 @@ from stages.corpus.example import Examples
 from stages.corpus.questions import prompt, question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
-from stages.experiment.tensors import load_tensors
 from stages.inference.generation import generate
 from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.training.batches import split_by_length
+from stages.training.checkpoint import load_checkpoint
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
@@ -55,6 +55,11 @@ JOB = Job(
 )
 
 
+def new_trainer(seed: int = 1, variant: str = VARIANTS[0], backend: Backend = FLOAT32) -> Trainer:
+    """Of a model with dropout and its first weights."""
+    return trainer_for(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
+
+
 def trained(
     checkpoint: Path,
     seed: int = 1,
@@ -63,8 +68,8 @@ def trained(
     job: Job = JOB,
     interval: float = 3600,
 ) -> tuple[dict[str, Tensor], np.ndarray]:
-    """Train a model with dropout from its first weights, or from the checkpoint: its weights and losses."""
-    trainer = trainer_for(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
+    """Train such a model from its first weights, or from the checkpoint: its weights and losses."""
+    trainer = new_trainer(seed, variant, backend)
     losses, _ = train(trainer, job, seed, checkpoint, interval, "test")
     return {name: tensor.clone() for name, tensor in trainer.weights().items()}, losses
 
@@ -119,7 +124,7 @@ def test_the_seed_decides_the_weights_to_the_bit_and_a_stop_does_not(tmp_path: P
         with pytest.raises(ZeroDivisionError):
             trained(checkpoint, backend=backend, job=replace(JOB, draw=failing_at(steps)), interval=0)
         done += steps
-        assert load_tensors(checkpoint)[1]["steps"] == done
+        assert load_checkpoint(checkpoint, new_trainer(backend=backend), JOB.steps).steps == done
     weights, resumed = trained(checkpoint, backend=backend)
     again, _ = trained(checkpoint, backend=backend, job=replace(JOB, draw=failing_at(0)))  # what ended draws nothing
     assert same(again, weights)

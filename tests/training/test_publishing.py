@@ -11,6 +11,7 @@ from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.system.files import read_json, write_json
 from stages.training.run import Run, Training, run
+from tests.project import with_sums
 from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
 from tests.training.test_loop import JOB
 
@@ -28,6 +29,7 @@ def publish_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     monkeypatch.setattr("stages.training.run.go_apart", lambda experiment, seeds: False)
     (tmp_path / "prepared").mkdir()
     VOCABULARY.save(tmp_path / "prepared" / "vocabulary.json")
+    with_sums(tmp_path / "prepared")
     section = settings_of(VARIANTS[0], SETTINGS.variants, HANDOUT.model)
     trained: list[int] = []
 
@@ -59,7 +61,7 @@ def test_a_further_seed_is_trained_alone_and_published_with_what_it_was_trained_
     (work / "seed-1.checkpoint").write_text("left by a kill")
     assert publish([1, 2]) == [2]
     assert not (work / "seed-1.checkpoint").exists()
-    assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
+    assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["SHA256SUMS", "provenance.json", *PUBLISHED])
     told = read_json(OUTPUT / "provenance.json")
     assert told["settings"] == {"epochs": 3, "seeds": SEEDS} and told["vocabulary_sha256"] == VOCABULARY.sha256
     assert publish([3, 2]) == [3]
@@ -75,7 +77,7 @@ def test_what_was_trained_is_not_trained_again_unless_its_folder_is_deleted(
     assert capsys.readouterr().err == ""
     shutil.rmtree(OUTPUT)  # as DVC does before it runs a stage again
     assert publish([2, 1]) == []
-    assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["provenance.json", *PUBLISHED])
+    assert sorted(path.name for path in OUTPUT.iterdir()) == sorted(["SHA256SUMS", "provenance.json", *PUBLISHED])
     (work,) = Path("work").iterdir()
     told = "pretrain-handout-vanilla, seed {}: trained before; to train all its seeds anew, delete {}\n"
     assert capsys.readouterr().err == told.format(2, work) + told.format(1, work)

@@ -1,8 +1,6 @@
-"""Work folders: one a training, held by one process, deleted when nobody has written to them for long."""
+"""Work folders: one a training, of everything it depends on."""
 
 import json
-import os
-import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.training import work
-from stages.training.work import STALE_DAYS, work_folder
+from stages.training.work import work_folder
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 
 DEPENDS = {"recipe": {"epochs": 3}, "compute": ["cpu", "float32"]}
@@ -51,35 +49,6 @@ def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does
 def test_the_code_that_reads_settings_is_no_part_of_what_a_training_depends_on() -> None:
     folders = {path.relative_to(work.PACKAGE).parts[0] for path in work._loaded_sources()}
     assert {"experiment", "corpus"} <= folders and not {"settings", "system"} & folders
-
-
-def test_a_training_that_ends_well_deletes_old_ones_of_its_cell_and_says_so(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def left(cell: str, days: float) -> Path:
-        """The work folder of a training that was left so long ago."""
-        folder = Path("work") / f"{cell}-0123456789abcde{days % 10}"
-        folder.mkdir(parents=True)
-        for path in (folder / "checkpoint", folder):
-            path.touch()
-            os.utime(path, (time.time() - days * 86400,) * 2)
-        return folder
-
-    old = left("pretrain-quick-rope", STALE_DAYS + 1)
-    kept = [
-        left("pretrain-quick-rope", STALE_DAYS - 1),  # somebody may be between two settings
-        left("pretrain-quick-vanilla", STALE_DAYS + 1),  # another variant
-        left("finetune-quick-rope", STALE_DAYS + 1),  # another stage
-        left("pretrain-quick-rope-notes", STALE_DAYS + 1),  # nothing of ours
-        left("pretrain-quick-rope", STALE_DAYS + 2),
-    ]
-    (kept[-1] / "checkpoint").write_text("new")  # resumed
-    with pytest.raises(OSError, match="disk"), work_folder("pretrain-quick-rope", DEPENDS, data) as folder:
-        raise OSError("disk")
-    assert old.exists()  # a training that failed deletes nothing
-    assert folder_of("pretrain-quick-rope", DEPENDS, data) == folder
-    assert sorted(Path("work").iterdir()) == sorted([*kept, folder])
-    assert capsys.readouterr().err == f"{old}: deleted, not written to for {STALE_DAYS} days\n"
 
 
 def depends(variant: str = VARIANTS[0], backend: Backend = FLOAT32, **sections: dict[str, object]) -> str:

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from stages.model.cpu.calls import Call
 from stages.model.cpu.processor import NATIVE, processor_class, processor_features
+from stages.system.digests import read_sealed, write_sealed
 
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
@@ -109,12 +110,17 @@ def _compiled(compiler: str, flags: list[str]) -> tuple[str, dict[torch.dtype, P
     name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access"
     files = {dtype: folder / f"{name}-{str(dtype).removeprefix('torch.')}.so" for dtype in DEFINITIONS}
-    if not all(file.exists() for file in files.values()):
+    if not _whole(files):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
-            if not all(file.exists() for file in files.values()):
+            if not _whole(files):
                 _compile(compiler, flags, files)
     return name, files
+
+
+def _whole(files: dict[torch.dtype, Path]) -> bool:
+    """Whether they are there as they were compiled: to load a part of one would kill the process."""
+    return all(read_sealed(file) is not None for file in files.values())
 
 
 def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) -> None:
@@ -131,6 +137,6 @@ def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) ->
             _, said = process.communicate()
             if process.returncode:
                 raise subprocess.CalledProcessError(process.returncode, compiler, stderr=said)
-            os.replace(target, file)
+            write_sealed(file, target.read_bytes())
     seconds = time.monotonic() - started
     print(f"kernels compiled for this processor ({processor_class()}) in {seconds:.1f} s, once", file=sys.stderr)

@@ -14,6 +14,7 @@ from stages.reporting.method.complexity import COMPLEXITY
 from stages.reporting.records import broken, read_record
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import kernels_in_words, short, versions
+from stages.system.digests import verified
 
 QUANTITIES = ("multiply_adds", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
 PANELS = (
@@ -37,7 +38,7 @@ class Measured:
 def read_costs(folder: Path) -> Measured:
     """Read cost.json of the variant that `folder` is named after; raises StudyError where it is missing or broken."""
     path = folder / "cost.json"
-    record = read_record(path)
+    record = read_record(verified(path))
     try:
         made = record["provenance"]
         where = f"{made['device']}, {made['precision']}, {kernels_in_words(made['kernels'])} kernels"

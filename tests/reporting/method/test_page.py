@@ -18,6 +18,7 @@ from stages.reporting.method.page import write_method
 from stages.reporting.method.reach import Reach, draw_reach, reach_table, read_reach
 from stages.system.errors import StudyError
 from stages.system.files import write_json
+from tests.project import with_sums
 
 LENGTHS, T = [64, 128, 256, 512, 1024], 16
 TRIANGLE = np.tril(np.ones((T, T)))
@@ -34,9 +35,11 @@ def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, setting
         "provenance": made | {"libraries": {"torch": "2.0"}},
     }
     write_json(folder / "cost" / variant / "cost.json", cost)
+    with_sums(folder / "cost" / variant)
     influence = folder / "influence" / variant
     write_json(influence / "influence.json", {"recipe": "quick", "settings": settings})
     (influence / "influence.safetensors").write_bytes(save({str(n): TRIANGLE for n in range(len(settings))}))
+    with_sums(influence)
 
 
 def write_report(folder: Path, *variants: str) -> Path:
@@ -94,6 +97,7 @@ def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: i
 def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
     write_data(tmp_path, "rope")
     (tmp_path / file).write_text("{}", encoding="utf-8")
+    with_sums((tmp_path / file).parent)  # as of other code
     with pytest.raises(StudyError, match=re.escape(file)) as told:
         write_report(tmp_path, "rope")
     assert "\n" not in str(told.value)

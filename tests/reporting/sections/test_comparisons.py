@@ -10,6 +10,7 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.comparisons import comparisons, comparisons_csv, comparisons_table
 from stages.system.errors import StudyError
+from tests.project import with_sums
 from tests.reporting.example import PLACES, write_variant
 
 
@@ -47,6 +48,7 @@ def test_other_questions_are_refused(tmp_path: Path) -> None:
     both = results(tmp_path, {"rope": 4, "vanilla": 4})
     path = tmp_path / "vanilla" / "predictions.tsv"
     path.write_text(path.read_text().replace("Genoa", "Milan"))
+    with_sums(path.parent)
     both[1] = summarise(read_evaluation(tmp_path / "vanilla"), 50)
     with pytest.raises(StudyError, match="rope and vanilla answered different dev questions"):
         comparisons(both, "London")

@@ -14,6 +14,7 @@ from stages.reporting.sections.probes import WEIGHTS
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.template import Part
 from stages.system.errors import StudyError
+from tests.project import with_sums
 from tests.reporting.statistics.test_intervals import marks
 
 FACTS = 40
@@ -49,6 +50,7 @@ def write_probe(
     for name, table in tables.items():
         both = pd.concat([table.replace({True: 1, False: 0}).assign(seed=seed) for seed in (1, 2)])
         both.to_csv(folder / "x" / f"{name}.tsv", sep="\t", index=False)
+    with_sums(folder / "x")
 
 
 def made(maker: Callable[[Path, list[str]], Part | None], folder: Path) -> Part:
@@ -97,7 +99,7 @@ def test_a_broken_probe_is_told_in_one_line(tmp_path: Path, content: str | None)
     write_probe(tmp_path)
     path = tmp_path / "x" / "origins.tsv"
     path.unlink() if content is None else path.write_text(content)
-    with pytest.raises(StudyError, match=r"^.*x/origins.tsv: (broken|missing).*dvc repro$"):
+    with pytest.raises(StudyError, match=r"x/origins.tsv is (damaged|missing).*`dvc repro`"):
         extraction_part(tmp_path, ["x"])
 
 

@@ -1,0 +1,63 @@
+"""What a training takes at least, reckoned from its settings, so that what cannot end well does not begin."""
+
+import os
+from math import inf
+
+from stages.settings.params import Settings
+from stages.settings.recipe import Model, QuestionRecipe, Recipe
+from stages.system.errors import StudyError
+
+GIB = 2**30
+# measured with `handout` and with shapes of 0.1 to 26 million weights on a CPU, within a third
+BYTES_A_WEIGHT = 18  # it, its gradient, its moments, a copy in bfloat16
+NUMBERS_A_CHANNEL = 25  # kept for the backward pass, of each character and block
+LONGEST = 366 * 86400.0  # seconds
+FASTEST_STEP, OPERATIONS = 1e-3, 1e14  # seconds; a second, on a large GPU
+CORPUS = 2937  # documents of CS224N
+
+
+def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int = 4) -> None:
+    """Refuse a recipe that takes more than `has` bytes of memory, or more than a year on any machine.
+
+    Raises:
+        StudyError: one line with the recipe, what it needs and what to lower.
+    """
+    recipe, key = settings.recipe_named(name), f"params.yaml: recipes.{name}"
+    needed, sizes = memory(recipe, bytes_a_number), "model.layers, model.width, model.context or a batch_size"
+    if needed > has:
+        told = f"a step of a full batch needs about {needed / GIB:,.0f} GiB, this machine has {has / GIB:,.0f}"
+        raise StudyError(f"{key}: {told}; lower {sizes}")
+    people = dict(settings.sources.synthetic.people).values()
+    documents = sum(people) if recipe.data.source == "synthetic" else CORPUS
+    if (least := seconds(recipe, documents)) > LONGEST:
+        years = least / LONGEST
+        raise StudyError(f"{key}: a seed takes {years:,.0f} years or more on any machine; lower epochs or {sizes}")
+
+
+def memory(recipe: Recipe, bytes_a_number: int) -> float:
+    """Bytes of a step of the larger batch, all its documents as long as the context."""
+    model, batch = recipe.model, recipe.pretrain.batch_size
+    if isinstance(recipe, QuestionRecipe):
+        batch = max(batch, recipe.finetune.batch_size)
+    kept = bytes_a_number * NUMBERS_A_CHANNEL * batch * model.context * model.layers * model.width
+    return BYTES_A_WEIGHT * weights(model) + kept
+
+
+def seconds(recipe: Recipe, documents: int) -> float:
+    """Of a pretraining, at least."""
+    steps = recipe.pretrain.epochs * -(-documents // recipe.pretrain.batch_size)
+    examples = recipe.pretrain.epochs * documents
+    return max(steps * FASTEST_STEP, 6.0 * weights(recipe.model) * examples / OPERATIONS)
+
+
+def weights(model: Model) -> int:
+    """Of the blocks' matrices, about: attention's 4 d² and the MLP's 8 d²."""
+    return 12 * model.layers * model.width**2
+
+
+def machine_memory() -> float:
+    """Bytes this machine has; no limit where it does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return inf

@@ -1,0 +1,88 @@
+"""Whether a machine-made file is as it was written.
+
+A folder of results has SHA256SUMS and a training in `work` <name>.sha256, lists that `sha256sum --check` reads, too. A
+file that stands alone ends with its own digest: it is sealed.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stages.system.errors import StudyError
+from stages.system.files import new_folder, write_bytes, write_text
+
+SUMS = "SHA256SUMS"
+SEAL = 32  # bytes
+
+
+@contextmanager
+def result_folder(path: Path) -> Iterator[Path]:
+    """A new folder that replaces `path` when the block ends well, with the digests of its files."""
+    with new_folder(path) as folder:
+        yield folder
+        write_sums(folder / SUMS, sorted(folder.iterdir()))
+
+
+def write_sums(sums: Path, files: Iterable[Path]) -> None:
+    """Write the list of the digests of files in its folder."""
+    write_text(sums, "".join(f"{_digest(file)}  {file.name}\n" for file in files))
+
+
+def intact(sums: Path, *files: Path) -> bool:
+    """Whether these files are there, and as the list says."""
+    digests = _read(sums) if sums.is_file() else {}
+    return all(file.is_file() and digests.get(file.name) == _digest(file) for file in files)
+
+
+def results_in(folder: Path, suffix: str) -> list[Path]:
+    """The files of a folder of results whose names end so, in order.
+
+    Raises:
+        StudyError: one is missing, or not as it was written.
+    """
+    sums = folder / SUMS
+    found = {path.name for path in folder.glob(f"*{suffix}")}
+    listed = {name for name in _read(sums) if name.endswith(suffix)} if sums.is_file() else set()
+    return [verified(folder / name) for name in sorted(found | listed)]
+
+
+def verified(path: Path) -> Path:
+    """The path itself.
+
+    Raises:
+        StudyError: the file is missing, or not as it was written.
+    """
+    own = path.with_suffix(".sha256")
+    sums = own if own.exists() else path.with_name(SUMS)
+    for needed in (path, sums):
+        if not needed.exists():
+            raise StudyError(f"{needed} is missing; `dvc repro` makes it")
+    if not intact(sums, path):
+        raise StudyError(f"{path} is damaged; delete it and run `dvc repro`")
+    return path
+
+
+def write_sealed(path: Path, content: bytes) -> None:
+    """Write content with its digest behind it."""
+    write_bytes(path, content + hashlib.sha256(content).digest())
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """The content of a sealed file; None where it is not as it was written."""
+    if not path.is_file():
+        return None
+    sealed = path.read_bytes()
+    content, seal = sealed[:-SEAL], sealed[-SEAL:]
+    return content if hashlib.sha256(content).digest() == seal else None
+
+
+def _read(sums: Path) -> dict[str, str]:
+    """The digests of a list by the names of the files."""
+    lines = (line.partition("  ") for line in sums.read_text(encoding="utf-8", errors="replace").splitlines())
+    return {name: digest for digest, _, name in lines}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

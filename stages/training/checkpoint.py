@@ -1,0 +1,74 @@
+"""How far a training came: all that its next step depends on, on disk.
+
+The last two are kept. When one is damaged, the training goes on from the other, and without both from the start.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load
+
+from stages.experiment.tensors import pack
+from stages.system.digests import read_sealed, write_sealed
+from stages.training.trainer import Trainer
+
+
+@dataclass
+class Progress:
+    """Steps done, the seconds they took over all resumptions, and the loss of each step, (all steps,), 0 until then."""
+
+    steps: int
+    seconds: float
+    losses: np.ndarray
+
+
+def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
+    """Write a checkpoint, and keep the one before.
+
+    Raises:
+        OSError: it cannot be written; the one before stays.
+    """
+    numbers = {"losses": torch.from_numpy(progress.losses), "steps": torch.tensor(progress.steps)}
+    content = pack(trainer.state() | numbers | {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)})
+    if path.exists():
+        os.replace(path, _before(path))
+    write_sealed(path, content)
+
+
+def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
+    """Bring a trainer to where it was at the last checkpoint that is whole; steps: of the training in all."""
+    for each in (path, _before(path)):
+        if each.exists():
+            content = read_sealed(each)
+            try:
+                return _restored(b"" if content is None else content, trainer, steps)
+            except (KeyError, ValueError, SafetensorError):
+                each.unlink()  # else the next one would take it for the one before
+                print(f"{each} is damaged and was deleted; the training goes on from the one before", file=sys.stderr)
+    return Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
+
+
+def delete_checkpoints(path: Path) -> None:
+    """Delete both."""
+    for each in (path, _before(path)):
+        each.unlink(missing_ok=True)
+
+
+def _restored(content: bytes, trainer: Trainer, steps: int) -> Progress:
+    """Raises KeyError, ValueError or SafetensorError where the content is no checkpoint of this training."""
+    tensors = load(content)
+    losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
+    progress = Progress(int(done), float(seconds), losses.numpy())
+    if losses.shape != (steps,) or losses.dtype != torch.float32 or not 0 < progress.steps <= steps:
+        raise ValueError("a checkpoint of another training")
+    trainer.restore(tensors)
+    return progress
+
+
+def _before(path: Path) -> Path:
+    return path.with_suffix(".before")
