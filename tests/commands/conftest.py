@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,12 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(name="run")
-def run_fixture(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command's main in the project with arguments and an input."""
+@pytest.fixture(name="run_in")
+def run_in_fixture(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command's main in a folder with arguments and an input."""
 
-    def run(command: Any, *arguments: str, stdin: bytes = b"") -> Outcome:
-        monkeypatch.chdir(project)
+    def run(folder: Path, command: Any, *arguments: str, stdin: bytes = b"") -> Outcome:
+        monkeypatch.chdir(folder)
         monkeypatch.setattr("sys.argv", [command.__name__, *arguments])
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         code = 0
@@ -54,3 +55,9 @@ def run_fixture(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
         return Outcome(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(name="run")
+def run_fixture(project: Path, run_in: Run) -> Run:
+    """Run a command's main in the project."""
+    return partial(run_in, project)

@@ -1,0 +1,118 @@
+"""A disk that is full in each stage, and a report that is killed: nothing is half written, no result differs."""
+
+import random
+import re
+import resource
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stages import baseline, compare, evaluate, finetune, influence, prepare, pretrain, report, study, text, world
+from tests.bounds import contents
+from tests.commands.talking import Run
+from tests.project import copy_stages, start, write_params
+
+SMALL = 30  # bytes a file
+CELL = ("--recipe", "quick", "--variant", "rope")
+STAGES: list[tuple[Any, tuple[str, ...]]] = [
+    (world, ()),
+    (text, ()),
+    (prepare, ("--recipe", "quick")),
+    (baseline, ("--recipe", "quick")),
+    (pretrain, CELL),
+    (finetune, CELL),
+    (evaluate, CELL),
+    (compare, CELL),
+    (report, ("--recipe", "quick", "--selection", "rope")),
+    (study, CELL),
+    (influence, ("--variant", "rope")),
+]
+MEASURED = re.compile(rb'"seconds": [\d.]+|"(pretrain|finetune)_seconds": [\d.]+|"documents_per_second": [\d.]+')
+KILLS = 3
+
+
+def small(content: dict[str, Any]) -> None:
+    """Trainings of some steps, with a checkpoint after each."""
+    content["model"]["variant"] = "rope"
+    content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 0.0}
+    content["sources"]["synthetic"]["people"] = {"train": 8, "dev": 4, "test": 2}
+    recipe = content["recipes"]["quick"]
+    recipe["seeds"] = [1, 2]
+    recipe["model"] |= {"layers": 1, "heads": 2, "width": 16}
+    recipe["pretrain"] |= {"epochs": 4, "batch_size": 8}
+    recipe["pretrain"]["schedule"]["warmup_tokens"] = 100
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file can grow beyond some bytes while the block runs."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """What a person or DVC sees, but for figures of time and the digests of the files that have them."""
+    found = {}
+    for path, content in contents(folder).items():
+        name = path.relative_to(folder).as_posix()
+        if name.split("/")[0] != "work" and path.name != "SHA256SUMS":
+            found[name] = MEASURED.sub(b"", content)
+    return found
+
+
+@pytest.fixture(name="folder")
+def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    write_params(folder, small)
+    monkeypatch.setattr("stages.training.run.go_apart", lambda experiment, seeds: False)
+    return folder
+
+
+def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(
+    folder: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undisturbed = folder.with_name("undisturbed")
+    shutil.copytree(folder, undisturbed)
+    for stage, arguments in STAGES:
+        assert run_in(undisturbed, stage, *arguments).code == 0
+        before = results(folder)
+        with full_disk():
+            outcome = run_in(folder, stage, *arguments)
+        assert outcome.code == 1, stage
+        assert re.fullmatch(r"error: \S+: File too large", outcome.err.splitlines()[-1]), outcome.err
+        assert results(folder) == before
+        assert run_in(folder, stage, *arguments).code == 0
+        if stage is evaluate:  # a report tells how long it took
+            assert results(folder) == results(undisturbed)
+
+
+def test_a_killed_report_leaves_the_old_one_or_the_new_one(folder: Path, run_in: Run) -> None:
+    for stage, arguments in STAGES:
+        assert run_in(folder, stage, *arguments).code == 0
+        if stage is report:
+            break
+    copy_stages(folder)
+    made = contents(folder / "reports")
+    hidden, moments = folder / "reports" / "quick" / ".rope.partial", random.Random(0)
+    for _ in range(KILLS):
+        process = start(folder, "stages.report", *arguments)
+        while not hidden.exists():
+            assert process.poll() is None
+            time.sleep(0.001)
+        time.sleep(moments.uniform(0, 0.05))
+        process.kill()
+        process.communicate()
+        seen = {path: content for path, content in contents(folder / "reports").items() if hidden not in path.parents}
+        assert seen in (made, {})  # for a moment, between two renames, there is none
+    assert run_in(folder, report, *arguments).code == 0
+    assert contents(folder / "reports") == made
