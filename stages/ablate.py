@@ -1,6 +1,5 @@
 """Stage `ablate`: a recipe with one change, pretrained and finetuned without the held-out questions."""
 
-import argparse
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from stages.experiment.experiment import Experiment
 from stages.finetune import finetuning
 from stages.pretrain import pretraining
 from stages.settings import Settings, load
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 from stages.training.run import Training, run
 
 HELD_OUT = Path("data/held_out")  # <recipe>/: what `prepare --held-out` makes
@@ -30,7 +29,7 @@ def ablated(settings: Settings, change: str) -> Experiment:
 @command
 def main() -> None:
     """Train a change of section `ablation`: data/ablations/<recipe>/<change>/ gets pretrained and finetuned weights."""
-    parser = argparse.ArgumentParser(prog="python -m stages.ablate", description=main.__doc__)
+    parser = Parser(prog="python -m stages.ablate", description=main.__doc__)
     parser.add_argument("--change", required=True, help="a key of ablation.changes in params.yaml")
     given = parser.parse_args()
     settings = load()

@@ -3,7 +3,6 @@
 Without a question it asks for questions, one a line, until Ctrl-D.
 """
 
-import argparse
 import io
 import json
 import sys
@@ -14,14 +13,14 @@ from stages.asking.options import add_decoding, add_model, check_hypotheses, dec
 from stages.asking.trained import chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
 from stages.settings import load
-from stages.system.errors import StudyError, command, error_line
+from stages.system.errors import Parser, StudyError, command, error_line
 from stages.system.terminal import harmless
 
 
 @command
 def main() -> None:
     """Answer a question, or one after another, with the likeliest places or with drawn ones."""
-    parser = argparse.ArgumentParser(prog="python -m stages.ask", description=__doc__)
+    parser = Parser(prog="python -m stages.ask", description=__doc__)
     parser.add_argument("question", nargs="?", help="`Where was NAME born?`; by default they are read from the input")
     add_model(parser)
     parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")

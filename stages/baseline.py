@@ -1,20 +1,19 @@
 """Stage `baseline`: what a constant answer scores, and what could be known at best."""
 
-import argparse
 from pathlib import Path
 
 from stages.corpus.prepared import Prepared, read_table
 from stages.inference.scoring import constant_baseline
 from stages.settings import load
 from stages.system.digests import result_folder
-from stages.system.errors import StudyError, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_json
 
 
 @command
 def main() -> None:
     """Score the constant answer of a recipe on dev."""
-    parser = argparse.ArgumentParser(prog="python -m stages.baseline", description=main.__doc__)
+    parser = Parser(prog="python -m stages.baseline", description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     arguments = parser.parse_args()
     recipe = load().question_recipe(arguments.recipe)

@@ -1,20 +1,19 @@
 """Stage `check`: params.yaml as a whole."""
 
-import argparse
 import shutil
 from math import inf
 from pathlib import Path
 
 from stages.settings import Settings, load
 from stages.settings.needs import check_needs, machine_memory
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 from stages.system.files import write_text
 
 
 @command
 def main() -> None:
     """Check params.yaml before anything is computed: its keys, then each variant on each recipe's shape."""
-    parser = argparse.ArgumentParser(prog="python -m stages.check", description=main.__doc__)
+    parser = Parser(prog="python -m stages.check", description=main.__doc__)
     parser.add_argument("--keys", action="store_true", help="check the keys only, which takes a tenth of the time")
     parser.add_argument("--stamp", type=Path, help="file to write when all is well")
     arguments = parser.parse_args()

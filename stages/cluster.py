@@ -16,7 +16,7 @@ from stages.scheduling.run import Run
 from stages.scheduling.schedule import Schedule, Unit, seeds_of
 from stages.scheduling.worker import Clones
 from stages.settings import load
-from stages.system.errors import StudyError, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.locks import WORK, locked
 
 CONNECTED_WITHIN = 20  # seconds
@@ -25,7 +25,7 @@ CONNECTED_WITHIN = 20  # seconds
 @command
 def main() -> None:
     """Complete what is to do; exit code 1 if something failed."""
-    parser = argparse.ArgumentParser(prog="python -m stages.cluster", description=__doc__)
+    parser = Parser(prog="python -m stages.cluster", description=__doc__)
     parser.add_argument("targets", nargs="*", default=["study"], help="stages, as `dvc repro` names them")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--local", type=_count, nargs="?", const=0, metavar="N", help="workers on this machine")

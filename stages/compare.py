@@ -4,17 +4,16 @@ The report `compared` depends on that folder, so it waits for the entries of stu
 An entry holds the hash of the evaluation: when that changes, the report is written anew.
 """
 
-import argparse
 from pathlib import Path
 
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 from stages.system.files import folder_hash, write_json
 
 
 @command
 def main() -> None:
     """Enter a variant in the comparison of a recipe."""
-    parser = argparse.ArgumentParser(prog="python -m stages.compare", description=main.__doc__)
+    parser = Parser(prog="python -m stages.compare", description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     parser.add_argument("--variant", required=True)
     given = parser.parse_args()

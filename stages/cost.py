@@ -1,6 +1,5 @@
 """Stage `cost`: multiply-adds, seconds and bytes of a variant's blocks over lengths."""
 
-import argparse
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -11,14 +10,14 @@ from stages.experiment.provenance import provenance
 from stages.model.registry import settings_of
 from stages.settings import load
 from stages.system.digests import result_folder
-from stages.system.errors import StudyError, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_json
 
 
 @command
 def main() -> None:
     """Measure what a variant costs, in the shape of the recipe `cost.recipe`."""
-    parser = argparse.ArgumentParser(prog="python -m stages.cost", description=main.__doc__)
+    parser = Parser(prog="python -m stages.cost", description=main.__doc__)
     parser.add_argument("--variant", required=True, help="an entry of study.variants")
     variant = parser.parse_args().variant
     settings = load()

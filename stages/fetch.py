@@ -1,6 +1,5 @@
 """Stage `fetch`: the four CS224N files, from where CS224N_DATA says, else from the addresses in params.yaml."""
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from stages.settings import load
 from stages.sources.download import read_source
-from stages.system.errors import StudyError, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_bytes
 
 FOLDER = Path("data/raw/cs224n")
@@ -51,7 +50,7 @@ def _first_that_serves(sources: Sequence[str], sha256: Mapping[str, str]) -> tup
 @command
 def main() -> None:
     """Obtain the four CS224N files, verify their checksums and write them to data/raw/cs224n."""
-    argparse.ArgumentParser(prog="python -m stages.fetch", description=main.__doc__, epilog=ADVICE).parse_args()
+    Parser(prog="python -m stages.fetch", description=main.__doc__, epilog=ADVICE).parse_args()
     settings = load().sources.cs224n
     print(obtain(os.environ.get("CS224N_DATA"), FOLDER, settings.addresses, settings.sha256))
 

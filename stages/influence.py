@@ -1,6 +1,5 @@
 """Stage `influence`: which inputs of a variant influence which outputs, with its own settings and with further ones."""
 
-import argparse
 from pathlib import Path
 
 from safetensors.torch import save
@@ -10,14 +9,14 @@ from stages.experiment.backend import choose_backend
 from stages.model.registry import settings_of
 from stages.settings import load
 from stages.system.digests import result_folder
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 from stages.system.files import write_bytes, write_json
 
 
 @command
 def main() -> None:
     """Differentiate a variant's blocks, in the shape of the recipe `influence.recipe`."""
-    parser = argparse.ArgumentParser(prog="python -m stages.influence", description=main.__doc__)
+    parser = Parser(prog="python -m stages.influence", description=main.__doc__)
     parser.add_argument("--variant", required=True, help="an entry of study.variants")
     variant = parser.parse_args().variant
     settings = load()

@@ -1,6 +1,5 @@
 """Stage `prepare`: text → encoded documents, questions and the knowledge audit."""
 
-import argparse
 from pathlib import Path
 
 from stages.corpus.held_out import hold_out
@@ -10,13 +9,13 @@ from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionReci
 from stages.sources.audit import audit
 from stages.sources.reading import cut, read_documents, read_questions, read_text
 from stages.system.digests import result_folder
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 
 
 @command
 def main() -> None:
     """Read, check and encode the data of a recipe."""
-    parser = argparse.ArgumentParser(prog="python -m stages.prepare", description=main.__doc__)
+    parser = Parser(prog="python -m stages.prepare", description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     parser.add_argument("--held-out", action="store_true", help="hold out section ablation's training questions as dev")
     arguments = parser.parse_args()

@@ -1,13 +1,12 @@
 """Write the report of a recipe's selected variant, or of several, to reports/<recipe>/<selection>/."""
 
-import argparse
 from pathlib import Path
 
 from stages.reporting.folder import write_report
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.settings import load
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 
 PARTS = (extraction_part, failures_part)  # each of the recipe's evaluations and the variants
 
@@ -15,7 +14,7 @@ PARTS = (extraction_part, failures_part)  # each of the recipe's evaluations and
 @command
 def main() -> None:
     """Read data/evaluations/<recipe>/ and write the report's folder; raises StudyError on missing input."""
-    parser = argparse.ArgumentParser(prog="python -m stages.report", description=__doc__)
+    parser = Parser(prog="python -m stages.report", description=__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
     parser.add_argument("--selection", required=True, help="`compared`, `all` or a variant")
     given = parser.parse_args()

@@ -3,7 +3,6 @@
 Where its context is full, the model goes on from the last half context of the text.
 """
 
-import argparse
 import sys
 from itertools import chain
 
@@ -13,7 +12,7 @@ from stages.asking.trained import chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import passage
 from stages.settings import load
-from stages.system.errors import StudyError, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import harmless, quoted
 
 TEMPERATURE = 0.8  # of the draws, by default
@@ -23,7 +22,7 @@ MOST_CHARACTERS = 100_000  # some minutes
 @command
 def main() -> None:
     """Print the prompt and what the model says after it."""
-    parser = argparse.ArgumentParser(prog="python -m stages.sample", description=__doc__)
+    parser = Parser(prog="python -m stages.sample", description=__doc__)
     add_model(parser)
     parser.add_argument("--prompt", default="\n", help="what the passage begins with; by default a new line")
     parser.add_argument("--characters", type=int, default=400, help="how many to say after it, 400 by default")

@@ -3,13 +3,12 @@
 Without options, only say where the selected report lies: `make study` ends so, whether DVC had work to do or not.
 """
 
-import argparse
 from pathlib import Path
 
 from stages.reporting.headline import headline
 from stages.reporting.records import broken, read_record
 from stages.settings import load
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 from stages.system.files import write_bytes, write_json
 
 ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
@@ -19,7 +18,7 @@ SHOWN = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_acc
 @command
 def main() -> None:
     """Write metrics.json, the report's, and selected.json, for DVC's tables; StudyError without a sound report."""
-    parser = argparse.ArgumentParser(prog="python -m stages.study", description=__doc__)
+    parser = Parser(prog="python -m stages.study", description=__doc__)
     parser.add_argument("--recipe", help="a key of `recipes` in params.yaml")
     parser.add_argument("--variant", help="`compared`, `all` or a variant")
     given = parser.parse_args()

@@ -33,7 +33,7 @@ def bounded() -> Iterator[None]:
 def assert_told(code: int, err: str) -> None:
     """A command succeeded, or its error is one line that a terminal can show and that is no lack of memory."""
     if code:
-        line = err.splitlines()[-1]
+        *_, line = filter(None, err.splitlines())
         assert code in (1, 2) and "Traceback" not in err
         assert line.startswith("error: ") and line.isprintable() and len(line) <= LONGEST_LINE
         assert "too little memory" not in line

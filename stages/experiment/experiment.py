@@ -1,6 +1,5 @@
 """What the training stages share: a recipe, a variant, and where their files lie."""
 
-import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from stages.model.gpt import GPT
 from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
 from stages.settings.needs import check_needs
-from stages.system.errors import StudyError
+from stages.system.errors import Parser, StudyError
 
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
 
@@ -41,7 +40,7 @@ class Experiment:
             StudyError: params.yaml is wrong, it knows no such recipe, variant or seed, or the training
                 takes more memory than there is, or years.
         """
-        parser = argparse.ArgumentParser(description=description)
+        parser = Parser(description=description)
         parser.add_argument("--recipe", required=True)
         parser.add_argument("--variant", required=True)
         if trains:

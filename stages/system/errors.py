@@ -1,11 +1,13 @@
 """How a user's mistake is told: one line, a non-zero exit code, never a traceback."""
 
+import argparse
 import functools
 import io
 import os
 import signal
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from stages.system.terminal import shortened
 
@@ -14,6 +16,14 @@ LONGEST_LINE = 500  # characters
 
 class StudyError(Exception):
     """A mistake that its reader can mend: what is wrong, where (file:line or key), what to do."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Of a command's options, with errors like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the usage in short and the error."""
+        self.exit(2, f"{self.format_usage()}{error_line(message)}\n")
 
 
 def is_out_of_memory(error: BaseException) -> bool:

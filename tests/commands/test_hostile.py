@@ -1,5 +1,7 @@
 """Whatever happened to a file, a command succeeds or fails in one line, and changes nothing."""
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,14 +12,17 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stages import ask, check, prepare, sample
+from stages import ask, check, fetch, prepare, sample, study, text
 from stages.reporting.evaluations import read_baseline, read_evaluation
+from stages.settings import CORPUS_FILE, QUESTION_FILES
 from stages.system.errors import StudyError
+from stages.system.files import write_bytes, write_text
 from tests.bounds import assert_told, bounded, contents
 from tests.commands.talking import ZOE, Outcome, Run, tiny
 from tests.mutations import Change, changes
 from tests.project import write_params
 from tests.reporting.example import write_baseline, write_variant
+from tests.tiny import DOCUMENTS, QUESTIONS
 
 in_one_project = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 VALUES: list[Any] = [
@@ -78,23 +83,119 @@ def test_any_value_of_any_key_of_params(run: Run, project: Path, data: st.DataOb
 
 
 @in_one_project
-@given(text=st.recursive(st.text(max_size=5), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
-def test_any_yaml_as_params(run: Run, project: Path, text: Any) -> None:
-    with with_content(project / "params.yaml", yaml.safe_dump(text, allow_unicode=True).encode()):
+@given(content=st.recursive(st.text(max_size=5), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_any_yaml_as_params(run: Run, project: Path, content: Any) -> None:
+    with with_content(project / "params.yaml", yaml.safe_dump(content, allow_unicode=True).encode()):
         assert tried(run, project, check).code == 1
+
+
+@pytest.fixture(scope="session", name="said")
+def said_fixture() -> dict[str, Outcome]:
+    """What `ask` and `sample` say in the project as it is, once they were asked."""
+    return {}
 
 
 @in_one_project
 @given(data=st.data(), change=changes())
-def test_any_bytes_of_what_machines_made(run: Run, project: Path, data: st.DataObject, change: Change) -> None:
-    asked = tried(run, project, ask, ZOE), tried(run, project, sample, "--recipe", "text", "--variant", "vanilla")
-    assert [outcome.code for outcome in asked] == [0, 0]
-    path = data.draw(st.sampled_from(sorted(path for path in (project / "data").rglob("*") if path.is_file())))
-    changed = change(path.read_bytes())
-    with with_content(path, changed):
-        again = tried(run, project, ask, ZOE), tried(run, project, sample, "--recipe", "text", "--variant", "vanilla")
-    for before, after in zip(asked, again, strict=True):  # what is read is refused, the rest changes nothing
-        assert after == before or (after.code == 1 and "damaged" in after.err)
+def test_any_bytes_of_what_machines_made(
+    run: Run, project: Path, said: dict[str, Outcome], data: st.DataObject, change: Change
+) -> None:
+    recipe = data.draw(st.sampled_from(["quick", "text"]))
+    command: tuple[Any, ...] = (ask, ZOE) if recipe == "quick" else (sample, "--recipe", "text", "--variant", "vanilla")
+    before = said.setdefault(recipe, said.get(recipe) or tried(run, project, *command))
+    assert before.code == 0
+    path = data.draw(st.sampled_from(sorted(path for path in project.glob(f"data/*/{recipe}/**/*") if path.is_file())))
+    with with_content(path, change(path.read_bytes())):
+        after = tried(run, project, *command)  # what is read is refused, the rest changes nothing
+    assert after == before or (after.code == 1 and "damaged" in after.err)
+
+
+ASKED = ["--recipe", "--variant", "--seed", "--top", "--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
+SAMPLED = [*(set(ASKED) - {"--top"}), "--prompt", "--characters"]
+
+
+@in_one_project
+@given(data=st.data(), value=st.sampled_from(VALUES).map(str) | st.text(max_size=20))
+def test_any_value_of_any_option(run: Run, project: Path, data: st.DataObject, value: str) -> None:
+    command, options = data.draw(st.sampled_from([(ask, ASKED), (sample, sorted(SAMPLED))]))
+    if value in ("1000000", "1000000000000") or "\0" in value:  # characters to be said; what no shell can pass on
+        value = "100000000000000"
+    question = [ZOE] if command is ask else []
+    tried(run, project, command, data.draw(st.sampled_from(options)), value, *question)
+
+
+@in_one_project
+@given(question=st.text(max_size=200) | st.sampled_from(VALUES).map(str))
+def test_any_question(run: Run, project: Path, question: str) -> None:
+    tried(run, project, ask, "--", question)
+
+
+@in_one_project
+@given(change=changes())
+def test_any_bytes_of_the_selected_reports_figures(run: Run, project: Path, change: Change) -> None:
+    path = project / "reports/quick/compared/metrics.json"
+    with with_content(path, change(path.read_bytes())):
+        tried(run, project, ask, ZOE)
+        kept = contents(project)
+        outcome = run(study, "--recipe", "quick", "--variant", "compared")
+        assert_told(outcome.code, outcome.err)
+        assert contents(project) == kept or not outcome.code
+    for name in ("metrics.json", "selected.json"):
+        (project / name).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("device", ["pipe", "/dev/zero", "folder"])
+@pytest.mark.parametrize(
+    ("path", "command", "arguments"),
+    [
+        ("params.yaml", check, ()),
+        ("rhyme.txt", text, ()),
+        ("data/raw/text/text.txt", prepare, ("--recipe", "text")),
+        ("data/prepared/quick/encoded.safetensors", ask, (ZOE,)),
+        ("data/prepared/quick/SHA256SUMS", ask, (ZOE,)),
+        ("data/weights/quick/vanilla/finetuned/pretrained-seed-1.safetensors", ask, (ZOE,)),
+        ("reports/quick/compared/metrics.json", ask, (ZOE,)),
+        ("source", fetch, ()),
+    ],
+)
+def test_a_pipe_a_device_or_a_folder_in_the_place_of_a_file(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, device: str, path: str, command: Any, arguments: list[str]
+) -> None:
+    file, kept = project / path, project / "kept"
+    if path == "source":
+        monkeypatch.setenv("CS224N_DATA", str(file))
+        file.touch()
+    file.rename(kept)
+    {"pipe": os.mkfifo, "folder": os.mkdir}.get(device, lambda to: os.symlink(device, to))(file)
+    try:
+        with bounded():
+            outcome = run(command, *arguments)
+    finally:
+        file.rmdir() if device == "folder" else file.unlink()
+        kept.rename(file)
+    assert outcome.code == 1
+    assert_told(outcome.code, outcome.err)
+
+
+@in_one_project
+@given(data=st.data(), change=changes())
+def test_any_bytes_of_a_corpus_or_of_questions(run: Run, project: Path, data: st.DataObject, change: Change) -> None:
+    raw, prepared = project / "data/raw/synthetic", project / "data/prepared/quick"
+    kept = contents(prepared)
+    lines = {name: [each.question for each in QUESTIONS] for name in QUESTION_FILES.values()}
+    for name in (QUESTION_FILES["train"], QUESTION_FILES["dev"]):
+        lines[name] = [f"{each.question}\t{each.place}" for each in QUESTIONS]
+    for name, content in (lines | {CORPUS_FILE: DOCUMENTS}).items():
+        write_text(raw / name, "".join(f"{line}\n" for line in content))
+    path = data.draw(st.sampled_from(sorted(raw.iterdir())))
+    path.write_bytes(change(path.read_bytes()))
+    try:
+        tried(run, project, prepare, "--recipe", "quick")
+    finally:
+        shutil.rmtree(raw)
+        shutil.rmtree(prepared)
+        for file, content in kept.items():
+            write_bytes(file, content)
 
 
 @in_one_project

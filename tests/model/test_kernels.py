@@ -15,6 +15,7 @@ from stages.model.cpu.kernels import COMPILERS, SOURCES, TOLD
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
 from stages.model.packing import Packing
+from tests.mutations import Change
 
 Compilers = Callable[[bytes | None], str]
 
@@ -107,14 +108,27 @@ def test_a_processor_held_back_computes_the_same_with_shorter_vectors(
 
 
 @pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
-def test_what_was_compiled_is_told_once_and_then_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "damage",
+    [lambda whole: whole, lambda whole: whole[: len(whole) // 2], lambda _: b"", lambda whole: b"." + whole[1:]],
+)
+def test_what_was_compiled_is_found_and_compiled_anew_where_it_was_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], damage: Change
 ) -> None:
     source = tmp_path / "one.cpp"
     source.write_text('extern "C" int one() { return 1; }\n', encoding="utf-8")
     monkeypatch.setattr(kernels, "SOURCES", [source])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first, second = (kernels._libraries.__wrapped__() for _ in range(2))
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"kernels compiled for this processor ({processor_class()}) in ")
+    first = kernels._libraries.__wrapped__()
+    for file in (tmp_path / "knowledge-access").glob("*.so"):
+        whole = file.read_bytes()
+        file.unlink()  # it is in use
+        file.write_bytes(damage(whole))
+    second = kernels._libraries.__wrapped__()
     assert first is not None and second is not None and first[0] == second[0]
+    assert [library.one() for library in second[1].values()] == [1, 1]
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 + (damage(whole) != whole)
+    assert {line.startswith(f"kernels compiled for this processor ({processor_class()}) in ") for line in lines} == {
+        True
+    }

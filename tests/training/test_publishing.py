@@ -70,6 +70,24 @@ def test_a_further_seed_is_trained_alone_and_published_with_what_it_was_trained_
     assert not list(OUTPUT.glob("seed-4*"))  # one alone is not published
 
 
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[: len(whole) // 2], lambda _: b"", lambda whole: bytes([whole[0] ^ 1]) + whole[1:]]
+)
+@pytest.mark.parametrize("suffix", ["safetensors", "csv", "json", "sha256"])
+def test_what_was_damaged_since_it_was_trained_is_trained_anew_and_never_published(
+    publish: Publish, capsys: pytest.CaptureFixture[str], suffix: str, damage: Callable[[bytes], bytes]
+) -> None:
+    publish([1, 2])
+    published = {path.name: path.read_bytes() for path in OUTPUT.iterdir()}
+    (damaged,) = Path("work").glob(f"*/seed-2.{suffix}")
+    damaged.write_bytes(damage(damaged.read_bytes()))
+    shutil.rmtree(OUTPUT)
+    capsys.readouterr()
+    assert publish([1, 2]) == [2]
+    assert f"{damaged.with_suffix('.*')}: damaged, so it is trained anew" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in OUTPUT.iterdir()} == published
+
+
 def test_what_was_trained_is_not_trained_again_unless_its_folder_is_deleted(
     publish: Publish, capsys: pytest.CaptureFixture[str]
 ) -> None:
