@@ -46,8 +46,8 @@ def memory(recipe: Recipe, bytes_a_number: int) -> float:
 def seconds(recipe: Recipe, documents: int) -> float:
     """Of a pretraining, at least."""
     steps = recipe.pretrain.epochs * -(-documents // recipe.pretrain.batch_size)
-    examples = recipe.pretrain.epochs * documents
-    return max(steps * FASTEST_STEP, 6.0 * weights(recipe.model) * examples / OPERATIONS)
+    characters = recipe.pretrain.epochs * documents * recipe.model.context
+    return max(steps * FASTEST_STEP, 6.0 * weights(recipe.model) * characters / OPERATIONS)
 
 
 def weights(model: Model) -> int:
