@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from stages import ask
+from stages.experiment.tensors import pack
 from tests.commands.talking import ZOE, Run, error, tiny
 from tests.project import with_sums, write_params
 
@@ -73,3 +76,19 @@ def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> Non
     finally:
         vocabulary.write_text(json.dumps(characters))
         with_sums(vocabulary.parent)
+
+
+@pytest.mark.parametrize("kind", [torch.int64, torch.bool, torch.complex64, torch.bfloat16, float("nan"), float("inf")])
+def test_weights_of_other_numbers_than_a_training_leaves_are_refused(run: Run, project: Path, kind: object) -> None:
+    path = project / "data/weights/quick/vanilla/finetuned/pretrained-seed-1.safetensors"
+    whole, tensors = path.read_bytes(), load_file(path)
+    tensors = {
+        name: each.to(kind) if isinstance(kind, torch.dtype) else each.fill_(kind) for name, each in tensors.items()
+    }
+    path.write_bytes(pack(tensors))
+    with_sums(path.parent)
+    try:
+        assert "has other numbers than a training leaves" in error(run(ask, ZOE))
+    finally:
+        path.write_bytes(whole)
+        with_sums(path.parent)
