@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from stages.model.cpu import kernels
-from stages.model.cpu.processor import multiplies_bfloat16, processor_class, processor_name
+from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.settings import Compute
 from stages.settings.needs import machine_memory
 from stages.system.errors import StudyError
@@ -87,7 +87,8 @@ def choose_backend(compute: Compute) -> Backend:
         _choose_cuda_kernels()
     device = torch.device("cuda" if finds_cuda else "cpu")
     if compute.precision == "auto":
-        fast = torch.cuda.is_bf16_supported(including_emulation=False) if finds_cuda else multiplies_bfloat16()
+        on_cpu = processor_class() in MULTIPLY_BFLOAT16
+        fast = torch.cuda.is_bf16_supported(including_emulation=False) if finds_cuda else on_cpu
         return Backend(device, torch.bfloat16 if fast else torch.float32)
     return Backend(device, getattr(torch, compute.precision))
 

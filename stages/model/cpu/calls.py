@@ -14,6 +14,7 @@ class Call(ctypes.Structure):
     def __init__(self, **values: Argument) -> None:
         super().__init__(**{name: address(each) if isinstance(each, Tensor) else each for name, each in values.items()})
         self.given = values
+        self.dtype = next(each.dtype for each in values.values() if isinstance(each, Tensor))
 
 
 def address(x: Tensor, column: int = 0) -> ctypes.c_void_p:

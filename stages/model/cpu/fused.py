@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from stages.model.cpu.calls import AddDropout, Gelu, Norm, Softmax
-from stages.model.cpu.kernels import call, random_seed, serve
+from stages.model.cpu.kernels import call, seeded, serve
 from stages.model.packing import Packing
 
 EPSILON = 1e-5  # of LayerNorm, torch's default
@@ -32,8 +32,7 @@ def attention_weights(
         last = torch.arange(1, T + 1, dtype=torch.int32, device=scores.device)
         first, last = (last - (window or T)).clamp(min=0), last.clamp(max=S)  # its first key, the one after its last
         if serve(scores):
-            weights: Tensor = _AttentionWeights.apply(scores, first, last, scale, dropout_rate)
-            return weights
+            return _AttentionWeights.apply(scores, first, last, scale, dropout_rate)
         keys = torch.arange(S, device=scores.device)
         visible = (keys >= first[:, None]) & (keys < last[:, None])  # (T, S)
     return dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
@@ -42,8 +41,7 @@ def attention_weights(
 def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
     """residual + dropout(x + bias). residual, x: (N, C); bias: (C,), or None for none."""
     if serve(x):
-        y: Tensor = _AddDropout.apply(residual, x, bias, dropout_rate)
-        return y
+        return _AddDropout.apply(residual, x, bias, dropout_rate)
     return residual + F.dropout(x if bias is None else x + bias, dropout_rate)
 
 
@@ -57,16 +55,14 @@ def add_linear(residual: Tensor, x: Tensor, weight: Tensor, bias: Tensor, dropou
 def dropout(x: Tensor, dropout_rate: float) -> Tensor:
     """Zero x (any shape) at a rate, and scale what is left so that the expectation stays."""
     if dropout_rate and serve(x):
-        y: Tensor = _AddDropout.apply(None, x, None, dropout_rate)
-        return y
+        return _AddDropout.apply(None, x, None, dropout_rate)
     return F.dropout(x, dropout_rate)
 
 
 def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """GELU(xWᵀ + b), the exact form: value times normal distribution function. x: (N, C); W: (D, C); b: (D,)."""
     if serve(x):
-        y: Tensor = _LinearGelu.apply(x, weight, bias)
-        return y
+        return _LinearGelu.apply(x, weight, bias)
     return F.gelu(F.linear(x, weight) + bias if x.is_cpu else F.linear(x, weight, bias))
 
 
@@ -89,8 +85,7 @@ def embed_positions(table: Tensor, packing: Packing) -> Tensor:
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """LayerNorm over the last axis (Ba et al. 2016, arXiv 1607.06450). x: (N, C); weight, bias: (C,)."""
     if serve(x):
-        y: Tensor = _LayerNorm.apply(x, weight, bias)
-        return y
+        return _LayerNorm.apply(x, weight, bias)
     if x.device.type == "cpu":  # whose bfloat16 sums of the weight's and the bias's gradients are far off
         return F.layer_norm(wide(x), weight.shape, wide(weight), wide(bias), EPSILON).to(x.dtype)
     return F.layer_norm(x, weight.shape, weight, bias, EPSILON)
@@ -108,31 +103,17 @@ class _AttentionWeights(torch.autograd.Function):
         weights = torch.empty_like(scores)
         dropped = torch.empty_like(scores) if dropout_rate else weights
         rows, columns = scores.shape[-2:]
-        ctx.call = {
-            "groups": scores.numel() // (rows * columns),
-            "rows": rows,
-            "columns": columns,
-            "scale": scale,
-            "dropout_rate": dropout_rate,
-            "seed": random_seed(dropout_rate),
-        }
-        call(
-            "softmax_forward",
-            scores.dtype,
-            Softmax(scores=scores, weights=weights, dropped=dropped, first=first, last=last, **ctx.call),
-        )
-        ctx.save_for_backward(weights, first, last)
+        shape = {"groups": scores.numel() // (rows * columns), "rows": rows, "columns": columns}
+        ctx.call = shape | {"first": first, "last": last, "scale": scale} | seeded(dropout_rate)
+        call("softmax_forward", Softmax(scores=scores, weights=weights, dropped=dropped, **ctx.call))
+        ctx.save_for_backward(weights)
         return dropped
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
-        weights, first, last = ctx.saved_tensors
+        (weights,) = ctx.saved_tensors
         gradient, result = gradient.contiguous(), torch.empty_like(weights)
-        call(
-            "softmax_backward",
-            weights.dtype,
-            Softmax(gradient=gradient, weights=weights, result=result, first=first, last=last, **ctx.call),
-        )
+        call("softmax_backward", Softmax(gradient=gradient, weights=weights, result=result, **ctx.call))
         return result, None, None, None, None
 
 
@@ -141,20 +122,16 @@ class _AddDropout(torch.autograd.Function):
     def forward(ctx: Any, residual: Tensor | None, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
         ctx.has_residual, ctx.has_bias = residual is not None, bias is not None
         x, residual = x.contiguous(), None if residual is None else residual.contiguous()
-        ctx.call = _matrix(x) | {"dropout_rate": dropout_rate, "seed": random_seed(dropout_rate)}
+        ctx.call = _matrix(x) | seeded(dropout_rate)
         result = torch.empty_like(x)
-        call("dropout_forward", x.dtype, AddDropout(x=x, bias=bias, residual=residual, result=result, **ctx.call))
+        call("dropout_forward", AddDropout(x=x, bias=bias, residual=residual, result=result, **ctx.call))
         return result
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
         gradient = gradient.contiguous()
         result, of_bias = torch.empty_like(gradient), _sums(gradient) if ctx.has_bias else None
-        call(
-            "dropout_backward",
-            gradient.dtype,
-            AddDropout(gradient=gradient, result=result, bias_gradient=of_bias, **ctx.call),
-        )
+        call("dropout_backward", AddDropout(gradient=gradient, result=result, bias_gradient=of_bias, **ctx.call))
         of_residual = gradient if ctx.has_residual else None
         return of_residual, result, None if of_bias is None else of_bias.to(gradient.dtype), None
 
@@ -166,7 +143,7 @@ class _LinearGelu(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         y = F.linear(x, weight)  # (N, D)
         slope = torch.empty_like(y) if any(ctx.needs_input_grad) else None
-        call("gelu_forward", y.dtype, Gelu(x=y, bias=bias, result=y, slope=slope, **_matrix(y)))
+        call("gelu_forward", Gelu(x=y, bias=bias, result=y, slope=slope, **_matrix(y)))
         ctx.save_for_backward(x, weight)
         ctx.slope = slope
         return y
@@ -176,11 +153,7 @@ class _LinearGelu(torch.autograd.Function):
         x, weight = ctx.saved_tensors
         to_y, ctx.slope = ctx.slope, None  # used up: there is one backward pass
         gradient, of_bias = gradient.contiguous(), _sums(to_y)
-        call(
-            "gelu_backward",
-            to_y.dtype,
-            Gelu(slope=to_y, gradient=gradient, result=to_y, bias_gradient=of_bias, **_matrix(to_y)),
-        )
+        call("gelu_backward", Gelu(slope=to_y, gradient=gradient, result=to_y, bias_gradient=of_bias, **_matrix(to_y)))
         return to_y @ weight, to_y.t() @ x, of_bias.to(to_y.dtype)
 
 
@@ -189,11 +162,8 @@ class _LayerNorm(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         x = x.contiguous()
         y, statistics = torch.empty_like(x), x.new_empty(x.shape[:-1].numel(), 2, dtype=torch.float32)  # mean and 1/σ
-        call(
-            "norm_forward",
-            x.dtype,
-            Norm(x=x, weight=weight, bias=bias, result=y, statistics=statistics, epsilon=EPSILON, **_matrix(x)),
-        )
+        ctx.call = _matrix(x) | {"epsilon": EPSILON}
+        call("norm_forward", Norm(x=x, weight=weight, bias=bias, result=y, statistics=statistics, **ctx.call))
         ctx.save_for_backward(x, weight, statistics)
         return y
 
@@ -201,17 +171,9 @@ class _LayerNorm(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight, statistics = ctx.saved_tensors
         gradient, result, of_weight, of_bias = gradient.contiguous(), torch.empty_like(x), _sums(x), _sums(x)
-        arguments = Norm(
-            x=x,
-            weight=weight,
-            gradient=gradient,
-            result=result,
-            statistics=statistics,
-            weight_gradient=of_weight,
-            bias_gradient=of_bias,
-            **_matrix(x),
-        )
-        call("norm_backward", x.dtype, arguments)
+        read = {"x": x, "weight": weight, "gradient": gradient, "statistics": statistics}
+        written = {"result": result, "weight_gradient": of_weight, "bias_gradient": of_bias}
+        call("norm_backward", Norm(**read, **written, **ctx.call))
         return result, of_weight.to(x.dtype), of_bias.to(x.dtype)
 
 

@@ -28,8 +28,7 @@ def split_heads(x: Tensor, packing: Packing, heads: int, kinds: int = 3) -> list
 def merge_heads(parts: Sequence[Tensor], packing: Packing) -> Tensor:
     """(B, nh, T, hs) of each part → (N, C), without what is past the end of a sequence."""
     if serve(parts[0]):
-        merged: Tensor = _MergeHeads.apply(packing, *parts)
-        return merged
+        return _MergeHeads.apply(packing, *parts)
     flat = [part.transpose(1, 2).flatten(2) for part in parts]  # (B, T, C)
     joined = [
         x.flatten(0, 1) if part.is_full else x[part.filled()] for x, part in zip(flat, packing.parts, strict=True)
@@ -75,7 +74,7 @@ def _split(x: Tensor, packing: Packing, heads: int, kinds: int) -> list[Tensor]:
     parts = []
     for (B, T), extents in _extents(packing):
         part = x.new_empty(kinds, B, heads, T, head_size)
-        call("split_heads", x.dtype, _heads(x, part, extents, heads))
+        call("split_heads", _heads(x, part, extents, heads))
         parts.append(part)
     return parts
 
@@ -87,7 +86,7 @@ def _merge(parts: Sequence[Sequence[Tensor]], packing: Packing) -> Tensor:
     for part, ((B, T), extents) in zip(parts, _extents(packing), strict=True):
         rectangles = [kind.contiguous() for kind in part]
         assert all(each.shape == (B, heads, T, head_size) for each in rectangles)
-        call("merge_heads", merged.dtype, _heads(merged, rectangles, extents, heads))
+        call("merge_heads", _heads(merged, rectangles, extents, heads))
     return merged
 
 
@@ -101,14 +100,6 @@ def _heads(joined: Tensor, kinds: Iterable[Tensor], extents: Tensor, heads: int)
     """Queries, keys and values, or one of them alone, of a part, and the tensor where they stand side by side."""
     parts = list(kinds)
     (B, _, T, head_size), (starts, lengths) = parts[0].shape, extents
-    return Heads(
-        x=joined,
-        **dict(zip(("first", "second", "third"), parts, strict=False)),
-        starts=starts,
-        lengths=lengths,
-        batch=B,
-        time=T,
-        heads=heads,
-        size=head_size,
-        kinds=len(parts),
-    )
+    named = dict(zip(("first", "second", "third"), parts, strict=False))
+    shape = {"batch": B, "time": T, "heads": heads, "size": head_size, "kinds": len(parts)}
+    return Heads(x=joined, **named, starts=starts, lengths=lengths, **shape)

@@ -57,16 +57,16 @@ def serve(x: Tensor) -> bool:
     return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _libraries() is not None
 
 
-def call(name: str, dtype: torch.dtype, arguments: Call) -> None:
-    """Run the kernel `name` for numbers of a type; tensors are contiguous."""
+def call(name: str, arguments: Call) -> None:
+    """Run the kernel `name` for numbers of the type that the first tensor given has; tensors are contiguous."""
     libraries = _libraries()
     assert libraries is not None
-    getattr(libraries[1][dtype], name)(ctypes.byref(arguments))
+    getattr(libraries[1][arguments.dtype], name)(ctypes.byref(arguments))
 
 
-def random_seed(dropout_rate: float) -> int:
-    """What governs a kernel's dropout, drawn from torch's generator; 0 where nothing is dropped."""
-    return int(torch.randint(2**63 - 1, ())) if dropout_rate else 0
+def seeded(dropout_rate: float) -> dict[str, float]:
+    """A kernel's dropout and what governs it, drawn from torch's generator; 0 where nothing is dropped."""
+    return {"dropout_rate": dropout_rate, "seed": int(torch.randint(2**63 - 1, ())) if dropout_rate else 0}
 
 
 @cache

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from stages.model.cpu.calls import Attention, address
 from stages.model.cpu.fused import embed
-from stages.model.cpu.kernels import call, random_seed, serve
+from stages.model.cpu.kernels import call, seeded, serve
 from stages.model.packing import Packing
 
 LARGEST_HEAD = 128  # channels that the kernels have registers for
@@ -38,8 +38,7 @@ def attend_varlen(
     of which serves an equal group of the former; angles: by which queries and keys are rotated. Every query sees a
     key. Returns (N, C).
     """
-    y: Tensor = _AttendVarlen.apply(queries, keys_values, packing, key_packing, heads, dropout_rate, window, angles)
-    return y
+    return _AttendVarlen.apply(queries, keys_values, packing, key_packing, heads, dropout_rate, window, angles)
 
 
 def attend_by_position(
@@ -52,8 +51,7 @@ def attend_by_position(
     """
     positions = packing.positions.clamp(max=len(table) - 1)
     keys, biases = embed(table, positions), embed(bias[:, None], positions)
-    y: Tensor = _AttendByPosition.apply(queries, keys, biases, values, packing, len(table), heads, dropout_rate)
-    return y
+    return _AttendByPosition.apply(queries, keys, biases, values, packing, len(table), heads, dropout_rate)
 
 
 class _AttendVarlen(torch.autograd.Function):
@@ -83,29 +81,15 @@ class _AttendVarlen(torch.autograd.Function):
             assert table is None or (table.dtype == queries.dtype and table.shape[1] == head_size // 2)
         ctx.keys_from = query_heads * head_size if keys_values is None else 0  # columns
         ctx.values_from = ctx.keys_from + key_heads * head_size
-        ctx.call = _sequences(packing.extents, key_packing.extents) | {
-            "heads": query_heads,
-            "key_heads": key_heads,
-            "value_heads": key_heads,
-            "size": head_size,
-            "query_stride": queries.shape[1],
-            "key_stride": both.shape[1],
-            "value_stride": both.shape[1],
-            "window": window or EVERYWHERE,
-            "cosine": cosine,
-            "sine": sine,
-            "scale": head_size**-0.5,
-            "dropout_rate": dropout_rate,
-            "seed": random_seed(dropout_rate),
-        }
+        shape = {"heads": query_heads, "key_heads": key_heads, "value_heads": key_heads, "size": head_size}
+        strides = {"query_stride": queries.shape[1], "key_stride": both.shape[1], "value_stride": both.shape[1]}
+        scores = {"window": window or EVERYWHERE, "cosine": cosine, "sine": sine, "scale": head_size**-0.5}
+        sequences = _sequences(packing.extents, key_packing.extents)
+        ctx.call = sequences | shape | strides | scores | seeded(dropout_rate)
         y = queries.new_empty(len(queries), query_heads * head_size)
         sums = queries.new_empty(len(queries), query_heads, dtype=torch.float32)  # log Σ exp of each query's scores
         keys, values = (address(both, at) for at in (ctx.keys_from, ctx.values_from))
-        call(
-            "attention",
-            queries.dtype,
-            Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call),
-        )
+        call("attention", Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call))
         ctx.save_for_backward(queries, keys_values, sums)
         return y
 
@@ -119,18 +103,9 @@ class _AttendVarlen(torch.autograd.Function):
         keys, values, to_keys, to_values = (
             address(each, at) for each in (both, to_both) for at in (ctx.keys_from, ctx.values_from)
         )
-        arguments = Attention(
-            queries=queries,
-            keys=keys,
-            values=values,
-            sums=sums,
-            gradient=gradient.contiguous(),
-            to_queries=to_queries,
-            to_keys=to_keys,
-            to_values=to_values,
-            **ctx.call,
-        )
-        call("attention", queries.dtype, arguments)
+        read: dict[str, Any] = {"queries": queries, "keys": keys, "values": values, "sums": sums}
+        written: dict[str, Any] = {"to_queries": to_queries, "to_keys": to_keys, "to_values": to_values}
+        call("attention", Attention(**read, gradient=gradient.contiguous(), **written, **ctx.call))
         return to_queries, to_keys_values, None, None, None, None, None, None
 
 
@@ -153,27 +128,15 @@ class _AttendByPosition(torch.autograd.Function):
         assert len(queries) == len(keys) == len(bias) == len(values) == sum(packing.sizes)
         assert queries.shape == values.shape and queries.shape[1] == heads * head_size and bias.shape[1] == 1
         assert queries.dtype == keys.dtype == bias.dtype == values.dtype
-        ctx.call = _sequences(packing.extents, torch.stack([starts, lengths.clamp(max=positions)])) | {
-            "heads": heads,
-            "key_heads": 1,
-            "value_heads": heads,
-            "size": head_size,
-            "query_stride": queries.shape[1],
-            "key_stride": head_size,
-            "value_stride": values.shape[1],
-            "window": EVERYWHERE,
-            "scale": 1.0,
-            "dropout_rate": dropout_rate,
-            "seed": random_seed(dropout_rate),
-        }
+        shape = {"heads": heads, "key_heads": 1, "value_heads": heads, "size": head_size}
+        strides = {"query_stride": queries.shape[1], "key_stride": head_size, "value_stride": values.shape[1]}
+        sequences = _sequences(packing.extents, torch.stack([starts, lengths.clamp(max=positions)]))
+        ctx.call = sequences | shape | strides | {"window": EVERYWHERE, "scale": 1.0} | seeded(dropout_rate)
         ctx.reads_all = int(lengths.max()) <= positions
         y = torch.empty_like(values)
         sums = values.new_empty(len(values), heads, dtype=torch.float32)
-        call(
-            "attention",
-            y.dtype,
-            Attention(queries=queries, keys=keys, values=values, biases=bias, outputs=y, sums=sums, **ctx.call),
-        )
+        read = {"queries": queries, "keys": keys, "values": values, "biases": bias}
+        call("attention", Attention(**read, outputs=y, sums=sums, **ctx.call))
         ctx.save_for_backward(queries, keys, bias, values, sums)
         return y
 
@@ -182,30 +145,13 @@ class _AttendByPosition(torch.autograd.Function):
         queries, keys, bias, values, sums = ctx.saved_tensors
         new = torch.empty_like if ctx.reads_all else torch.zeros_like  # nothing is written where nothing was read
         to_queries, to_keys, to_bias, to_values = torch.empty_like(queries), new(keys), new(bias), new(values)
-        arguments = Attention(
-            queries=queries,
-            keys=keys,
-            values=values,
-            biases=bias,
-            sums=sums,
-            gradient=gradient.contiguous(),
-            to_queries=to_queries,
-            to_keys=to_keys,
-            to_values=to_values,
-            to_biases=to_bias,
-            **ctx.call,
-        )
-        call("attention", values.dtype, arguments)
+        read = {"queries": queries, "keys": keys, "values": values, "biases": bias, "sums": sums}
+        written = {"to_queries": to_queries, "to_keys": to_keys, "to_values": to_values, "to_biases": to_bias}
+        call("attention", Attention(gradient=gradient.contiguous(), **read, **written, **ctx.call))
         return to_queries, to_keys, to_bias, to_values, None, None, None, None
 
 
 def _sequences(extents: Tensor, key_extents: Tensor) -> dict[str, Any]:
     """Where each sequence's queries, and keys, start and how many they are. extents: (2, sequences)."""
-    (starts, lengths), (key_starts, key_lengths) = extents, key_extents
-    return {
-        "sequences": len(starts),
-        "starts": starts,
-        "lengths": lengths,
-        "key_starts": key_starts,
-        "key_lengths": key_lengths,
-    }
+    names = ("starts", "lengths", "key_starts", "key_lengths")
+    return {"sequences": extents.shape[1]} | dict(zip(names, (*extents, *key_extents), strict=True))
