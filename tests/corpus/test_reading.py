@@ -93,7 +93,7 @@ def test_a_file_without_content_is_refused(tmp_path: Path, read: Reader, what: s
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert "there is no such file" in fault(tmp_path / "absent.tsv")
-    assert "this is a folder" in fault(tmp_path)
+    assert "is no regular file; put one there" in fault(tmp_path)
 
 
 def test_documents_cut_from_a_text_are_the_text_end_to_end() -> None:

@@ -123,9 +123,8 @@ def steps_done(folder: Path, stage: str, name: str) -> int:
     for work in (folder / "work").glob(f"{stage}-*"):
         for suffix in ("checkpoint", "before"):  # between two renames there is no newest
             with suppress(FileNotFoundError):
-                content = read_sealed(work / f"{name}.{suffix}")
-                assert content is not None
-                return int(load(content)["steps"])
+                if content := read_sealed(work / f"{name}.{suffix}"):
+                    return int(load(content)["steps"])
         if (work / f"{name}.sha256").exists():  # looked for last: in between it may have ended
             return STEPS
     return 0
