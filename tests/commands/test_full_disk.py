@@ -78,9 +78,7 @@ def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(
-    folder: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(folder: Path, run_in: Run) -> None:
     undisturbed = folder.with_name("undisturbed")
     shutil.copytree(folder, undisturbed)
     for stage, arguments in STAGES:
