@@ -47,7 +47,7 @@ BACKENDS = [
     pytest.param(GPU_BFLOAT16, id="cuda bfloat16", marks=needs_gpu),
 ]
 
-ANY_PHRASE: dict[str, Any] = {"mixture_weight": 1.0, "rarity": 0.0, "lone": 1.0, "answers": None, "joined": None}
+ANY_PHRASE: dict[str, Any] = {"mixture_weight": 1.0, "salient": 0.0}
 TITLE_CLOZE = TitleCloze(longest_context=10, free_order=0.0, blanked_rows=0.0, blanked_characters=0.0, **ANY_PHRASE)
 WORD_REACH: dict[str, Any] = {"words_before": 3, "words_after": 2, "past_answers": True}
 WORD_CLOZE = WordCloze(common_words=None, most_words=2, in_order=0.0, **WORD_REACH, **ANY_PHRASE)

@@ -6,7 +6,10 @@ import numpy as np
 
 from stages.corpus.causal_lm import causal_lm
 from stages.corpus.example import Examples
+from stages.corpus.page import Pages
 from stages.corpus.prepared import Prepared
+from stages.corpus.ragged import Ragged
+from stages.corpus.salience import phrase_chances
 from stages.corpus.span_corruption import span_corruption
 from stages.corpus.title_cloze import TitleClozes
 from stages.corpus.word_cloze import WordClozes
@@ -25,12 +28,15 @@ class Mixture:
         if spans := settings.span_corruption:
             self.draws.append(lambda rows, generator: span_corruption(documents, rows, spans, generator))
             weights.append(spans.mixture_weight)
-        if cloze := settings.title_cloze:
-            self.draws.append(TitleClozes(prepared, cloze, context).draw)
-            weights.append(cloze.mixture_weight)
-        if words := settings.word_cloze:
-            self.draws.append(WordClozes(prepared, words, context).draw)
-            weights.append(words.mixture_weight)
+        if settings.title_cloze or settings.word_cloze:
+            pages = Pages.of(prepared.each_text())
+            chances = Ragged.gather(phrase_chances(prepared, pages), np.dtype(np.float64))
+            if cloze := settings.title_cloze:
+                self.draws.append(TitleClozes(prepared, pages, chances, cloze, context).draw)
+                weights.append(cloze.mixture_weight)
+            if words := settings.word_cloze:
+                self.draws.append(WordClozes(prepared, pages, chances, words, context).draw)
+                weights.append(words.mixture_weight)
         if causal := settings.causal_lm:
             self.draws.append(lambda rows, generator: causal_lm(documents, rows, context, generator))
             weights.append(causal.mixture_weight)

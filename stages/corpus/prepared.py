@@ -92,7 +92,11 @@ class Prepared:
 
     def each_text(self) -> Iterator[str]:
         """The documents as text, one at a time: all of them take ten times the memory."""
-        return (self.vocabulary.decode(self.documents[row].tolist()) for row in range(len(self.documents)))
+        return map(self.text, range(len(self.documents)))
+
+    def text(self, row: int) -> str:
+        """A document as text."""
+        return self.vocabulary.decode(self.documents[row].tolist())
 
     def of_split(self, split: str) -> pd.DataFrame:
         """The rows of `table` of one split, in order."""

@@ -10,15 +10,17 @@ from typing import ClassVar
 import numpy as np
 
 from stages.corpus.example import PAD
+from stages.corpus.page import Pages
 from stages.corpus.phrase_cloze import PhraseClozes
 from stages.corpus.prepared import Prepared
+from stages.corpus.ragged import Ragged
 from stages.settings import TitleCloze
 
 
 class TitleClozes(PhraseClozes):
     """Draws title clozes from documents.
 
-    The phrase is drawn by its weight. The left context is 0…longest_context characters. In a share `free_order`
+    The left context is 0…longest_context characters. In a share `free_order`
     of the examples the name stands anywhere in it, else before it. In a share `blanked_rows` some characters of
     the context are PAD, a share `blanked_characters` of them.
 
@@ -28,8 +30,8 @@ class TitleClozes(PhraseClozes):
 
     opening_is_target: ClassVar[bool] = True
 
-    def __init__(self, prepared: Prepared, settings: TitleCloze, context: int) -> None:
-        super().__init__(prepared, settings, context)
+    def __init__(self, prepared: Prepared, pages: Pages, chances: Ragged, settings: TitleCloze, context: int) -> None:
+        super().__init__(prepared, pages, chances, settings, context)
         self.settings = settings
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -37,7 +39,7 @@ class TitleClozes(PhraseClozes):
         name = document[: parts.heading]
         if not parts.phrases:
             return name, document[:0]
-        cumulated = np.cumsum(self.weights[row])
+        cumulated = np.cumsum(self.weights(row))
         start, end = parts.phrases[np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")]
         end = min(end, start + self.context // 2)
         name = name[: self.context - (end - start) - 1]

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from stages.corpus.page import SPAN, Page, page, shared_by
+from stages.corpus.page import SPAN, Page, Pages, page, shared_by
 from stages.corpus.phrase_cloze import PhraseClozes
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
@@ -36,8 +36,8 @@ class WordClozes(PhraseClozes):
 
     opening_is_target: ClassVar[bool] = False
 
-    def __init__(self, prepared: Prepared, settings: WordCloze, context: int) -> None:
-        super().__init__(prepared, settings, context)
+    def __init__(self, prepared: Prepared, pages: Pages, chances: Ragged, settings: WordCloze, context: int) -> None:
+        super().__init__(prepared, pages, chances, settings, context)
         self.settings = settings
         fencing = frozenset[str]() if settings.past_answers else prepared.training_answers
         common = common_words(prepared.each_text(), settings.common_words)
@@ -69,7 +69,7 @@ class WordClozes(PhraseClozes):
         # the order in which phrases of these weights are drawn one after another: that of exponential waiting times
         # of these rates (Efraimidis & Spirakis 2006). The first is asked for; where a page has no name, the first that
         # has words around it
-        for number in np.argsort(generator.exponential(size=len(parts.phrases)) / self.weights[row]):
+        for number in np.argsort(generator.exponential(size=len(parts.phrases)) / self.weights(row)):
             answer = document[slice(*parts.phrases[number])][: self.context // 2]
             words = [document[slice(*word)] for word in self.words[first + number].tolist()]
             cue = self._cue(words, name, self.context - len(answer) - 1, generator)

@@ -67,10 +67,7 @@ class PhraseCloze(Section):
     """What clozes of capitalised phrases have in common."""
 
     mixture_weight: Share
-    rarity: Annotated[float, Field(ge=0, le=20)]
-    lone: Annotated[float, Field(gt=0, le=1)]
-    answers: Rate | None
-    joined: Rate | None
+    salient: Share
 
 
 class TitleCloze(PhraseCloze):

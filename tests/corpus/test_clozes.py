@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
+from stages.corpus import objectives
 from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.page import Page, Pages, page
-from stages.corpus.phrase_cloze import joined_by_comma
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.corpus.word_cloze import common_words
@@ -91,49 +91,34 @@ def test_a_training_keeps_no_more_of_a_page_than_a_few_numbers(objective: str) -
 
 
 def test_examples_of_every_objective_are_of_the_numbers_that_torch_reads() -> None:
-    objectives = {name: {name: settings.model_copy()} for name, settings in CLOZES.items()}
-    objectives |= {
+    kinds = {name: {name: settings.model_copy()} for name, settings in CLOZES.items()}
+    kinds |= {
         "span_corruption": {"span_corruption": spans(25, 25)},
         "causal_lm": {"causal_lm": {"mixture_weight": 1.0}},
     }
     prepared = Prepared.of([PAGE], {"train": TRAIN, "dev": DEV, "test": []})
-    for chosen in objectives.values():
+    for chosen in kinds.values():
         examples = Mixture(prepared, Objectives.model_validate(chosen), 64).draw(
             np.zeros(4, np.int64), np.random.default_rng(0)
         )
         assert examples.inputs.dtype == examples.targets.dtype == np.int64
 
 
-def test_only_a_comma_joins_two_phrases() -> None:
-    text = "Oda. In Ulm , Peru, Chile,Rome, then Bern,\n Paris. Lima; Oslo"
-    joined = joined_by_comma(text, page(text))
-    assert [phrase for phrase, each in zip(phrases(text), joined, strict=True) if each] == [
-        "Peru", "Chile", "Rome", "Paris",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("settings", "weights"),
-    [
-        ({}, {"Urr": 1.0, "Ilm": 1.0, "Vell": 1.0}),
-        ({"rarity": 1.0, "lone": 0.1}, {"Urr": 0.1, "Ilm": 1 / 4, "Vell": 1 / 16}),
-        ({"rarity": 0.5, "lone": 0.5, "answers": 2.0}, {"Urr": 0.5, "Ilm": 1 / 2, "Vell": 2.0}),
-        ({"rarity": 1.0, "lone": 0.1, "answers": 2.0, "joined": 0.05}, {"Urr": 0.1, "Ilm": 0.05, "Vell": 2.0}),
-    ],
-    ids=["alike", "by pages", "answers of train", "after a comma"],
-)
+@pytest.mark.parametrize("salient", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("objective", CLOZES)
-def test_phrases_are_drawn_by_their_weights(
-    objective: str, settings: dict[str, float], weights: dict[str, float]
+def test_phrases_are_drawn_by_their_chances_or_alike(
+    monkeypatch: pytest.MonkeyPatch, objective: str, salient: float
 ) -> None:
-    """Urr is in one page, Ilm in 4 and Vell in 16; Ilm follows a comma, and that it is a dev answer changes nothing."""
-    pages = ["Oda Quill. by Vell , Ilm and Urr .", *["Udo Fenn. to Ilm , Vell ."] * 3, *["Ida Rook. of Vell ."] * 12]
+    chances = {"Vell": 0.7, "Ilm": 0.1, "Urr": 0.2}
+    monkeypatch.setattr(objectives, "phrase_chances", lambda *_: [[*chances.values()]])
     draws = 20_000
-    examples, prepared = drawn(objective, pages, np.zeros(draws, np.int64), **settings)
+    examples, prepared = drawn(
+        objective, ["Oda Quill. by Vell , Ilm and Urr ."], np.zeros(draws, np.int64), salient=salient
+    )
     found = Counter(prepared.vocabulary.decode(targets[targets != PAD]).strip("⁇") for targets in examples.targets)
-    assert set(found) == set(weights)
-    for phrase, weight in weights.items():
-        share = weight / sum(weights.values())
+    assert set(found) == set(chances)
+    for phrase, chance in chances.items():
+        share = salient * chance + (1 - salient) / 3
         assert found[phrase] == pytest.approx(draws * share, abs=5 * (draws * share * (1 - share)) ** 0.5)
 
 
