@@ -5,9 +5,10 @@ from math import inf
 from pathlib import Path
 
 from stages.settings import Settings, load
-from stages.settings.needs import check_needs, machine_memory
+from stages.settings.needs import check_needs
 from stages.system.errors import Parser, command
 from stages.system.files import write_text
+from stages.system.memory import machine_memory
 
 
 @command

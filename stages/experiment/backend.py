@@ -10,8 +10,8 @@ import torch
 from stages.model.cpu import kernels
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.settings import Compute
-from stages.settings.needs import machine_memory
 from stages.system.errors import StudyError
+from stages.system.memory import machine_memory
 
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_DRIVER"  # in the environment of the processes that a process starts
 

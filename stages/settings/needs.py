@@ -1,8 +1,5 @@
 """What a training takes at least, reckoned from its settings, so that what cannot end well does not begin."""
 
-import os
-from math import inf
-
 from stages.settings.params import Settings
 from stages.settings.recipe import Model, QuestionRecipe, Recipe
 from stages.system.errors import StudyError
@@ -53,11 +50,3 @@ def seconds(recipe: Recipe, documents: int) -> float:
 def weights(model: Model) -> int:
     """Of the blocks' matrices, about: attention's 4 d² and the MLP's 8 d²."""
     return 12 * model.layers * model.width**2
-
-
-def machine_memory() -> float:
-    """Bytes this machine has; no limit where it does not tell."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return inf

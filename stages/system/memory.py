@@ -1,10 +1,20 @@
-"""What becomes of freed memory, where the C library lets itself be told (GNU's)."""
+"""How much memory there is, and what becomes of it when freed, where the C library lets itself be told (GNU's)."""
 
 import ctypes
+import os
+from math import inf
 
 LIBRARY = ctypes.CDLL(None)
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters
 LARGEST_KEPT = 2**25  # bytes: the largest blocks that can be kept
+
+
+def machine_memory() -> float:
+    """Bytes this machine has; no limit where it does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return inf
 
 
 def keep_free_memory() -> None:
