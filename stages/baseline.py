@@ -1,13 +1,49 @@
 """Stage `baseline`: what a constant answer scores, and what could be known at best."""
 
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from stages.corpus.prepared import Prepared, read_table
-from stages.inference.scoring import constant_baseline
 from stages.settings import load
 from stages.system.digests import result_folder
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, command
 from stages.system.files import write_json
+
+
+def percent(part: float, whole: float) -> float:
+    """part / whole in percent, to two decimals; 0 of nothing."""
+    return round(100 * part / whole, 2) if whole else 0.0
+
+
+def constant_baseline(table: pd.DataFrame, audit: pd.DataFrame, place: str) -> dict[str, Any]:
+    """Accuracies in percent on dev of always answering `place`, and of the training set's best constant.
+
+    table: questions.tsv (split, row, question, place); audit: audit.tsv. The ceiling is the share of dev
+    answers that stand in the person's own page.
+    """
+    train, dev = table[table.split == "train"].place, table[table.split == "dev"].place
+    counts = train.value_counts()
+    best = min(counts[counts == counts.max()].index)  # ties: first by name
+    known = audit[audit.split == "dev"]
+    return {
+        "place": place,
+        "dev_accuracy": percent((dev == place).sum(), len(dev)),
+        "dev_correct": int((dev == place).sum()),
+        "dev_questions": len(dev),
+        "best_constant": {
+            "place": best,
+            "train_count": int(counts[best]),
+            "train_share": percent(counts[best], len(train)),
+            "dev_accuracy": percent((dev == best).sum(), len(dev)),
+        },
+        "audit": {
+            "dev_questions": len(known),
+            "answer_in_page": int(known.in_page.sum()),
+            "ceiling": percent(known.in_page.sum(), len(known)),
+        },
+    }
 
 
 @command
@@ -18,8 +54,6 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = load().question_recipe(arguments.recipe)
     source = Path("data/prepared") / arguments.recipe
-    if not source.is_dir():
-        raise StudyError(f"{source} is missing; `dvc repro` makes it")
     result = constant_baseline(Prepared.load(source).table, read_table(source / "audit.tsv"), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:

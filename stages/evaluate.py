@@ -1,39 +1,54 @@
 """Stage `evaluate`: answers to the dev and test questions, what is memorised, and how the trainings went."""
 
+from pathlib import Path
+from typing import Any
+
 import pandas as pd
 from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
-from stages.experiment.results import results
 from stages.inference.generation import answer
-from stages.inference.scoring import is_correct
 from stages.model.gpt import GPT
 from stages.probing.probe import probe
 from stages.settings import Generation
 from stages.system.digests import result_folder, results_in, verified
-from stages.system.errors import command
+from stages.system.errors import StudyError, command
 from stages.system.files import read_json, write_json, write_text
 
 
 def predictions(model: GPT, prepared: Prepared, split: str, decoding: Generation) -> pd.DataFrame:
-    """A row a question of the split: row, question, gold, predicted, correct, probability."""
+    """A row a question of the split: row, question, gold, predicted, correct, probability.
+
+    Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more.
+    """
     prompts = [prompt(prepared.questions[split][row]) for row in range(len(prepared.questions[split]))]
     answers = answer(model, prompts, decoding)
     asked = prepared.of_split(split)
-    predicted = [prepared.vocabulary.decode(each.tokens) for each in answers]
-    scored = split != "test"
+    predicted = pd.Series([prepared.vocabulary.decode(each.tokens) for each in answers], dtype=object)
     return pd.DataFrame(
         {
             "row": asked.row,
             "question": asked.question,
             "gold": asked.place,
             "predicted": predicted,
-            "correct": [int(is_correct(*pair)) if scored else "" for pair in zip(predicted, asked.place, strict=True)],
+            "correct": (predicted == asked.place).astype(int) if split != "test" else "",
             "probability": [round(each.probability, 4) for each in answers],
         }
     )
+
+
+def results(folder: Path) -> dict[str, dict[str, Any]]:
+    """The facts of each training that `run` published in a folder, by name.
+
+    Raises:
+        StudyError: there are none, or one is damaged.
+    """
+    paths = [path for path in results_in(folder, ".json") if path.stem != "provenance"]
+    if not paths:
+        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
+    return {path.stem: read_json(path) for path in paths}
 
 
 @command
@@ -64,7 +79,7 @@ def main() -> None:
         "pretrain_seconds": round(seconds, 1),
         "provenance": read_json(verified(pretrained / "provenance.json")),
     }
-    with result_folder(experiment.evaluation_folder) as folder:
+    with result_folder(Path("data/evaluations") / experiment.recipe_name / experiment.variant) as folder:
         for name, table in {"predictions.tsv": answered, **probe(experiment, prepared, answered)}.items():
             write_table(folder / name, table)
         write_text(folder / "curves.csv", curves.to_csv(index=False, lineterminator="\n"))
