@@ -5,18 +5,21 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from safetensors.torch import save
 
 from stages.corpus.prepared import Prepared, read_table, write_table
 from stages.experiment.experiment import Experiment
-from stages.experiment.tensors import save_tensors
 from stages.probing.forms import PAGE_FORMS
 from stages.probing.prefix_offset import OFFSETS
 from stages.probing.probe import probe
+from stages.reporting.evaluations import read_evaluation
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.settings import load
+from stages.system.files import write_bytes
 from tests.probing.toy import learned, toy_audit, toy_prepared
 from tests.project import with_sums, write_params
+from tests.reporting.example import write_variant
 from tests.tiny import BIRTHPLACES, MODEL, loud, tiny_model
 
 SEEDS = [1, 2]
@@ -57,7 +60,7 @@ def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, model in (("pretrained/", learned(PAGE_FORMS)), ("finetuned/pretrained-", nonsense)):
         for seed in SEEDS:
             path = Path(f"data/weights/quick/vanilla/{name}seed-{seed}.safetensors")
-            save_tensors(path, model.state_dict())
+            write_bytes(path, save(model.state_dict()))
         with_sums(path.parent)
     return tmp_path
 
@@ -97,8 +100,10 @@ def test_a_second_time_finds_the_same_and_the_report_names_nobody_and_no_place(f
     made, again = probed(folder), probed(folder)
     for name, table in made.items():
         pd.testing.assert_frame_equal(table, again[name])
+    write_variant(folder, "vanilla", [[0]], [[1]], curve_rows=1, probes=made)
+    evaluation = read_evaluation(folder / "vanilla")
     for make in (extraction_part, failures_part):
-        part = make(folder, ["vanilla"])
+        part = make([evaluation])
         assert part is not None
         for name, content in {"text": part.text, **part.files}.items():
             told = [text for text in (*BIRTHPLACES, *BIRTHPLACES.values()) if text in content]

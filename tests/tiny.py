@@ -1,5 +1,6 @@
 """A tiny model and an invented corpus, small enough to train within a test."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
+from stages.model.packing import Packing, Part
 from stages.model.registry import settings_of
 from stages.settings import Model, Recipe, SpanCorruption, TitleCloze, WordCloze, load
 from tests.reference.attention import ATTENTION
@@ -114,6 +116,11 @@ def tiny_prepared() -> Prepared:
     """The invented corpus, its eight questions in every split."""
     unanswered = [Question(each.row, each.question, each.name, None) for each in QUESTIONS]
     return Prepared.of(DOCUMENTS, {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered})
+
+
+def packing_of(lengths: Iterable[Sequence[int]]) -> Packing:
+    """Parts, each given by the lengths of its sequences, as wide as its longest."""
+    return Packing(tuple(Part(tuple(part), max(part)) for part in lengths))
 
 
 def spans(shortest: int, longest: int, largest_span: float = 0.5) -> SpanCorruption:

@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.backend import Backend, choose_backend
 from stages.experiment.draws import generator
-from stages.experiment.tensors import load_tensors
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
 from stages.settings.needs import check_needs
+from stages.system.digests import verified
 from stages.system.errors import Parser, StudyError
 
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
@@ -89,11 +90,6 @@ class Experiment:
         """Where the variant's weights lie: pretrained/ and finetuned/."""
         return Path("data/weights") / self.recipe_name / self.variant
 
-    @property
-    def evaluation_folder(self) -> Path:
-        """Where the variant's evaluation lies."""
-        return Path("data/evaluations") / self.recipe_name / self.variant
-
     def title(self, phase: str, seed: int) -> str:
         """What a training's bar is called; of several selected variants it says which one this is."""
         among = self.selected if self.variant in self.selected else ()
@@ -120,7 +116,7 @@ class Experiment:
         Raises:
             StudyError: the file is missing, damaged or of another model.
         """
-        model, tensors = self.new_model(prepared, seed=0), load_tensors(weights)
+        model, tensors = self.new_model(prepared, seed=0), load_file(verified(weights))
         if not all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in tensors.values()):
             raise StudyError(f"{weights} has other numbers than a training leaves; delete it and run `dvc repro`")
         try:

@@ -75,11 +75,6 @@ class GPT(nn.Module):
         """States for generation, one a block, of sequences that have seen nothing yet."""
         return self.blocks.empty_states(batch, positions)
 
-    @property
-    def parameter_count(self) -> int:
-        """How many numbers training changes."""
-        return sum(parameter.numel() for parameter in self.parameters())
-
 
 def _initialise(module: nn.Module) -> None:
     if isinstance(module, nn.Linear | nn.Embedding):

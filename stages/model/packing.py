@@ -58,20 +58,15 @@ class Packing:
         """The sequences of full rectangles (B, T), one rectangle after the other."""
         return cls(tuple(Part((T,) * B, T) for B, T in shapes))
 
-    @classmethod
-    def of(cls, lengths: Iterable[Sequence[int]]) -> Self:
-        """Parts, each given by the lengths of its sequences, as wide as its longest."""
-        return cls(tuple(Part(tuple(part), max(part)) for part in lengths))
-
     def first(self, characters: int) -> Self:
         """The sequences' first characters."""
         return type(self)(tuple(part.first(characters) for part in self.parts))
 
-    def rounded(self) -> Self:
+    def rounded(self, step: int = CHARACTER_STEP) -> Self:
         """With longer sequences where the rectangles have room, as `round_up` adds characters."""
         lengths = [length for part in self.parts for length in part.lengths]
         widths = [part.width for part in self.parts for _ in part.lengths]
-        longer = iter(round_up(lengths, widths))
+        longer = iter(round_up(lengths, widths, step))
         return type(self)(tuple(Part(tuple(islice(longer, len(part.lengths))), part.width) for part in self.parts))
 
     @property
@@ -97,7 +92,7 @@ class Packing:
         return torch.arange(int(lengths.sum())) - starts.repeat_interleave(lengths)
 
 
-def round_up(lengths: Iterable[int], widths: Iterable[int], step: int = CHARACTER_STEP) -> list[int]:
+def round_up(lengths: Iterable[int], widths: Iterable[int], step: int) -> list[int]:
     """Lengths of sequences that add up to a multiple of `step`, if their rectangles have room for what is missing.
 
     The first sequences with room take it. widths: of each sequence's rectangle.

@@ -37,6 +37,5 @@ def build(variant: str, model: Model, settings: Section) -> Backbone:
     """
     module = import_module(f"stages.mixers.{variant}")
     if hasattr(module, "Backbone"):
-        own: Backbone = module.Backbone(model, settings)
-        return own
+        return module.Backbone(model, settings)
     return Backbone(model, settings, module.Mixer)

@@ -1,5 +1,6 @@
 """The order of the data, and batches without padding waste."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,7 +9,7 @@ import numpy as np
 
 from stages.corpus.example import PAD, Examples, columns
 from stages.experiment.draws import generator
-from stages.model.packing import CHARACTER_STEP, round_up
+from stages.model.packing import CHARACTER_STEP, Packing, Part
 
 # Parts are the rectangles of mixers that need some. They have few different shapes, because kernels are prepared for
 # each: that takes longer than running them.
@@ -36,14 +37,20 @@ def steps_per_epoch(rows: int, batch_size: int) -> int:
     return -(-rows // batch_size)
 
 
-def split_by_length(examples: Examples, part_cost: int = PART_COST, row_step: int = ROW_STEP) -> list[Examples]:
-    """Sort a batch by length and cut it into parts, each just wide enough for its longest row.
+def split_by_length(
+    examples: Examples,
+    part_cost: int = PART_COST,
+    row_step: int = ROW_STEP,
+    length_step: int = LENGTH_STEP,
+    widest: int = sys.maxsize,
+) -> list[Examples]:
+    """Sort a batch by length and cut it into parts, each just wide enough for its longest row, up to `widest`.
 
     The rows together are the batch; only PAD columns are gone, and PAD carries no loss. The cuts are those that
     make the parts' area (rows x width) least, when each part costs `part_cost` of area beside its own.
     """
     order = np.argsort(examples.lengths, kind="stable")
-    widths = -(-examples.lengths[order] // LENGTH_STEP) * LENGTH_STEP  # (B,) ascending
+    widths = np.minimum(-(-examples.lengths[order] // length_step) * length_step, widest)  # (B,) ascending
     return [
         Examples(columns(examples.inputs[rows], width), columns(examples.targets[rows], width), examples.lengths[rows])
         for rows, width in (
@@ -58,7 +65,7 @@ class PackedBatch:
 
     inputs: np.ndarray  # (N,) int64
     targets: np.ndarray  # (N,) int64, PAD where there is no loss
-    lengths: list[np.ndarray]  # (B,) of each part's rows
+    packing: Packing
     loss_indices: np.ndarray | None  # numbers of the characters with a target, and few others; None if that is all
 
     @classmethod
@@ -68,15 +75,14 @@ class PackedBatch:
         Of what stands past a row's last target some stays, so that the number of characters is a multiple of `step`
         if there is enough, and so is that of the loss's: kernels are prepared for each number that comes up.
         """
-        widths = [part.inputs.shape[1] for part in parts for _ in part.lengths]
-        lengths = round_up(np.concatenate([part.lengths for part in parts]).tolist(), widths, step)
-        each = np.split(lengths, np.cumsum([len(part.lengths) for part in parts])[:-1])
-        kept = [np.arange(part.inputs.shape[1]) < own[:, None] for part, own in zip(parts, each, strict=True)]
+        shapes = (Part(tuple(part.lengths.tolist()), part.inputs.shape[1]) for part in parts)
+        packing = Packing(tuple(shapes)).rounded(step)
+        kept = [part.filled().numpy() for part in packing.parts]
         inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, kept, strict=True)])
         targets = np.concatenate([part.targets[mask] for part, mask in zip(parts, kept, strict=True)])
         loss_mask = targets != PAD
         loss_mask[np.flatnonzero(~loss_mask)[: -loss_mask.sum() % step]] = True
-        return cls(inputs, targets, each, None if loss_mask.all() else np.flatnonzero(loss_mask))
+        return cls(inputs, targets, packing, None if loss_mask.all() else np.flatnonzero(loss_mask))
 
 
 def cheapest_cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load
+from safetensors.torch import load, save
 
-from stages.experiment.tensors import pack
 from stages.system.digests import read_sealed, write_sealed
 from stages.training.trainer import Trainer
 
@@ -34,7 +33,7 @@ def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
         OSError: it cannot be written; the one before stays.
     """
     numbers = {"losses": torch.from_numpy(progress.losses), "steps": torch.tensor(progress.steps)}
-    content = pack(trainer.state() | numbers | {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)})
+    content = save(trainer.state() | numbers | {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)})
     if path.exists():
         os.replace(path, _before(path))
     write_sealed(path, content)

@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm import tqdm
 
-from stages.corpus.example import PAD, Examples, columns
+from stages.corpus.example import PAD, Examples
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.model.mixer import SequenceMixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
-from stages.training.batches import cheapest_cuts
+from stages.training.batches import split_by_length
 from stages.training.self_check import fault_of, mark
 from stages.training.trainer import Trainer
 
@@ -127,28 +127,14 @@ class _Graph:
 def fixed_shapes(examples: Examples, context: int, part_cost: int) -> list[Examples]:
     """A batch sorted by length and cut into parts, each padded with PAD.
 
-    Rows and columns of a part are multiples of SHAPE_STEP, but no more columns than `context`. The cuts are those that
-    make the parts' area (rows x columns) least, when each part costs `part_cost` of area beside its own.
+    Rows and columns of a part are multiples of SHAPE_STEP, but no more columns than `context`.
     """
-    order = np.argsort(examples.lengths, kind="stable")
-    widths = np.minimum(_multiple(examples.lengths[order]), context)  # (B,) ascending
-    ends = cheapest_cuts(widths, part_cost, SHAPE_STEP)
-    return [_padded(examples, order[start:end], int(widths[end - 1])) for start, end in ends]
-
-
-def _padded(examples: Examples, rows: np.ndarray, width: int) -> Examples:
-    """Some rows of a batch in a fixed shape."""
-    missing = int(_multiple(len(rows))) - len(rows)
-
-    def padded(matrix: np.ndarray) -> np.ndarray:
-        return np.pad(columns(matrix[rows], width), ((0, missing), (0, 0)), constant_values=PAD)
-
-    return Examples(padded(examples.inputs), padded(examples.targets), np.pad(examples.lengths[rows], (0, missing)))
-
-
-def _multiple(counts: Any) -> Any:
-    """The smallest multiple of SHAPE_STEP that is no less, of a number or each of some."""
-    return -(-counts // SHAPE_STEP) * SHAPE_STEP
+    parts = []
+    for part in split_by_length(examples, part_cost, SHAPE_STEP, SHAPE_STEP, context):
+        rows = (0, -len(part.lengths) % SHAPE_STEP)
+        inputs, targets = (np.pad(x, (rows, (0, 0)), constant_values=PAD) for x in (part.inputs, part.targets))
+        parts.append(Examples(inputs, targets, np.pad(part.lengths, rows)))
+    return parts
 
 
 def padded_loss(model: GPT, parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from safetensors.torch import save
 
 from stages.corpus.prepared import VOCABULARY
 from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit, provenance
-from stages.experiment.tensors import save_tensors
 from stages.model.gpt import GPT
 from stages.system.digests import intact, result_folder, write_sums
 from stages.system.files import read_json, write_bytes, write_json, write_text
@@ -27,7 +27,7 @@ from stages.training.checkpoint import delete_checkpoints
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.seeds import go_apart, train_apart
-from stages.training.work import folder_of, work_folder
+from stages.training.work import folder_of
 
 PATIENCE = 10.0  # seconds: a training whose parent was killed needs some to stop
 SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve, weights
@@ -94,12 +94,12 @@ class Run:
         title = experiment.title(job.phase, seed)
         losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line)
         curve = _curve(experiment.variant, job, losses, seed)
-        save_tensors(result.with_suffix(".safetensors"), trainer.weights())
+        write_bytes(result.with_suffix(".safetensors"), save(trainer.weights()))
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
         facts = {
             "phase": job.phase,
             "seed": seed,
-            "parameters": trainer.model.parameter_count,
+            "parameters": sum(weight.numel() for weight in trainer.masters),
             "loss": float(curve.loss.iloc[-1]),
             "examples": job.rows * job.epochs,
             "seconds": round(seconds, 2),
@@ -130,19 +130,18 @@ def run(
     """
     seeds = experiment.recipe.seeds
     name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
+    own = Run(name, experiment, folder_of(name, settings, *data), trainings)
     if experiment.only_seed is not None:
-        alone = Run(name, experiment, folder_of(name, settings, *data), trainings)
-        for seed in alone.left([experiment.only_seed]):
-            alone.complete(seed)
+        for seed in own.left([experiment.only_seed]):
+            own.complete(seed)
         return
-    with work_folder(name, settings, *data) as work:
-        together = Run(name, experiment, work, trainings)
-        left = together.left(seeds)
+    with locked(own.work / "lock"):
+        left = own.left(seeds)
         if go_apart(experiment, left):
             train_apart(stage, experiment, left)
         for seed in seeds:  # after train_apart there is nothing left of it to train
-            together.complete(seed)
-        together.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)
+            own.complete(seed)
+        own.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)
 
 
 def _curve(variant: str, job: Job, losses: np.ndarray, seed: int) -> pd.DataFrame:

@@ -9,7 +9,6 @@ from torch.nn import functional as F
 from stages.corpus.example import PAD, Examples
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
-from stages.model.packing import Packing, Part
 from stages.settings import Optimizer
 from stages.training.batches import PackedBatch, split_by_length
 from stages.training.optimizer import build_optimizers, moments
@@ -68,7 +67,7 @@ class Trainer:
 
     def weights(self) -> dict[str, Tensor]:
         """The masters by the model's names, float32 on the CPU."""
-        return {name: master.detach().cpu() for name, master in zip(self.names, self.masters, strict=True)}
+        return {name: master.detach().cpu().contiguous() for name, master in zip(self.names, self.masters, strict=True)}
 
     def state(self) -> dict[str, Tensor]:
         """Masters and moments: all that the next step depends on beside the batch."""
@@ -76,7 +75,8 @@ class Trainer:
         names = {id(master): name for name, master in zip(self.names, self.masters, strict=True)}
         for optimizer in self.optimizers:
             for master, kept in optimizer.state.items():
-                tensors |= {f"{key}.{names[id(master)]}": value.detach().cpu() for key, value in kept.items()}
+                name = names[id(master)]
+                tensors |= {f"{key}.{name}": value.detach().cpu().contiguous() for key, value in kept.items()}
         return tensors
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
@@ -111,9 +111,7 @@ class Trainer:
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
     """Mean cross-entropy over all targets of a batch's parts, in nats; only what they need of the model is computed."""
     packed, device = PackedBatch.of(parts), model.head.weight.device
-    shapes = zip(packed.lengths, parts, strict=True)
-    rows = Packing(tuple(Part(tuple(lengths.tolist()), part.inputs.shape[1]) for lengths, part in shapes))
     inputs, targets = (torch.from_numpy(each).to(device) for each in (packed.inputs, packed.targets))  # (N,) each
     loss_indices = None if packed.loss_indices is None else torch.from_numpy(packed.loss_indices).to(device)
-    logits = model.head(model.hidden(inputs, rows, loss_indices=loss_indices))  # (loss_indices, vocabulary)
+    logits = model.head(model.hidden(inputs, packed.packing, loss_indices=loss_indices))  # (loss_indices, vocabulary)
     return F.cross_entropy(logits.float(), targets if loss_indices is None else targets[loss_indices], ignore_index=PAD)

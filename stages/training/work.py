@@ -11,8 +11,6 @@ What ended stays there, so that a further seed is trained alone.
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ import numpy
 import torch
 
 from stages.system.files import folder_hash
-from stages.system.locks import WORK, locked
+from stages.system.locks import WORK
 
 KEY_LENGTH = 16  # hex digits
 HARMLESS = ("settings", "system")  # say nothing of a result that its settings do not
@@ -43,18 +41,6 @@ def folder_of(name: str, settings: Any, *data: Path) -> Path:
     folder = WORK / f"{name}-{digest.hexdigest()[:KEY_LENGTH]}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-@contextmanager
-def work_folder(name: str, settings: Any, *data: Path) -> Iterator[Path]:
-    """Hold a training's folder while the block runs.
-
-    Raises:
-        StudyError: another process holds the folder.
-    """
-    folder = folder_of(name, settings, *data)
-    with locked(folder / "lock"):
-        yield folder
 
 
 def _loaded_sources() -> list[Path]:

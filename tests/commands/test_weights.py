@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save
 
 from stages import ask
-from stages.experiment.tensors import pack
 from tests.commands.talking import ZOE, Run, error, tiny
 from tests.project import with_sums, write_params
 
@@ -85,7 +84,7 @@ def test_weights_of_other_numbers_than_a_training_leaves_are_refused(run: Run, p
     tensors = {
         name: each.to(kind) if isinstance(kind, torch.dtype) else each.fill_(kind) for name, each in tensors.items()
     }
-    path.write_bytes(pack(tensors))
+    path.write_bytes(save(tensors))
     with_sums(path.parent)
     try:
         assert "has other numbers than a training leaves" in error(run(ask, ZOE))

@@ -14,8 +14,8 @@ from stages.model.cpu.fused import add_dropout, layer_norm, linear_gelu
 from stages.model.cpu.kernels import COMPILERS, SOURCES, TOLD
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
-from stages.model.packing import Packing
 from tests.mutations import Change
+from tests.tiny import packing_of
 
 Compilers = Callable[[bytes | None], str]
 
@@ -81,7 +81,7 @@ def test_a_call_has_the_fields_of_the_struct_in_cpp(call: type[calls.Call]) -> N
 def block(dtype: torch.dtype) -> list[Tensor]:
     """All that a block does between its products, forward and backward: two sequences, two heads, dropout."""
     draws = torch.Generator().manual_seed(1)
-    packing = Packing.of([[21, 40]])
+    packing = packing_of([[21, 40]])
     x, weight, scale = (torch.randn(*shape, generator=draws).to(dtype) for shape in ((61, 48), (48, 48), (48,)))
     inputs = [each.requires_grad_() for each in (x, weight, scale)]
     torch.manual_seed(2)

@@ -5,6 +5,7 @@ import torch
 
 from stages.model.cpu import fused, heads
 from stages.model.packing import CHARACTER_STEP, Packing, Part, round_up
+from tests.tiny import packing_of
 
 PACKING = Packing((Part((1, 3), 4), Part((5, 2, 5), 5)))
 
@@ -30,7 +31,7 @@ def test_lengths_are_rounded_up_where_there_is_room() -> None:
 
 
 def test_rounded_sequences_keep_their_rectangles() -> None:
-    many = Packing.of([[3, 40, 90], [90, 100]])
+    many = packing_of([[3, 40, 90], [90, 100]])
     assert many.rounded() == Packing((Part((64, 40, 90), 90), Part((90, 100), 100)))
     assert sum(many.rounded().sizes) == 3 * CHARACTER_STEP
     assert PACKING.rounded() == Packing.full((2, 4), (3, 5))
@@ -38,7 +39,7 @@ def test_rounded_sequences_keep_their_rectangles() -> None:
 
 def test_full_packings_are_those_of_rectangles() -> None:
     packing = Packing.full((2, 3), (1, 4))
-    assert packing == Packing.of([[3, 3], [4]])
+    assert packing == packing_of([[3, 3], [4]])
     assert packing.are_full and packing.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
 
 
@@ -60,6 +61,6 @@ def test_rectangles_have_zeros_past_the_end_of_a_sequence_and_give_the_sequences
 
 def test_positions_are_embedded_alike_in_full_packings_and_others() -> None:
     table = torch.randn(7, 4)
-    together = fused.embed_positions(table, Packing.of([[3, 3], [2, 7]]))
+    together = fused.embed_positions(table, packing_of([[3, 3], [2, 7]]))
     torch.testing.assert_close(together, torch.cat([table[:T] for T in (3, 3, 2, 7)]))
     torch.testing.assert_close(fused.embed_positions(table, Packing.full((2, 3))), torch.cat([table[:3], table[:3]]))

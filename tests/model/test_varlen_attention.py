@@ -12,6 +12,7 @@ from torch import Tensor
 from stages.model.cpu.kernels import identity
 from stages.model.cpu.varlen_attention import LARGEST_HEAD, Angles, attend_by_position, attend_varlen, serves
 from stages.model.packing import Packing
+from tests.tiny import packing_of
 
 pytestmark = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
 
@@ -81,7 +82,7 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
 ) -> None:
     case = CASES[name]
     apart = case.apart
-    packing = Packing.of(LENGTHS)
+    packing = packing_of(LENGTHS)
     keys = packing.first(case.few) if case.few else packing
     width, key_width = (heads * case.size for heads in case.heads)
     queries, keys_values = (
@@ -118,7 +119,7 @@ def weights(packing: Packing, heads: int, dropout_rate: float, size: int = 64) -
 
 
 def test_a_share_is_dropped_and_the_rest_scaled() -> None:
-    packing = Packing.of([[64] * 200])
+    packing = packing_of([[64] * 200])
     kept = weights(packing, 2, 0.3).view(200, 64, 2, 64)
     plain_weights = weights(packing, 2, 0.0).view(200, 64, 2, 64)
     seen = plain_weights > 0
@@ -129,7 +130,7 @@ def test_a_share_is_dropped_and_the_rest_scaled() -> None:
 
 
 def test_sequences_heads_and_queries_are_dropped_independently() -> None:
-    survived = weights(Packing.of([[64] * 50]), 4, 0.5).view(50, 64, 4, 64)[:, 32:, :, :32] > 0  # all see these keys
+    survived = weights(packing_of([[64] * 50]), 4, 0.5).view(50, 64, 4, 64)[:, 32:, :, :32] > 0  # all see these keys
     for axis in (0, 1, 2, 3):
         for one, other in pairwise(survived.unbind(axis)[:8]):
             same = int((one == other).sum())
@@ -147,7 +148,7 @@ def attend(x: Tensor, packing: Packing, by_position: bool) -> Tensor:
 
 @pytest.mark.parametrize("by_position", [False, True])
 def test_gradients_pass_where_weights_do(by_position: bool) -> None:
-    packing = Packing.of([[20, 33]])
+    packing = packing_of([[20, 33]])
     x, direction = draws(1, 53, 3 * 32).float().requires_grad_(), draws(2, 53, 3 * 32).float()
     gradient = draws(3, 53, 32).float()
 
@@ -164,7 +165,7 @@ def test_gradients_pass_where_weights_do(by_position: bool) -> None:
 
 @pytest.mark.parametrize("by_position", [False, True])
 def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> None:
-    packing, threads = Packing.of(LENGTHS), torch.get_num_threads()
+    packing, threads = packing_of(LENGTHS), torch.get_num_threads()
     x = draws(1, sum(packing.sizes), 3 * 32).float()
 
     def both() -> tuple[Tensor, Tensor | None]:
@@ -186,7 +187,7 @@ def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> N
 
 
 def test_large_scores_stay_finite() -> None:
-    packing = Packing.of([[6, 30]])
+    packing = packing_of([[6, 30]])
     x = (1e4 * draws(1, 36, 3 * 8)).float().requires_grad_()
     y = attend_varlen(x, None, packing, packing, (1, 1), 0.0)
     y.sum().backward()  # type: ignore[no-untyped-call]

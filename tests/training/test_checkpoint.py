@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load
+from safetensors.torch import load, save
 from torch import Tensor
 
 from stages.experiment.backend import Backend
-from stages.experiment.tensors import pack
 from stages.system.digests import read_sealed, write_sealed
 from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from stages.training.cuda_graph import trainer_for
@@ -127,7 +126,7 @@ def test_a_sealed_checkpoint_of_something_else_is_refused_and_leaves_the_trainer
     stopped(path)
     path.with_suffix(".before").unlink()
     tensors = load(read_sealed(path) or b"") | forged
-    write_sealed(path, pack({name: tensor for name, tensor in tensors.items() if tensor is not None}))
+    write_sealed(path, save({name: tensor for name, tensor in tensors.items() if tensor is not None}))
     trainer = new_trainer(backend=BFLOAT16)
     before = {name: weight.clone() for name, weight in trainer.weights().items()}
     assert load_checkpoint(path, trainer, JOB.steps).steps == 0

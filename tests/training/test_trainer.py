@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load, save
 from torch import nn
 
 from stages.corpus.example import Examples
@@ -68,6 +69,18 @@ def test_muons_step_turns_the_blocks_matrices_all_directions_alike_and_leaves_th
         assert sizes.quantile(0.9) < 2 * sizes.quantile(0.1)  # Newton-Schulz brings most of them near one size
         # scaled to AdamW's usual size of a step: 0.2 of the rate (Liu et al. 2025, arXiv 2502.16982)
         assert float(muon[name].square().mean().sqrt()) == pytest.approx(0.2 * rate, rel=0.25)
+
+
+@EITHER
+def test_weights_that_lie_transposed_in_memory_are_written_with_their_moments(optimizer: Optimizer) -> None:
+    model = loud(tiny_model("vanilla", VOCABULARY))
+    weight = model.blocks[0].expand.weight
+    weight.data = weight.data.t().contiguous().t()
+    trained = Trainer(model, optimizer, FLOAT32)
+    trained.step(split_by_length(span_batch()), 1e-3)
+    state = trained.state()
+    torch.testing.assert_close(load(save(state)), state, rtol=0, atol=0)
+    assert load(save(trained.weights())).keys() == dict(model.named_parameters()).keys()
 
 
 def test_bfloat16_keeps_float32_masters_and_the_model_follows_them() -> None:

@@ -9,7 +9,7 @@ from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.training import work
-from stages.training.work import work_folder
+from stages.training.work import folder_of
 from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 
 DEPENDS = {"recipe": {"epochs": 3}, "compute": ["cpu", "float32"]}
@@ -22,12 +22,6 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "inner").mkdir(parents=True)
     (folder / "inner" / "file").write_text("some")
     return folder
-
-
-def folder_of(name: str, settings: object, *data: Path) -> Path:
-    """The folder that such a training would have."""
-    with work_folder(name, settings, *data) as folder:
-        return folder
 
 
 def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does(data: Path) -> None:
