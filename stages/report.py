@@ -3,12 +3,8 @@
 from pathlib import Path
 
 from stages.reporting.folder import write_report
-from stages.reporting.sections.extraction import extraction_part
-from stages.reporting.sections.failures import failures_part
 from stages.settings import load
 from stages.system.errors import Parser, command
-
-PARTS = (extraction_part, failures_part)  # each of the recipe's evaluations and the variants
 
 
 @command
@@ -21,16 +17,13 @@ def main() -> None:
     settings = load()
     recipe = settings.question_recipe(given.recipe)
     variants = sorted(settings.selected(given.selection))
-    evaluations = Path("data/evaluations") / given.recipe
-    parts = [make(evaluations, variants) for make in PARTS]
     write_report(
-        evaluations,
+        Path("data/evaluations") / given.recipe,
         Path("reports") / given.recipe / given.selection,
         given.recipe,
         given.selection,
         variants,
         recipe.report,
-        [part for part in parts if part],
         recipe.generation.beams,
         ablation=settings.ablation.recipe == given.recipe,
     )

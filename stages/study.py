@@ -6,10 +6,10 @@ Without options, only say where the selected report lies: `make study` ends so, 
 from pathlib import Path
 
 from stages.reporting.headline import headline
-from stages.reporting.records import broken, read_record
+from stages.reporting.records import read_as_made
 from stages.settings import load
 from stages.system.errors import Parser, command
-from stages.system.files import write_bytes, write_json
+from stages.system.files import read_json, write_bytes, write_json
 
 ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
 SHOWN = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
@@ -31,12 +31,10 @@ def main() -> None:
         return
     report = Path("reports") / given.recipe / given.variant
     path = report / "metrics.json"
-    metrics = read_record(path)
-    try:
+    with read_as_made(path):
+        metrics = read_json(path)
         selected = headline(metrics)
         rows = [(name, *(str(figures[key]) for key in SHOWN)) for name, figures in metrics["variants"].items()]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise broken(path, error) from None
     write_bytes(Path("metrics.json"), path.read_bytes())
     write_json(Path("selected.json"), selected)
     print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))

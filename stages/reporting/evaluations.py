@@ -6,16 +6,23 @@ from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
-from pydantic import AliasPath, BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import AliasPath, BaseModel, Field, FiniteFloat
 
-from stages.reporting.records import broken, read_record
+from stages.reporting.records import read_as_made
 from stages.system.digests import verified
+from stages.system.files import read_json
 
 BASELINE = "baseline"
 INITS = ("scratch", "pretrained")
 PREDICTION_COLUMNS = (
     "variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability",
 )  # fmt: skip
+WEIGHTS = ("pretrained", "finetuned")
+FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
+MEASURES = ("memorised", "extracted")
+EXTRACTION_COLUMNS = ("seed", "row", *(f"{weights}_{measure}" for weights in WEIGHTS for measure in MEASURES))
+OFFSET_COLUMNS = ("seed", "row", "offset", *WEIGHTS)
+ORIGIN_COLUMNS = ("asked", "init", "seed", "row", "origin")
 CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -43,15 +50,23 @@ class Run(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One variant's evaluation: its tables and its run's figures.
+    """One variant's evaluation: its tables and its run's figures; the last three are those of `probing.probe`.
 
-    Every cell is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
+    Every cell of the first two is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
     """
 
     variant: str
     predictions: pd.DataFrame
     curves: pd.DataFrame
     run: Run
+    extraction: pd.DataFrame
+    prefix_offset: pd.DataFrame
+    origins: pd.DataFrame
+
+    @property
+    def forms(self) -> list[str]:
+        """The page forms that pretraining practised and, where it was asked, the control, in the order of FORMS."""
+        return [form for form in FORMS if f"pretrained_{form}" in self.extraction.columns]
 
 
 class Baseline(BaseModel):
@@ -80,22 +95,20 @@ def read_evaluation(folder: Path) -> Evaluation:
         predictions=read_table(folder / "predictions.tsv", PREDICTION_COLUMNS, dtype=str),
         curves=read_table(folder / "curves.csv", CURVE_COLUMNS, ",", str),
         run=_read_model(folder / "run.json", Run),
+        extraction=read_table(folder / "extraction.tsv", EXTRACTION_COLUMNS),
+        prefix_offset=read_table(folder / "prefix_offset.tsv", OFFSET_COLUMNS),
+        origins=read_table(folder / "origins.tsv", ORIGIN_COLUMNS),
     )
 
 
 def read_table(path: Path, columns: Sequence[str], separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
     """Read a table that has these columns; raises StudyError where it is missing or broken."""
-    try:
+    with read_as_made(path):
         table = pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
         table[list(columns)]
-    except (KeyError, ValueError) as error:
-        raise broken(path, error) from None
     return table
 
 
 def _read_model(path: Path, kind: type[Record]) -> Record:
-    record = read_record(verified(path))
-    try:
-        return kind.model_validate(record)
-    except ValidationError as error:
-        raise broken(path, error) from None
+    with read_as_made(path):
+        return kind.model_validate(read_json(verified(path)))

@@ -14,10 +14,12 @@ from stages.reporting.html.index import write_page
 from stages.reporting.metrics import study_metrics, summarise
 from stages.reporting.sections.calibration import calibration_part
 from stages.reporting.sections.comparisons import ROWS, comparisons, comparisons_csv, comparisons_table
+from stages.reporting.sections.extraction import extraction_part
+from stages.reporting.sections.failures import failures_part
 from stages.reporting.statistics.significance import LEVEL
 from stages.reporting.style import styled, svg
 from stages.reporting.tables import PUBLISHED, accuracy_rows, provenance_table, results_table
-from stages.reporting.template import Part, fill
+from stages.reporting.template import fill
 from stages.settings import Report
 
 
@@ -29,15 +31,14 @@ def write_report(
     selection: str,
     variants: Sequence[str],
     settings: Report,
-    parts: Sequence[Part] = (),
     beams: int = 1,
     ablation: bool = False,
 ) -> None:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`.
 
-    parts: sections beside the evaluations'; beams: hypotheses of the search for an answer; ablation: whether the recipe
-    has a page of its ablation. Without `settings.show_questions` no file has the data's questions or gold places, other
-    than as the models' own answers. Raises StudyError where an input is missing or broken; `target` stays as it was.
+    beams: hypotheses of the search for an answer; ablation: whether the recipe has a page of its ablation. Without
+    `settings.show_questions` no file has the data's questions or gold places, other than as the models' own answers.
+    Raises StudyError where an input is missing or broken; `target` stays as it was.
     """
     baseline = read_baseline(evaluations)
     results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]
@@ -50,7 +51,8 @@ def write_report(
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     compared = comparisons(best_first, baseline.place)
     others = PUBLISHED if recipe == "handout" and not baseline.held_out and PUBLISHED.keys() & names else {}
-    calibration = calibration_part(best_first)
+    probed = [result.evaluation for result in results]
+    parts = [extraction_part(probed), failures_part(probed), calibration_part(best_first)]
     text = fill(
         "report.md.jinja",
         metrics=metrics,
@@ -65,8 +67,8 @@ def write_report(
         tests=len(compared),
         all_shown=len(compared) <= ROWS,
         level=LEVEL,
-        parts=[part.text for part in (*parts, calibration)],
-        provenance_table=provenance_table([result.evaluation for result in results]),
+        parts=[part.text for part in parts if part],
+        provenance_table=provenance_table(probed),
         commits=len({result.evaluation.run.provenance.commit for result in results}),
     )
     files = {
@@ -78,7 +80,7 @@ def write_report(
         "accuracy.csv": accuracy_rows(results).to_csv(index=False, lineterminator="\n"),
         "differences.csv": comparisons_csv(compared),
     }
-    for part in (*parts, calibration):
+    for part in filter(None, parts):
         files |= part.files
     ranking = [result.variant for result in best_first]
     write_page(target, text, files, Predictions(predictions, ranking, settings.show_questions))

@@ -1,25 +1,21 @@
-"""Machine-made files that a report is made of, and what is told where one is missing or broken."""
+"""What is told of a machine-made file that a report is made of and that other code made."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from stages.system.errors import StudyError
-from stages.system.files import read_json
 
 REMAKE = "make it with: dvc repro"
 
 
-def read_record(path: Path) -> Any:
-    """Read a JSON file; raises StudyError where it is missing or no JSON."""
+@contextmanager
+def read_as_made(path: Path) -> Iterator[None]:
+    """Tell in one line, as a StudyError, that a file is missing or not what the code in the block reads."""
     try:
-        return read_json(path)
-    except (OSError, ValueError) as error:
-        raise broken(path, error) from None
-
-
-def broken(path: Path, error: Exception) -> StudyError:
-    """What a reader is told of a file that is missing or lacks something."""
-    if isinstance(error, FileNotFoundError):
-        return StudyError(f"{path}: missing; {REMAKE}")
-    what = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-    return StudyError(f"{path}: broken ({what}); {REMAKE}")
+        yield
+    except FileNotFoundError:
+        raise StudyError(f"{path}: missing; {REMAKE}") from None
+    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+        raise StudyError(f"{path}: broken ({what}); {REMAKE}") from None

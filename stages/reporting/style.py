@@ -1,8 +1,8 @@
 """How the report's pictures look, and their way to SVG text: the same input gives the same bytes."""
 
 import io
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from functools import partial
 from itertools import cycle, islice, product
 
 import matplotlib.style
@@ -56,12 +56,8 @@ def logarithmic(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-@contextmanager
-def styled() -> Iterator[None]:
-    """Draw within this."""
-    # from the library's defaults on, so that a user's own matplotlibrc changes nothing
-    with matplotlib.style.context(["default", STYLE]):
-        yield
+# to draw within; from the library's defaults on, so that a user's own matplotlibrc changes nothing
+styled = partial(matplotlib.style.context, ["default", STYLE])
 
 
 def svg(figure: Figure) -> str:

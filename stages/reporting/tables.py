@@ -1,6 +1,7 @@
 """The tables of the report: accuracies of all variants, and where the figures come from."""
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import pandas as pd
@@ -77,3 +78,8 @@ def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
         for init, accuracy in (("scratch", result.scratch), ("pretrained", result.pretrained))
     ]
     return pd.DataFrame(rows, columns=["model", "variant", "init", "accuracy"])
+
+
+def percent(share: float) -> str:
+    """A share in percent; a dash for the share of nothing."""
+    return "–" if isnan(share) else f"{100 * share:.1f}"

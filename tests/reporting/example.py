@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS
+from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS, WEIGHTS
 from stages.settings import Report
 from stages.system.files import write_json
 from tests.project import with_sums
@@ -23,6 +24,13 @@ PROVENANCE: dict[str, Any] = {
     "seconds": 75.4,
 }
 PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
+FACTS = 40
+OFFSETS = {0: (40, 20), 1: (10, 18), 10: (4, 16)}  # how many facts the pretrained and the finetuned weights match
+ORIGINS = {
+    ("dev", "scratch"): ["corpus", "hallucination"],
+    ("dev", "pretrained"): ["correct", "own_page", "training_answer", "corpus", "hallucination"],
+    ("unseen", "pretrained"): ["training_answer", "hallucination", "empty", "training_answer"],
+}
 
 
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
@@ -43,10 +51,11 @@ def write_variant(
     curve_rows: int = 300,
     provenance: Mapping[str, str] | None = None,
     probability: Sequence[Sequence[float]] | None = None,
+    probes: Mapping[str, pd.DataFrame] | None = None,
 ) -> None:
     """Write one variant's evaluation; `person` is the form of the names, `provenance` overrides PROVENANCE.
 
-    probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50.
+    probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50; probes: else probe_tables().
     """
     predictions: list[tuple[object, ...]] = []
     for init, seeds in (("scratch", scratch), ("pretrained", pretrained)):
@@ -67,7 +76,35 @@ def write_variant(
     _write_rows(folder / variant / "curves.csv", ",", CURVE_COLUMNS, curves)
     record = {"parameters": 3290624, "pretrain_loss": 0.123456, "documents_per_second": 1234.56}
     write_json(folder / variant / "run.json", record | {"provenance": PROVENANCE | (provenance or {})})
+    for name, table in (probe_tables() if probes is None else probes).items():
+        table.to_csv(folder / variant / name, sep="\t", index=False)
     with_sums(folder / variant)
+
+
+def probe_tables(
+    offsets: Mapping[int, tuple[int, int]] = OFFSETS, forms: Sequence[str] = ("cloze", "other_name"), facts: int = FACTS
+) -> dict[str, pd.DataFrame]:
+    """A probe of two equal seeds: 30 of 40 facts memorised, in the first form alone, 20 extracted, 18 both.
+
+    Finetuning keeps every other memorised fact; the pretrained weights extract every other fact.
+    """
+    row = np.arange(1, facts + 1)
+    memorised, extracted = row <= 30, (row <= 18) | (row > 38)
+    marks = {"row": row, **{f"{weights}_{form}": 0 * row for weights in WEIGHTS for form in forms}}
+    for name in (forms[0], "memorised"):
+        marks |= {f"pretrained_{name}": memorised, f"finetuned_{name}": memorised & (row % 2 > 0)}
+    marks |= {"pretrained_extracted": extracted & (row % 2 > 0), "finetuned_extracted": extracted}
+    moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
+    origins = [(*asked, number, each) for asked, found in ORIGINS.items() for number, each in enumerate(found, 1)]
+    tables = {
+        "extraction.tsv": pd.DataFrame(marks),
+        "prefix_offset.tsv": pd.DataFrame(moved, columns=["row", "offset", *WEIGHTS]),
+        "origins.tsv": pd.DataFrame(origins, columns=["asked", "init", "row", "origin"]),
+    }
+    return {
+        name: pd.concat([table.replace({True: 1, False: 0}).assign(seed=seed) for seed in (1, 2)])
+        for name, table in tables.items()
+    }
 
 
 def _write_rows(path: Path, separator: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

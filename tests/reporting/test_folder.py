@@ -8,15 +8,13 @@ import html5lib
 import pytest
 
 from stages.reporting.folder import write_report
-from stages.reporting.markdown import Markdown
-from stages.reporting.template import Part
 from stages.settings import Report
 from stages.system.errors import StudyError
-from tests.reporting.example import PLACES, SHOWN, write_baseline, write_variant
+from tests.reporting.example import PLACES, SHOWN, probe_tables, write_baseline, write_variant
 
 FILES = {
     "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "calibration.svg", "predictions.tsv",
-    "curves.csv", "accuracy.csv", "differences.csv",
+    "curves.csv", "accuracy.csv", "differences.csv", "extraction.svg", "extraction.csv",
 }  # fmt: skip
 BOTH = ["vanilla", "rope"]
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
@@ -55,18 +53,18 @@ def test_the_folder_holds_every_variant_sorted_by_name(evaluations: Path) -> Non
 def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption_below_each_figure(
     evaluations: Path,
 ) -> None:
-    parts = [Part(Markdown("## One\n"), {"one.csv": "1"}), Part(Markdown("## Two\n"))]
-    page = written(evaluations, *BOTH, parts=parts)
+    page = written(evaluations, *BOTH)
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
-        "Paired tests", "Learning curves", "One", "Two", "Calibration", "How it was made",
+        "Paired tests", "Learning curves", "Memorised and extracted", "Where it fails", "Calibration",
+        "How it was made",
     ]  # fmt: skip
     assert page.index("| rope | 80.0 (") < page.index("| vanilla | 50.0 (")
     assert "10 dev questions: 95.8 %" in page
     made = "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 75 | 1,234.6 |"
     assert made in page
-    assert {path.name for path in (evaluations.parent / "report").iterdir()} == FILES | {"one.csv"}
+    assert {path.name for path in (evaluations.parent / "report").iterdir()} == FILES
     shown = re.findall(r"^!\[.+\]\((.+)\)\n\n\*(.{20,}\.)\*\n\n", page, re.MULTILINE)
-    assert [name for name, _ in shown] == ["accuracy.svg", "loss.svg", "calibration.svg"]
+    assert [name for name, _ in shown] == ["accuracy.svg", "loss.svg", "extraction.svg", "calibration.svg"]
     tree = html5lib.parse((evaluations.parent / "report/index.html").read_text(), namespaceHTMLElements=False)
     captions = [" ".join("".join(each.itertext()).split()) for each in tree.iter("figcaption")]
     assert captions == [caption for _, caption in shown]
@@ -103,7 +101,8 @@ def test_a_page_on_held_out_questions_says_so_first_and_has_no_published_figures
 
 
 def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path) -> None:
-    write_variant(evaluations, "rope", (NONE, NONE), (NONE, NONE))  # no prediction names a gold place either
+    # no prediction names a gold place either, nor is the text on offsets there, which quotes a question's beginning
+    write_variant(evaluations, "rope", (NONE, NONE), (NONE, NONE), probes=probe_tables(offsets={}))
     written(evaluations, "rope", settings=SHOWN.model_copy(update={"show_questions": False}))
     for path in (evaluations.parent / "report").iterdir():
         content = path.read_text(encoding="utf-8")

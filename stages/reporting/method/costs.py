@@ -11,10 +11,11 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.method.complexity import COMPLEXITY
-from stages.reporting.records import broken, read_record
+from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import kernels_in_words, short, versions
 from stages.system.digests import verified
+from stages.system.files import read_json
 
 QUANTITIES = ("multiply_adds", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
 PANELS = (
@@ -38,8 +39,8 @@ class Measured:
 def read_costs(folder: Path) -> Measured:
     """Read cost.json of the variant that `folder` is named after; raises StudyError where it is missing or broken."""
     path = folder / "cost.json"
-    record = read_record(verified(path))
-    try:
+    with read_as_made(path):
+        record = read_json(verified(path))
         made = record["provenance"]
         where = f"{made['device']}, {made['precision']}, {kernels_in_words(made['kernels'])} kernels"
         return Measured(
@@ -49,8 +50,6 @@ def read_costs(folder: Path) -> Measured:
             table=pd.DataFrame(record["measurements"]).set_index("length").sort_index()[list(QUANTITIES)].astype(float),
             made=f"commit {short(made['commit'])} on {where}; {versions(made['libraries'])}",
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise broken(path, error) from None
 
 
 def forward_table(measured: Sequence[Measured], length: int) -> Markdown:

@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 from safetensors.numpy import load_file
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.records import broken, read_record
+from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH
 from stages.system.digests import verified
+from stages.system.files import read_json
 
 LEVELS = (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)  # steps, not a scale: they are read off, and files stay small
 COLUMNS = 4
@@ -35,13 +36,11 @@ class Reach:
 def read_reach(folder: Path) -> list[Reach]:
     """Read the matrices of the variant that `folder` is named after, its own settings first; raises StudyError."""
     path, matrices = folder / "influence.json", folder / "influence.safetensors"
-    record = read_record(verified(path))
-    try:
+    with read_as_made(path):
+        record = read_json(verified(path))
         arrays = load_file(verified(matrices))
         words = [", ".join(f"{key} {value}".lower() for key, value in each.items()) for each in record["settings"]]
         return [Reach(folder.name, record["recipe"], each, arrays[str(number)]) for number, each in enumerate(words)]
-    except (KeyError, TypeError) as error:
-        raise broken(path, error) from None
 
 
 def reach_table(found: Sequence[Reach]) -> Markdown:

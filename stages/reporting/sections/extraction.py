@@ -1,16 +1,17 @@
 """The report's section on what is memorised, and what of it a question extracts."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from stages.reporting.evaluations import MEASURES, WEIGHTS, Evaluation
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.sections.probes import MEASURES, WEIGHTS, Probe, percent, read_probes, share
-from stages.reporting.style import COLOURS, INK, SMALL, styled, svg
+from stages.reporting.statistics.intervals import share
+from stages.reporting.style import COLOURS, INK, SMALL, svg
+from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
 OFFSET = "offset_"  # and the number of characters: a measure of extraction.csv
@@ -21,13 +22,9 @@ BARS = {
 }  # label: weights and measure
 
 
-@styled()
-def extraction_part(folder: Path, variants: Sequence[str]) -> Part | None:
-    """The section made from `<folder>/<variant>/` of those of `variants` that were probed; None without any fact.
-
-    It holds shares only, no question, name or place. Raises StudyError where a probe is broken.
-    """
-    probes = [probe for probe in read_probes(folder, variants) if len(probe.extraction)]
+def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
+    """The section, which holds shares only, no question, name or place; None without any fact."""
+    probes = [each for each in evaluations if len(each.extraction)]
     if not probes:
         return None
     rows = pd.DataFrame([row for probe in probes for row in shares(probe)])
@@ -44,7 +41,7 @@ def extraction_part(folder: Path, variants: Sequence[str]) -> Part | None:
     return Part(text, {"extraction.svg": svg(draw_extraction(rows)), "extraction.csv": csv})
 
 
-def shares(probe: Probe) -> list[dict[str, Any]]:
+def shares(probe: Evaluation) -> list[dict[str, Any]]:
     """The rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high."""
     rows = []
     for weights in WEIGHTS:
@@ -57,7 +54,7 @@ def shares(probe: Probe) -> list[dict[str, Any]]:
     return rows
 
 
-def forms_table(rows: pd.DataFrame, probes: Sequence[Probe]) -> Markdown:
+def forms_table(rows: pd.DataFrame, probes: Sequence[Evaluation]) -> Markdown:
     """A row for each variant, a column for each prompt form; percent before and after finetuning."""
     measures = ["memorised", *probes[0].forms, "extracted"]
     forms = (name.replace("_", " ") for name in measures[:-1])

@@ -1,10 +1,11 @@
 """The report's section on answers that are wrong: where they come from."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from stages.reporting.evaluations import Evaluation
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.sections.probes import Probe, percent, read_probes, share
+from stages.reporting.statistics.intervals import share
+from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
 COLUMNS = {
@@ -21,19 +22,13 @@ ROWS = {
 }  # label: what was asked, of which weights
 
 
-def failures_part(folder: Path, variants: Sequence[str]) -> Part | None:
-    """The section made from `<folder>/<variant>/` of those of `variants` that were probed; None where none was.
-
-    It holds shares only, no question, name or place. Raises StudyError where a probe is broken.
-    """
-    probes = read_probes(folder, variants)
-    if not probes:
-        return None
+def failures_part(probes: Sequence[Evaluation]) -> Part:
+    """The section, which holds shares only, no question, name or place."""
     unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
     return Part(fill("failures.md.jinja", origins_table=origins_table(probes), unseen=unseen))
 
 
-def origins_table(probes: Sequence[Probe]) -> Markdown:
+def origins_table(probes: Sequence[Evaluation]) -> Markdown:
     """A row for each variant and kind of question: shares of the origins, in percent; hallucinations with interval."""
     header = ("variant", "asked", *COLUMNS.values(), "hallucination (95 % interval)")
     rows = []

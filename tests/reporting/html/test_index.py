@@ -14,7 +14,7 @@ from stages.reporting.html.answers import HIDDEN, Predictions
 from stages.reporting.html.index import render_index
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.template import Part
-from tests.reporting.example import SHOWN, write_baseline, write_variant
+from tests.reporting.example import SHOWN, probe_tables, write_baseline, write_variant
 
 NONE, HALF = [0] * 10, [1] * 5 + [0] * 5
 HOSTILE = "</script><!--<script>alert(1)</script><img src=x onerror=alert(1)> \"'&amp; ` \u202eסבא e\u0301 \u0085{}"
@@ -56,9 +56,11 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> str:
     base = tmp_path_factory.mktemp("study")
     write_baseline(base / "evaluations", place="</script><b>London")
     variant = "<b>rope'\""
-    write_variant(base / "evaluations", variant, (NONE,), (HALF,), person=HOSTILE)
-    parts = [Part(Markdown(f"## A part\n\n{table(['a'], [[HOSTILE]])}\n"))]
-    write_report(base / "evaluations", base / "report", "quick", variant, [variant], settings=SHOWN, parts=parts)
+    write_variant(base / "evaluations", variant, (NONE,), (HALF,), person=HOSTILE, probes=probe_tables(facts=0))
+    part = Part(Markdown(f"## A part\n\n{table(['a'], [[HOSTILE]])}\n"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("stages.reporting.folder.failures_part", lambda _: part)
+        write_report(base / "evaluations", base / "report", "quick", variant, [variant], settings=SHOWN)
     return (base / "report" / "index.html").read_text(encoding="utf-8")
 
 
