@@ -36,8 +36,3 @@ def dev_origins(
         for answer, place, question in zip(dev.predicted, dev.gold, dev.question, strict=True)
     ]
     return dev[["init", "seed", "row"]].assign(asked="dev", origin=found)
-
-
-def corpus_text(documents: Sequence[str]) -> str:
-    """The corpus as one text, a document a line."""
-    return "\n".join(documents)

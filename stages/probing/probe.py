@@ -9,7 +9,7 @@ from stages.experiment.experiment import Experiment
 from stages.probing.extraction import extraction
 from stages.probing.facts import Fact, dev_facts, dev_pages
 from stages.probing.forms import WordCue, page_prompts, practised_forms
-from stages.probing.origins import corpus_text, dev_origins, origin
+from stages.probing.origins import dev_origins, origin
 from stages.probing.prefix_offset import matches_by_offset, with_room
 from stages.probing.unseen import answers_about, unseen_names
 
@@ -25,7 +25,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     """
     recipe = experiment.question_recipe
     documents = prepared.texts
-    corpus, places = corpus_text(documents), prepared.training_answers
+    corpus, places = "\n".join(documents), prepared.training_answers
     pages = dev_pages(prepared, documents)
     facts = dev_facts(prepared, read_table(experiment.prepared_folder / "audit.tsv"), pages)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
@@ -33,7 +33,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     cue = WordCue.of(objectives, documents, places)
     prompts = page_prompts(facts, forms, objectives, cue, context)
     moved = with_room(facts, context) if "continuation" in forms else []
-    read = corpus_text([*documents, *prepared.table.question])
+    read = "\n".join([corpus, *prepared.table.question])
     names = unseen_names(prepared.vocabulary, read, context)
     extracted, offsets, origins = [], [], [dev_origins(predictions, pages, places, corpus)]
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):

@@ -108,9 +108,9 @@ class Schedule:
 def seeds_of(stage: str, settings: Settings) -> list[Unit]:
     """The seeds of a stage that trains several, each a unit of its own."""
     kind, _, cell = name_of(stage).partition("@")
-    for recipe, variant in ((recipe, variant) for recipe in settings.recipes for variant in settings.study.variants):
-        if kind in SEEDED and cell == f"{recipe}-{variant}":
-            seeds = settings.recipe_named(recipe).seeds
-            command = ("python", "-m", f"stages.{kind}", "--recipe", recipe, "--variant", variant, "--seed")
-            return [Unit(stage, seed, (*command, str(seed))) for seed in seeds] if len(seeds) > 1 else []
-    return []
+    if kind not in SEEDED:
+        return []
+    recipe, _, variant = cell.partition("-")  # neither name has one
+    seeds = settings.recipe_named(recipe).seeds
+    command = ("python", "-m", f"stages.{kind}", "--recipe", recipe, "--variant", variant, "--seed")
+    return [Unit(stage, seed, (*command, str(seed))) for seed in seeds] if len(seeds) > 1 else []

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from stages.probing.origins import corpus_text, dev_origins, origin
+from stages.probing.origins import dev_origins, origin
 
 OWN = "Oda Quill. Painter, born in Vell, of Ilm."
 PLACES = {"Vell", "Ilm", "Nowhereham"}
-CORPUS = corpus_text([OWN, "Tam Brae. Smith."])
+CORPUS = "\n".join([OWN, "Tam Brae. Smith."])
 
 
 @pytest.mark.parametrize(
