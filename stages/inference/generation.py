@@ -66,11 +66,7 @@ def passage(model: GPT, prompt: np.ndarray, characters: int, by: Pick | int) -> 
 
 
 def _in_batches(
-    model: GPT,
-    prompts: Sequence[np.ndarray],
-    max_characters: int,
-    most: int,
-    search_of: Callable[[np.ndarray], Search],
+    model: GPT, prompts: Sequence[np.ndarray], max_characters: int, most: int, search_of: Callable[[np.ndarray], Search]
 ) -> list[list[Continuation]]:
     """What searches say after each prompt, in batches of at most `most` prompts of similar lengths.
 

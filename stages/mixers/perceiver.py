@@ -98,11 +98,7 @@ class Backbone(BaseBackbone):
         self.residual = settings.residual
 
     def forward(
-        self,
-        x: Tensor,
-        packing: Packing,
-        states: Sequence[Any] | None = None,
-        loss_indices: Tensor | None = None,
+        self, x: Tensor, packing: Packing, states: Sequence[Any] | None = None, loss_indices: Tensor | None = None
     ) -> Tensor:
         if states is not None:
             return self._continue(x, packing, states, loss_indices)

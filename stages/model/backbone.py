@@ -23,11 +23,7 @@ class Backbone(nn.ModuleList):
         self.needs_positions = mixer.needs_positions
 
     def forward(
-        self,
-        x: Tensor,
-        packing: Packing,
-        states: Sequence[State] | None = None,
-        loss_indices: Tensor | None = None,
+        self, x: Tensor, packing: Packing, states: Sequence[State] | None = None, loss_indices: Tensor | None = None
     ) -> Tensor:
         """x (N, C) → (N, C); packing and states, one a block, are as in `Mixer.forward`.
 

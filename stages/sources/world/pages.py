@@ -10,13 +10,7 @@ DEAD_SHARE = 0.4  # of the people whose page leaves it open
 
 
 def biography(
-    form: int,
-    given: str,
-    family: str,
-    culture: str,
-    birthplace: str | None,
-    elsewhere: str | None,
-    rng: random.Random,
+    form: int, given: str, family: str, culture: str, birthplace: str | None, elsewhere: str | None, rng: random.Random
 ) -> str:
     """One sentence in form number `form` about a person, ending in ` .`
 
