@@ -19,8 +19,7 @@ WEIGHTS = Path("data/ablations")  # <recipe>/<change>/
 def ablated(settings: Settings, change: str) -> Experiment:
     """The experiment of a change of section `ablation`, its recipe called after both.
 
-    Raises:
-        StudyError: there is no such change.
+    Raises StudyError: there is no such change.
     """
     changed, name = settings.ablated(change), settings.ablation.recipe
     return replace(Experiment.of(changed, name, settings.ablation.variant), recipe_name=f"{name}-{change}")

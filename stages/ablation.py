@@ -41,10 +41,8 @@ def asked(
 ) -> Ablated:
     """What a change's weights answer and know; dev are the held-out questions, facts those that a page tells.
 
-    prompts: the facts in each page form, the same for all changes.
-
-    Raises:
-        StudyError: they are missing, or were trained with other settings.
+    prompts: the facts in each page form, the same for all changes. Raises StudyError: they are missing, or were trained
+    with other settings.
     """
     experiment = ablated(settings, change)
     recipe, folder = experiment.question_recipe, WEIGHTS / settings.ablation.recipe / change

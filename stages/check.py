@@ -30,8 +30,7 @@ def main() -> None:
 def try_shapes(settings: Settings) -> None:
     """Try the section of every variant that is trained, ablated or drawn on the shape that its model gets.
 
-    Raises:
-        StudyError: one line with the key that does not fit.
+    Raises StudyError: one line with the key that does not fit.
     """
     from stages.model.registry import settings_of  # torch, which the keys do not need
 

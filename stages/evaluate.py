@@ -42,8 +42,7 @@ def predictions(model: GPT, prepared: Prepared, split: str, decoding: Generation
 def results(folder: Path) -> dict[str, dict[str, Any]]:
     """The facts of each training that `run` published in a folder, by name.
 
-    Raises:
-        StudyError: there are none, or one is damaged.
+    Raises StudyError: there are none, or one is damaged.
     """
     paths = [path for path in results_in(folder, ".json") if path.stem != "provenance"]
     if not paths:

@@ -43,8 +43,7 @@ def main() -> None:
 def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
     """The documents of a recipe, and its questions by split; a plain text has none, and its documents are cuts of it.
 
-    Raises:
-        StudyError: a file is missing or faulty.
+    Raises StudyError: a file is missing or faulty.
     """
     raw, context = Path("data/raw") / recipe.data.source, recipe.model.context
     if not isinstance(recipe, QuestionRecipe):

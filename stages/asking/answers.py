@@ -29,10 +29,7 @@ def ask(
     """The `top` likeliest places. A question of any form is answered, with a note.
 
     by: the width of the beam that searches for them. Or what chooses each character: then `top` answers are drawn, and
-    those that differ are given.
-
-    Raises:
-        StudyError: the question is too long, or has no character that the corpus has.
+    those that differ are given. Raises StudyError: the question is too long, or has no character that the corpus has.
     """
     question = question.strip()
     vocabulary = prepared.vocabulary

@@ -26,8 +26,7 @@ def add_decoding(parser: argparse.ArgumentParser, temperature: str, beams: str) 
 def check_hypotheses(option: str, number: int) -> None:
     """Refuse a number of hypotheses that no beam has, or of which there are too many for their states.
 
-    Raises:
-        StudyError: it is not from 1 to MAX_HYPOTHESES.
+    Raises StudyError: it is not from 1 to MAX_HYPOTHESES.
     """
     if not 1 <= number <= MAX_HYPOTHESES:
         raise StudyError(f"{option}: was {number}; allowed: 1 to {MAX_HYPOTHESES}")
@@ -36,10 +35,8 @@ def check_hypotheses(option: str, number: int) -> None:
 def decoding(given: argparse.Namespace, usual_temperature: float | None) -> Pick | int | None:
     """What chooses the characters: a sampler, or the width of the beam.
 
-    None where neither is asked for by an option nor a temperature is usual.
-
-    Raises:
-        StudyError: an option is impossible, or does not go with --beams.
+    None where neither is asked for by an option nor a temperature is usual. Raises StudyError: an option is impossible,
+    or does not go with --beams.
     """
     if given.draw_seed < 0:
         raise StudyError(f"--draw-seed: was {given.draw_seed}; allowed: 0 or more")

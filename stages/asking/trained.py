@@ -18,8 +18,7 @@ FOLDERS = {"pretrain": "pretrained", "finetune": "finetuned"}  # of the weights 
 def chosen_variant(settings: Settings, recipe: str) -> str:
     """The selected variant; where several are selected, the best on dev by the recipe's report of them.
 
-    Raises:
-        StudyError: several are selected, and their report is missing or broken.
+    Raises StudyError: several are selected, and their report is missing or broken.
     """
     selection = settings.model.variant
     if selection not in (COMPARED, ALL):
@@ -34,10 +33,8 @@ def chosen_variant(settings: Settings, recipe: str) -> str:
 def load_trained(experiment: Experiment, stage: str, prefix: str, seed: int | None) -> tuple[int, Prepared, GPT]:
     """The seed (by default the recipe's first), the data, and the model that a stage made of them.
 
-    stage: `pretrain` or `finetune`; prefix: of the name of the weights, before `seed-…`.
-
-    Raises:
-        StudyError: there is no such seed; files are missing or damaged, or of other settings or characters than today.
+    stage: `pretrain` or `finetune`; prefix: of the name of the weights, before `seed-…`. Raises StudyError: there is no
+    such seed; files are missing or damaged, or of other settings or characters than today.
     """
     seeds = experiment.recipe.seeds
     if seed is not None and seed not in seeds:

@@ -11,11 +11,9 @@ SEED = 2021  # of the draw: every recipe holds out the same people
 def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict[str, list[Question]]:
     """The splits with `count` questions of train as dev, and the others as train; the real dev questions are left out.
 
-    People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn
-    only while both questions fit. With 0 all stays as it is. key: where params.yaml has the count.
-
-    Raises:
-        StudyError: train has no more questions than are to be held out.
+    People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn only while
+    both questions fit. With 0 all stays as it is. key: where params.yaml has the count. Raises StudyError: train has no
+    more questions than are to be held out.
     """
     if not count:
         return questions

@@ -69,11 +69,7 @@ class Prepared:
 
     @classmethod
     def load(cls, folder: Path) -> "Prepared":
-        """Read what `save` wrote.
-
-        Raises:
-            StudyError: the folder was not prepared yet, or is damaged.
-        """
+        """Read what `save` wrote. Raises StudyError: the folder was not prepared yet, or is damaged."""
         encoded, known, asked = (folder / name for name in ("encoded.safetensors", VOCABULARY, "questions.tsv"))
         with safe_open(verified(encoded), framework="numpy") as file:
 
@@ -121,7 +117,6 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 def read_table(path: Path) -> pd.DataFrame:
     """Read what `write_table` wrote; text stays as it was written ("NA" is no missing value).
 
-    Raises:
-        StudyError: the file is missing or damaged.
+    Raises StudyError: the file is missing or damaged.
     """
     return pd.read_csv(verified(path), sep="\t", keep_default_na=False, encoding="utf-8")

@@ -67,8 +67,7 @@ class Backend:
 def choose_backend(compute: Compute) -> Backend:
     """The backend that section `compute` asks for, or the fastest one here where it says auto.
 
-    Raises:
-        StudyError: CUDA is asked for and there is none.
+    Raises StudyError: CUDA is asked for and there is none.
     """
     finds_cuda, why_not = (False, "") if compute.device == "cpu" else _find_cuda()
     if compute.device == "cuda" and not finds_cuda:

@@ -37,9 +37,8 @@ class Experiment:
     def from_command_line(cls, description: str | None, trains: bool = False) -> "Experiment":
         """Parse --recipe, --variant and, where it trains, --seed, and read their settings.
 
-        Raises:
-            StudyError: params.yaml is wrong, it knows no such recipe, variant or seed, or the training
-                takes more memory than there is, or years.
+        Raises StudyError: params.yaml is wrong, it knows no such recipe, variant or seed, or the training takes more
+        memory than there is, or years.
         """
         parser = Parser(description=description)
         parser.add_argument("--recipe", required=True)
@@ -62,8 +61,7 @@ class Experiment:
     def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":
         """The cell of that recipe and variant, on the backend that the settings ask for.
 
-        Raises:
-            StudyError: the settings know no such recipe or variant, or the backend is not there.
+        Raises StudyError: the settings know no such recipe or variant, or the backend is not there.
         """
         recipe = settings.recipe_named(recipe_name)
         settings.check_variant(variant)
@@ -73,11 +71,7 @@ class Experiment:
 
     @property
     def question_recipe(self) -> QuestionRecipe:
-        """The recipe, which has questions.
-
-        Raises:
-            StudyError: it has none.
-        """
+        """The recipe, which has questions. Raises StudyError: it has none."""
         return with_questions(self.recipe_name, self.recipe)
 
     @property
@@ -113,8 +107,7 @@ class Experiment:
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
         """The model with the weights of a file, in float32 on the backend's device.
 
-        Raises:
-            StudyError: the file is missing, damaged or of another model.
+        Raises StudyError: the file is missing, damaged or of another model.
         """
         model, tensors = self.new_model(prepared, seed=0), load_file(verified(weights))
         if not all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in tensors.values()):

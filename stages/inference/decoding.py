@@ -22,8 +22,7 @@ def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
 class Sampling:
     """What chance chooses from: the distribution at a temperature, then its top k, then the nucleus of those.
 
-    Raises:
-        StudyError: a value is impossible.
+    Raises StudyError: a value is impossible.
     """
 
     temperature: float = 1.0  # logits are divided by it; 0: always the likeliest

@@ -58,8 +58,7 @@ class Mixer(nn.Module, ABC):
     def __init__(self, model: Model, settings: Any, layer: int) -> None:
         """model: the recipe's shape; settings: this variant's section; layer: its block, from 0.
 
-        Raises:
-            ValueError: the settings do not fit the shape.
+        Raises ValueError: the settings do not fit the shape.
         """
         super().__init__()
         self.heads = model.heads

@@ -14,9 +14,7 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
     """The typed section `<prefix>.<variant>` of params.yaml, tried on the model's shape; variants: by name.
 
     The trial takes no memory and no time: its weights have shapes only, so a mixer's `__init__` reads none of them.
-
-    Raises:
-        StudyError: one line with the key that is unknown, of the wrong type or impossible.
+    Raises StudyError: one line with the key that is unknown, of the wrong type or impossible.
     """
     key = f"{prefix}.{variant}"
     module = import_module(f"stages.mixers.{variant}")
@@ -32,8 +30,7 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
 def build(variant: str, model: Model, settings: Section) -> Backbone:
     """A new backbone of the variant, with random weights: the file's own `Backbone`, or blocks with its `Mixer`.
 
-    Raises:
-        ValueError: the settings do not fit the model's shape.
+    Raises ValueError: the settings do not fit the model's shape.
     """
     module = import_module(f"stages.mixers.{variant}")
     if hasattr(module, "Backbone"):

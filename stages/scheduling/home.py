@@ -34,8 +34,7 @@ exit 75
 def run(*command: str, **env: str) -> str:
     """Run a command of this Python's environment and give its output.
 
-    Raises:
-        StudyError: it failed; with the last of what it said.
+    Raises StudyError: it failed; with the last of what it said.
     """
     return _output(*command, **env).decode(errors="replace")
 
@@ -51,10 +50,7 @@ def _output(*command: str, **env: str) -> bytes:
 def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
     """The stages with cached outputs that targets need, themselves among them, each with those directly above it.
 
-    Stages with other outputs are reports: `dvc repro` makes them at home.
-
-    Raises:
-        StudyError: DVC knows no such target.
+    Stages with other outputs are reports: `dvc repro` makes them at home. Raises StudyError: DVC knows no such target.
     """
     drawn = run("dvc", "dag", "--mermaid")
     names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
@@ -76,10 +72,7 @@ def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
     """Bring back all that was ever run; returns the stages that are out of date by themselves.
 
     Run here are stages with nothing above them, which read params.yaml as a whole, and those with persistent outputs,
-    which DVC's run-cache does not have.
-
-    Raises:
-        StudyError: one of these fails.
+    which DVC's run-cache does not have. Raises StudyError: one of these fails.
     """
     fetch(upstream, remote)
     here = [stage for stage, above in upstream.items() if not above or _has_flag(stage, "persist", True)]
@@ -105,8 +98,7 @@ def fetch(stages: Iterable[str], remote: bool) -> None:
 def snapshot(remote: bool) -> Iterator[Snapshot]:
     """The commit of this clone with all that was changed since, params.yaml and files that git would add among it.
 
-    Raises:
-        StudyError: this is not the root of a git repository with a commit.
+    Raises StudyError: this is not the root of a git repository with a commit.
     """
     name = f"study-{uuid4().hex[:12]}"
     if run("git", "rev-parse", "--show-prefix").strip():

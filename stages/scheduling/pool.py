@@ -49,8 +49,7 @@ def local(number: int, gpus: list[str]) -> SpecCluster:
 def slurm(jobs: int) -> Any:
     """So many jobs, kept up until the work is done, as ~/.config/dask/jobqueue.yaml describes them.
 
-    Raises:
-        StudyError: dask-jobqueue is not installed.
+    Raises StudyError: dask-jobqueue is not installed.
     """
     try:
         jobqueue: Any = import_module("dask_jobqueue")

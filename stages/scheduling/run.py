@@ -40,9 +40,8 @@ class Run:
     def carry_out(self) -> None:
         """Go on until nothing is left, or nothing that can run.
 
-        Raises:
-            StudyError: a worker cannot serve, or the scheduler is gone.
-            KeyboardInterrupt: after Ctrl-C; the workers stop, a training with a checkpoint.
+        Raises StudyError: a worker cannot serve, or the scheduler is gone. Raises KeyboardInterrupt: after Ctrl-C; the
+        workers stop, a training with a checkpoint.
         """
         try:
             self.client.register_plugin(self.clones)

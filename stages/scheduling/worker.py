@@ -59,8 +59,7 @@ class Clones(WorkerPlugin):
     async def setup(self, worker: Worker) -> None:
         """Look whether the worker can serve; the clone is made when the first unit comes.
 
-        Raises:
-            RuntimeError: the worker does not see the shared folders.
+        Raises RuntimeError: the worker does not see the shared folders.
         """
         self.folder = Path(worker.local_directory) / f"{self.name}-{os.getpid()}"
         cache, work = self.snapshot.cache, self.snapshot.work
@@ -80,10 +79,7 @@ class Clones(WorkerPlugin):
         """Complete a unit from exactly the outputs that the upstream entries name.
 
         seed: the command that trains one seed of the stage; None for the whole stage. Returns the stage's entry, an
-        empty text for a seed.
-
-        Raises:
-            RuntimeError: a command failed; with the last of what it said.
+        empty text for a seed. Raises RuntimeError: a command failed; with the last of what it said.
         """
         if self.fault:  # of a worker that came later
             raise RuntimeError(self.fault)

@@ -26,8 +26,7 @@ class Ablation(Section):
     def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
         """The recipe with what all are shortened by and with the change `name`.
 
-        Raises:
-            ValueError: the result is no valid recipe; the line names the key.
+        Raises ValueError: the result is no valid recipe; the line names the key.
         """
         content = recipe.model_dump() | {"seeds": [self.seed]}
         for key, change in (("shortened", self.shortened), (f"changes.{name}", self.changes[name])):

@@ -16,11 +16,7 @@ LONGEST_NUMBER = 40  # characters
 
 
 def parse(text: str) -> Any:
-    """The content of a YAML text.
-
-    Raises:
-        yaml.YAMLError: it is none, or oversteps a bound.
-    """
+    """The content of a YAML text. Raises yaml.YAMLError: it is none, or oversteps a bound."""
     return yaml.load(text, _Loader)
 
 

@@ -16,8 +16,7 @@ CORPUS = 2937  # documents of CS224N
 def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int = 4) -> None:
     """Refuse a recipe that takes more than `has` bytes of memory, or more than a year on any machine.
 
-    Raises:
-        StudyError: one line with the recipe, what it needs and what to lower.
+    Raises StudyError: one line with the recipe, what it needs and what to lower.
     """
     recipe, key = settings.recipe_named(name), f"params.yaml: recipes.{name}"
     needed, sizes = memory(recipe, bytes_a_number), "model.layers, model.width, model.context or a batch_size"

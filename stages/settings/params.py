@@ -98,11 +98,7 @@ class Settings(Section):
         return self
 
     def ablated(self, change: str) -> Self:
-        """These settings with the ablation's recipe changed.
-
-        Raises:
-            StudyError: there is no such change.
-        """
+        """These settings with the ablation's recipe changed. Raises StudyError: there is no such change."""
         if change not in self.ablation.changes:
             raise StudyError(f"unknown change '{change}'; allowed: {', '.join(self.ablation.changes)}")
         name = self.ablation.recipe
@@ -110,11 +106,7 @@ class Settings(Section):
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
     def recipe_named(self, name: str) -> Recipe:
-        """The recipe of that name.
-
-        Raises:
-            StudyError: there is none.
-        """
+        """The recipe of that name. Raises StudyError: there is none."""
         if name not in self.recipes:
             raise StudyError(f"unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
         return self.recipes[name]
@@ -122,8 +114,7 @@ class Settings(Section):
     def selected(self, selection: str) -> list[str]:
         """The variants of a selection: `compared`, `all` or a variant.
 
-        Raises:
-            StudyError: there is no such selection.
+        Raises StudyError: there is no such selection.
         """
         several = {ALL: self.study.variants, COMPARED: self.study.compared}
         if selection not in several:
@@ -131,20 +122,12 @@ class Settings(Section):
         return several.get(selection, [selection])
 
     def check_variant(self, name: str) -> None:
-        """Let an entry of study.variants pass.
-
-        Raises:
-            StudyError: it is none.
-        """
+        """Let an entry of study.variants pass. Raises StudyError: it is none."""
         if name not in self.study.variants:
             raise StudyError(f"unknown variant '{name}'; allowed: {', '.join(self.study.variants)}")
 
     def question_recipe(self, name: str) -> QuestionRecipe:
-        """The recipe of that name, which has questions.
-
-        Raises:
-            StudyError: there is none, or it has none.
-        """
+        """The recipe of that name, which has questions. Raises StudyError: there is none, or it has none."""
         return with_questions(name, self.recipe_named(name))
 
 
@@ -158,8 +141,7 @@ def _each_once(key: str, listed: Sequence[str], names: Collection[str], what: st
 def load(path: Path = PARAMS) -> Settings:
     """Read and check params.yaml.
 
-    Raises:
-        StudyError: the file is missing or no YAML, or a key is unknown, missing, of the wrong type or
-            impossible; the line names the key, what it was and what is allowed.
+    Raises StudyError: the file is missing or no YAML, or a key is unknown, missing, of the wrong type or impossible;
+    the line names the key, what it was and what is allowed.
     """
     return check(Settings, read_yaml(path), str(path), prefix="")

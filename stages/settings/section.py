@@ -29,11 +29,7 @@ class Section(BaseModel):
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file.
-
-    Raises:
-        StudyError: the file is missing, no YAML, or oversteps a bound of `bounded_yaml`.
-    """
+    """Read a YAML file. Raises StudyError: the file is missing, no YAML, or oversteps a bound of `bounded_yaml`."""
     try:
         return parse(read_input(path, MOST_BYTES).decode("utf-8"))
     except FileNotFoundError as error:
@@ -51,8 +47,7 @@ S = TypeVar("S", bound=BaseModel)
 def check(section: type[S], content: Any, path: str, prefix: str) -> S:
     """Validate `content` as a `section` that stands under the key `prefix` of the file `path`.
 
-    Raises:
-        StudyError: one line for the first fault, and how many more there are.
+    Raises StudyError: one line for the first fault, and how many more there are.
     """
     try:
         return section.model_validate(content)

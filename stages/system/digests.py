@@ -38,8 +38,7 @@ def intact(sums: Path, *files: Path) -> bool:
 def results_in(folder: Path, suffix: str) -> list[Path]:
     """The files of a folder of results whose names end so, in order.
 
-    Raises:
-        StudyError: one is missing, or not as it was written.
+    Raises StudyError: one is missing, or not as it was written.
     """
     sums = folder / SUMS
     found = {path.name for path in folder.glob(f"*{suffix}")}
@@ -48,11 +47,7 @@ def results_in(folder: Path, suffix: str) -> list[Path]:
 
 
 def verified(path: Path) -> Path:
-    """The path itself.
-
-    Raises:
-        StudyError: the file is missing, or not as it was written.
-    """
+    """The path itself. Raises StudyError: the file is missing, or not as it was written."""
     own = path.with_suffix(".sha256")
     sums = own if own.exists() else path.with_name(SUMS)
     for needed in (path, sums):

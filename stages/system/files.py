@@ -22,8 +22,7 @@ MOST_JSON = 100_000_000  # bytes
 def write_bytes(path: Path, content: bytes) -> None:
     """Write `content` to `path` by way of a temporary file in the same folder and a rename.
 
-    Raises:
-        OSError: it cannot be written; the error's filename is `path`, whose old content stays.
+    Raises OSError: it cannot be written; the error's filename is `path`, whose old content stays.
     """
     temporary = path.with_name(f".{path.name}.partial")
     try:
@@ -54,8 +53,7 @@ def write_json(path: Path, content: Any) -> None:
 def read_input(path: Path, most_bytes: int) -> bytes:
     """The content of a file that a person gave.
 
-    Raises:
-        StudyError: it is no regular file, or larger than `most_bytes`.
+    Raises StudyError: it is no regular file, or larger than `most_bytes`.
     """
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):  # a pipe would wait, a device never end
@@ -75,11 +73,7 @@ def read_json(path: Path) -> Any:
 
 
 def folder_hash(folder: Path) -> str:
-    """SHA-256 over the names and contents of a folder's files, in hex digits.
-
-    Raises:
-        StudyError: there are none.
-    """
+    """SHA-256 over the names and contents of a folder's files, in hex digits. Raises StudyError: there are none."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if not files:
         raise StudyError(f"{folder} is missing; `dvc repro` makes it")
@@ -95,8 +89,7 @@ def folder_hash(folder: Path) -> str:
 def new_folder(path: Path) -> Iterator[Path]:
     """Fill a temporary folder that replaces `path` only when the block ends without an error.
 
-    Raises:
-        OSError: it cannot be written; the error's filename is `path`, or what would be a file in it.
+    Raises OSError: it cannot be written; the error's filename is `path`, or what would be a file in it.
     """
     hidden = path.with_name(f".{path.name}.partial")
     new = hidden / "new"

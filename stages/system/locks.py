@@ -16,8 +16,7 @@ WORK = Path("work")
 def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     """Hold a lock file while the block runs; wait `patience` seconds for a process that holds it.
 
-    Raises:
-        StudyError: another process holds it.
+    Raises StudyError: another process holds it.
     """
     try:
         with FileLock(path, timeout=patience):

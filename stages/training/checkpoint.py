@@ -27,11 +27,7 @@ class Progress:
 
 
 def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
-    """Write a checkpoint, and keep the one before.
-
-    Raises:
-        OSError: it cannot be written; the one before stays.
-    """
+    """Write a checkpoint, and keep the one before. Raises OSError: it cannot be written; the one before stays."""
     numbers = {"losses": torch.from_numpy(progress.losses), "steps": torch.tensor(progress.steps)}
     content = save(trainer.state() | numbers | {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)})
     if path.exists():

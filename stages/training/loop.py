@@ -79,13 +79,9 @@ def train(
     Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
 
     interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar. The weights depend on
-    the seed and the job, not on stops: a step draws everything from its number.
-
-    Raises:
-        KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; with a checkpoint written and a
-            message how to go on.
-        StudyError: the loss is no number any more; nothing is written.
-        OSError: a checkpoint cannot be written; the last one stays.
+    the seed and the job, not on stops: a step draws everything from its number. Raises KeyboardInterrupt: after Ctrl-C
+    or SIGTERM, or when the parent is gone; with a checkpoint written and a message how to go on. Raises StudyError: the
+    loss is no number any more; nothing is written. Raises OSError: a checkpoint cannot be written; the last one stays.
     """
     progress = load_checkpoint(checkpoint, trainer, job.steps)
     done, losses = progress.steps, progress.losses

@@ -73,9 +73,7 @@ class Run:
         """Bring the trainings of a seed to their ends, but for those that earlier runs did.
 
         Each leaves <name>.safetensors (weights), <name>.csv (curve), <name>.json (facts) and, last, <name>.sha256.
-
-        Raises:
-            StudyError: another process is at one.
+        Raises StudyError: another process is at one.
         """
         for name, training in self.plan(self.work, seed).items():
             with locked(self.work / f"{name}.lock", PATIENCE):

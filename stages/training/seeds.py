@@ -34,10 +34,9 @@ def threads_each(seeds: int) -> int:
 def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int]) -> None:
     """Run `python -m stages.<stage>` for each of the seeds alone, and wait for all.
 
-    Raises:
-        KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; each training was told to stop, too.
-        SystemExit: a training failed; it has told why, and the others were told to stop.
-        StudyError: a training was killed; the others were told to stop.
+    Raises KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; each training was told to stop, too.
+    Raises SystemExit: a training failed; it has told why, and the others were told to stop. Raises StudyError: a
+    training was killed; the others were told to stop.
     """
     threads = torch.get_num_threads()
     command = [sys.executable, "-m", f"stages.{stage}"]

@@ -82,8 +82,7 @@ class Trainer:
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Take over what `state` gave after a step.
 
-        Raises:
-            ValueError: it is not of such a trainer; nothing was taken over.
+        Raises ValueError: it is not of such a trainer; nothing was taken over.
         """
         masters = dict(zip(self.names, self.masters, strict=True))
         owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}

@@ -101,9 +101,8 @@ def _processor_flags() -> list[str]:
 def _compiled(compiler: str, flags: list[str]) -> tuple[str, dict[torch.dtype, Path]]:
     """The kernels' name, and the shared library for each type of number, made unless an earlier run did.
 
-    Raises:
-        OSError: there is no folder to keep them in, or the compiler does not start.
-        CalledProcessError: the compiler refuses.
+    Raises OSError: there is no folder to keep them in, or the compiler does not start. Raises CalledProcessError: the
+    compiler refuses.
     """
     sources = [path.read_text(encoding="utf-8") for path in (*SOURCES, HEADER)]
     identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
