@@ -1,4 +1,4 @@
-"""What is told of a machine-made file that a report is made of and that other code made."""
+"""Machine-made files that a report is made of, and what is told where one is missing or broken."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
