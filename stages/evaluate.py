@@ -75,7 +75,7 @@ def main() -> None:
         "seeds": experiment.recipe.seeds,
         "pretrain_loss": round(sum(facts["loss"] for facts in trainings.values()) / len(trainings), 4),
         "documents_per_second": round(sum(facts["examples"] for facts in trainings.values()) / max(seconds, 1e-9), 1),
-        "pretrain_seconds": round(seconds, 1),
+        "pretrain_seconds": {facts["seed"]: round(facts["seconds"], 1) for facts in trainings.values()},
         "provenance": read_json(verified(pretrained / "provenance.json")),
     }
     with result_folder(Path("data/evaluations") / experiment.recipe_name / experiment.variant) as folder:

@@ -45,6 +45,7 @@ class Run(BaseModel):
     parameters: int
     pretrain_loss: FiniteFloat  # nats a character, the mean over seeds of the last epoch's mean
     documents_per_second: FiniteFloat  # of one pretraining, perhaps beside those of other seeds
+    pretrain_seconds: dict[int, FiniteFloat]  # by seed
     provenance: Provenance
 
 

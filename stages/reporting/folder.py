@@ -16,9 +16,10 @@ from stages.reporting.sections.calibration import calibration_part
 from stages.reporting.sections.comparisons import ROWS, comparisons, comparisons_csv, comparisons_table
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
+from stages.reporting.sections.order import order_part
 from stages.reporting.statistics.significance import LEVEL
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import PUBLISHED, accuracy_rows, provenance_table, results_table
+from stages.reporting.tables import accuracy_rows, provenance_table, published_table, results_table
 from stages.reporting.template import fill
 from stages.settings import Report
 
@@ -50,9 +51,9 @@ def write_report(
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     compared = comparisons(best_first, baseline.place)
-    others = PUBLISHED if recipe == "handout" and not baseline.held_out and PUBLISHED.keys() & names else {}
     probed = [result.evaluation for result in results]
-    parts = [extraction_part(probed), failures_part(probed), calibration_part(best_first)]
+    order = order_part(best_first, baseline.dev_accuracy)
+    parts = [extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
     text = fill(
         "report.md.jinja",
         metrics=metrics,
@@ -61,8 +62,8 @@ def write_report(
         beams=beams,
         ablation=ablation,
         seeds=len(results[0].pretrained.by_seed),
-        results_table=results_table(metrics, others),
-        any_published=bool(others),
+        results_table=results_table(best_first),
+        published_table=published_table() if recipe == "handout" and not baseline.held_out else "",
         comparisons_table=comparisons_table(compared, best_first),
         tests=len(compared),
         all_shown=len(compared) <= ROWS,

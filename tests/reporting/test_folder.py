@@ -14,7 +14,7 @@ from tests.reporting.example import PLACES, SHOWN, probe_tables, write_baseline,
 
 FILES = {
     "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "calibration.svg", "predictions.tsv",
-    "curves.csv", "accuracy.csv", "differences.csv", "extraction.svg", "extraction.csv",
+    "curves.csv", "accuracy.csv", "differences.csv", "extraction.svg", "extraction.csv", "time.svg",
 }  # fmt: skip
 BOTH = ["vanilla", "rope"]
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
@@ -55,8 +55,8 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
 ) -> None:
     page = written(evaluations, *BOTH)
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
-        "Paired tests", "Learning curves", "Memorised and extracted", "Where it fails", "Calibration",
-        "How it was made",
+        "Paired tests", "Learning curves", "Memorised and extracted", "What orders the variants", "Where it fails",
+        "Calibration", "How it was made",
     ]  # fmt: skip
     assert page.index("| rope | 80.0 (") < page.index("| vanilla | 50.0 (")
     assert "10 dev questions: 95.8 %" in page
@@ -64,7 +64,7 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
     assert made in page
     assert {path.name for path in (evaluations.parent / "report").iterdir()} == FILES
     shown = re.findall(r"^!\[.+\]\((.+)\)\n\n\*(.{20,}\.)\*\n\n", page, re.MULTILINE)
-    assert [name for name, _ in shown] == ["accuracy.svg", "loss.svg", "extraction.svg", "calibration.svg"]
+    assert [name for name, _ in shown] == ["accuracy.svg", "loss.svg", "extraction.svg", "time.svg", "calibration.svg"]
     tree = html5lib.parse((evaluations.parent / "report/index.html").read_text(), namespaceHTMLElements=False)
     captions = [" ".join("".join(each.itertext()).split()) for each in tree.iter("figcaption")]
     assert captions == [caption for _, caption in shown]
@@ -92,12 +92,13 @@ def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path
 
 
 def test_a_page_on_held_out_questions_says_so_first_and_has_no_published_figures(evaluations: Path) -> None:
-    assert "published" not in written(evaluations, *BOTH).lower()  # another recipe
-    assert "| 31.8 (17.2 to 40.4) |" in written(evaluations, *BOTH, recipe="handout")
+    assert "others state" not in written(evaluations, *BOTH)  # another recipe
+    stated = written(evaluations, *BOTH, recipe="handout")
+    assert "| third report | 1.2 | 22.2 | 23.8 | – | – |" in stated and "| 31.8 (17.2 to 40.4) |" in stated
     write_baseline(evaluations, held_out=10)
     page = written(evaluations, *BOTH, recipe="handout")
     assert page.split("\n\n")[1].startswith("**A run to choose by.** 10 questions held out")
-    assert "Earlier looks at dev" not in page and "published" not in page.lower()
+    assert "Earlier looks at dev" not in page and "others state" not in page
 
 
 def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path) -> None:

@@ -1,0 +1,80 @@
+"""The report's section on what orders the variants: time, loss, what is memorised."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from scipy import stats  # type: ignore[import-untyped]
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import Result
+from stages.reporting.style import GREY, SMALL, looks, svg
+from stages.reporting.template import Part, fill
+
+FEWEST = 5  # variants: of fewer, a rank correlation says nothing
+MARKERS = {"-": "o", "--": "s", ":": "^"}  # for a line's dash, so that a variant is told by shape and colour
+
+
+def order_part(results: Sequence[Result], baseline: float) -> Part | None:
+    """The section on `results`, best first; None for a single one. baseline: its dev accuracy in percent."""
+    if len(results) < 2:
+        return None
+    text = fill("order.md.jinja", table=order_table(results) if len(results) >= FEWEST else "", variants=len(results))
+    return Part(text, {"time.svg": svg(draw_times(results, baseline))})
+
+
+def order_table(results: Sequence[Result]) -> Markdown:
+    """A row for each figure: how well its order of the variants is that of their dev accuracies."""
+    accuracies = [result.pretrained.mean for result in results]
+    rows = []
+    for name, values in figures(results).items():
+        known = np.isfinite(values)
+        if known.all() and np.ptp(values) > 0:
+            found = stats.spearmanr(values, accuracies)
+            rows.append((name, f"{found.statistic:+.2f}", "< 0.001" if found.pvalue < 0.001 else f"{found.pvalue:.3f}"))
+    return table(("figure of a variant", "rank correlation with its accuracy", "p"), rows, right=("p",))
+
+
+def figures(results: Sequence[Result]) -> dict[str, np.ndarray]:
+    """By name what may order the variants, each (variants,)."""
+    probes = [result.evaluation.extraction for result in results]
+    memorised = [probe[probe.pretrained_memorised == 1] for probe in probes]
+    found = {
+        "pretraining loss": [result.evaluation.run.pretrain_loss for result in results],
+        "parameters": [result.evaluation.run.parameters for result in results],
+        "seconds of pretraining": [np.mean(seconds(result)) for result in results],
+        "memorised, pretrained": [probe.pretrained_memorised.mean() for probe in probes],
+        "memorised, finetuned": [probe.finetuned_memorised.mean() for probe in probes],
+        "extracted of memorised": [each.finetuned_extracted.mean() for each in memorised],
+        "extracted before finetuning": [probe.pretrained_extracted.mean() for probe in probes],
+    }
+    return {name: np.array(values, dtype=float) for name, values in found.items()}
+
+
+def seconds(result: Result) -> list[float]:
+    """How long each pretraining took, in the order of the seeds."""
+    return [taken for _, taken in sorted(result.evaluation.run.pretrain_seconds.items())]
+
+
+def draw_times(results: Sequence[Result], baseline: float) -> Figure:
+    """Draw the dev accuracy of each training against the seconds of its pretraining."""
+    columns = min(3, len(results))
+    figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
+    axes = figure.subplots()
+    for result in results:
+        dash, colour = looks([each.variant for each in results])[result.variant]
+        axes.scatter(
+            seconds(result), result.pretrained.by_seed, s=26, color=colour, marker=MARKERS[dash], label=result.variant,
+            zorder=3, clip_on=False,
+        )  # fmt: skip
+    axes.axhline(baseline, color=GREY, linestyle="--", linewidth=1.1, zorder=1)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,g}" if f"{value:.0e}"[0] in "25" else ""))
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("seconds of pretraining")
+    axes.set_ylabel("dev questions answered exactly (%)")
+    axes.grid(zorder=0)
+    figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5)
+    return figure

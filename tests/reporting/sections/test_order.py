@@ -1,0 +1,40 @@
+"""Which figure orders the variants, and every training's time and accuracy."""
+
+from pathlib import Path
+
+import pytest
+
+from stages.reporting.evaluations import read_evaluation
+from stages.reporting.metrics import Result, summarise
+from stages.reporting.sections.order import draw_times, order_part
+from tests.reporting.example import write_variant
+
+RIGHT = {"a": 9, "b": 7, "c": 5, "d": 3, "e": 1}  # of ten questions
+LOSSES = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.5, "e": 0.4}
+
+
+def results(folder: Path, variants: str) -> list[Result]:
+    for name in variants:
+        marks = [1] * RIGHT[name] + [0] * (10 - RIGHT[name])
+        write_variant(folder, name, [[0] * 10] * 2, [marks, marks], curve_rows=1, pretrain_loss=LOSSES[name])
+    return [summarise(read_evaluation(folder / name), 10) for name in variants]
+
+
+def test_the_order_is_compared_by_ranks(tmp_path: Path) -> None:
+    """Losses rise as accuracies fall, but for the last two: 1 - 6 (1 + 1) / (5 (25 - 1)) = 0.9, reversed."""
+    part = order_part(results(tmp_path, "abcde"), 5.0)
+    assert part is not None
+    assert "| pretraining loss | -0.90 | 0.037 |" in part.text  # Student's t of 3 degrees: 0.9 √3 / √(1 - 0.81) = 3.58
+    assert "| parameters |" not in part.text  # alike in all
+
+
+@pytest.mark.parametrize(("variants", "shown"), [("a", None), ("abcd", False), ("abcde", True)])
+def test_few_variants_have_no_order(tmp_path: Path, variants: str, shown: bool | None) -> None:
+    part = order_part(results(tmp_path, variants), 5.0)
+    assert (part and "rank correlation" in part.text) == shown
+
+
+def test_every_training_is_a_dot_at_its_time_and_accuracy(tmp_path: Path) -> None:
+    (axes,) = draw_times(results(tmp_path, "ab"), 5.0).axes
+    dots = [each.get_offsets().tolist() for each in axes.collections]
+    assert dots == [[[10.0, 90.0], [20.0, 90.0]], [[10.0, 70.0], [20.0, 70.0]]]
