@@ -4,7 +4,7 @@
 
     vocabulary.json      the characters, in order of their numbers
     encoded.safetensors  documents, and questions and answers of each split, as token numbers
-    questions.tsv        split, row, question, place (empty for test)
+    questions.tsv        split, row, question, name, place (empty for test)
     audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see audit.py)
 """
 
@@ -26,7 +26,7 @@ from stages.system.files import write_bytes, write_text
 
 VOCABULARY = "vocabulary.json"
 SPLITS = ("train", "dev", "test")
-COLUMNS = ["split", "row", "question", "place"]  # of questions.tsv
+COLUMNS = ["split", "row", "question", "name", "place"]  # of questions.tsv
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Prepared:
     def of(cls, documents: Sequence[str], questions: dict[str, list[Question]]) -> "Prepared":
         """Encode documents and questions with the documents' vocabulary."""
         vocabulary = Vocabulary.of(documents)
-        rows = [(split, q.row, q.question, q.place or "") for split, asked in questions.items() for q in asked]
+        rows = [(split, q.row, q.question, q.name, q.place or "") for split, asked in questions.items() for q in asked]
 
         def encoded(texts: Iterable[str]) -> Ragged:
             return Ragged.of([_small(vocabulary.encode(text)) for text in texts])

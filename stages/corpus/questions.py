@@ -1,6 +1,5 @@
 """Questions and answers as sequences: `question ⁇ answer ⁇` (CS224N assignment 5)."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,17 +7,15 @@ import numpy as np
 from stages.corpus.example import MASK, Examples
 from stages.corpus.ragged import Ragged
 
-QUESTION = re.compile(r"Where was (\S|\S.*\S) born\?")
-
 
 @dataclass(frozen=True)
 class Question:
     """One question of a file: where it stands, what it asks, about whom, and the answer if there is one."""
 
     row: int  # 1-based line in its file, empty lines counted
-    question: str  # `Where was NAME born?`
-    name: str
-    place: str | None  # None in a file without answers
+    question: str
+    name: str  # the heading of the page that tells the answer
+    place: str | None  # the answer; None in a file without
 
 
 def question_examples(questions: Ragged, answers: Ragged, rows: np.ndarray) -> Examples:

@@ -9,7 +9,6 @@ same coefficients. No answer of dev or test is known here, nor what the question
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
@@ -20,7 +19,6 @@ from stages.corpus.prepared import Prepared
 
 PIECE = re.compile(r"\w+|[^\w\s]")
 DIGIT = re.compile(r"\d")
-EDGE = re.compile(r"(?<!\w)|(?!\w)")
 BEFORE, AFTER = 4, 2  # pieces of text that count, in the `NEAR` characters on that side
 NEAR = 80
 LAST_NUMBER = 6  # that of all later phrases, too
@@ -71,8 +69,8 @@ def examples(prepared: Prepared, pages: Pages, counts: Mapping[str, int]) -> tup
         headings.setdefault(text[: pages[row].heading], row)
     asked = prepared.of_split("train")[:MOST_QUESTIONS]
     described, right = [], []
-    for question, answer in zip(asked.question, asked.place, strict=True):
-        if not (name := _longest(question, headings)):
+    for name, answer in zip(asked.name, asked.place, strict=True):
+        if name not in headings:
             continue
         row = headings[name]
         text, parts = prepared.text(row), pages[row]
@@ -108,10 +106,3 @@ def learned(described: Sequence[Described], right: Sequence[Sequence[bool]]) -> 
     if not described:
         return {}
     return dict(zip(names, minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B").x.tolist(), strict=True))
-
-
-def _longest(question: str, headings: Mapping[str, int]) -> str:
-    """The longest heading that stands in a question, from one word's edge to another's; "" if none does."""
-    edges = [match.start() for match in EDGE.finditer(question)]
-    named = (question[start:end] for start, end in combinations(edges, 2))
-    return max((name for name in named if name in headings), key=len, default="")

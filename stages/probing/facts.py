@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import QUESTION
 from stages.sources.audit import own_pages
 
 
@@ -15,22 +14,16 @@ class Fact:
     """Where a page tells the place that a question asks for."""
 
     row: int  # of the question in its file
+    question: str
     name: str  # the page's heading, without its full stop
     page: str
     place: str
     position: int  # of the place in the page, in characters from its start
 
 
-def name_of(question: str) -> str:
-    """The name in a question of the known form."""
-    form = QUESTION.fullmatch(question)
-    assert form is not None  # `prepare` refuses any other question
-    return form[1]
-
-
 def dev_pages(prepared: Prepared, documents: Sequence[str]) -> dict[str, list[str]]:
     """The documents about each person whom dev asks about, by name; a person without any is left out."""
-    return own_pages(documents, {name_of(question) for question in prepared.of_split("dev").question})
+    return own_pages(documents, set(prepared.of_split("dev").name))
 
 
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
@@ -41,9 +34,9 @@ def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Seque
     asked = prepared.of_split("dev")
     known = audit[audit.split == "dev"].set_index("row").loc[asked.row]
     facts = []
-    for row, question, place in zip(asked.row, asked.question, asked.place, strict=True):
+    for row, question, name, place in zip(asked.row, asked.question, asked.name, asked.place, strict=True):
         if known.in_page[row]:
-            name, position = name_of(question), int(known.position[row])
+            position = int(known.position[row])
             page = next(page for page in pages[name] if page.find(place) == position)
-            facts.append(Fact(int(row), name, page, place, position))
+            facts.append(Fact(int(row), question, name, page, place, position))
     return facts

@@ -93,7 +93,7 @@ def infilling(fact: Fact, longest: int) -> Prompt:
 
 def question(fact: Fact) -> Prompt:
     """The question, as finetuning has it."""
-    return Prompt(f"Where was {fact.name} born?{MASK}", fact.place + MASK)
+    return Prompt(fact.question + MASK, fact.place + MASK)
 
 
 def practised_forms(objectives: Objectives) -> list[str]:

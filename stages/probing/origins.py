@@ -4,8 +4,6 @@ from collections.abc import Collection, Container, Mapping, Sequence
 
 import pandas as pd
 
-from stages.probing.facts import name_of
-
 
 def origin(
     answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: Container[str]
@@ -26,13 +24,16 @@ def origin(
 
 
 def dev_origins(
-    predictions: pd.DataFrame, pages: Mapping[str, Sequence[str]], training_answers: Collection[str], corpus: str
+    predictions: pd.DataFrame, pages: Mapping[int, Sequence[str]], training_answers: Collection[str], corpus: str
 ) -> pd.DataFrame:
-    """The origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin."""
+    """The origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin.
+
+    pages: the person's own, by the row of the question.
+    """
     dev = predictions[predictions.split == "dev"]
     said = {answer for answer in dev.predicted.unique() if answer in corpus}  # each is looked for once
     found = [
-        origin(answer, place, pages.get(name_of(question), ()), training_answers, said)
-        for answer, place, question in zip(dev.predicted, dev.gold, dev.question, strict=True)
+        origin(answer, place, pages[row], training_answers, said)
+        for answer, place, row in zip(dev.predicted, dev.gold, dev.row, strict=True)
     ]
     return dev[["init", "seed", "row"]].assign(asked="dev", origin=found)

@@ -33,9 +33,11 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     cue = WordCue.of(objectives, documents, places)
     prompts = page_prompts(facts, forms, objectives, cue, context)
     moved = with_room(facts, context) if "continuation" in forms else []
+    asked = prepared.of_split("dev")
+    own = {row: pages.get(name, []) for row, name in zip(asked.row, asked.name, strict=True)}
     read = "\n".join([corpus, *prepared.table.question])
     names = unseen_names(prepared.vocabulary, read, context)
-    extracted, offsets, origins = [], [], [dev_origins(predictions, pages, places, corpus)]
+    extracted, offsets, origins = [], [], [dev_origins(predictions, own, places, corpus)]
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
         models = {

@@ -1,14 +1,16 @@
 """Documents, questions and plain texts from files, with every fault told as one line `path:line: …`."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from stages.corpus.questions import QUESTION, Question
+from stages.corpus.questions import Question
 from stages.corpus.vocabulary import MASK, PAD
 from stages.system.errors import StudyError
 from stages.system.files import read_input
 from stages.system.terminal import harmless, quoted
 
+QUESTION = re.compile(r"Where was (\S|\S.*\S) born\?")
 MOST_BYTES = 1_000_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

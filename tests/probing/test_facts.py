@@ -27,6 +27,6 @@ def facts(*people: tuple[int, str, str]) -> list[Fact]:
 
 def test_a_fact_stands_in_the_persons_own_page() -> None:
     (ray, ada) = facts((1, "J. Ray", "Ulm"), (2, "Bo", "Ulm"), (4, "Ada", "Ulm"), (5, "Nobody", "Ulm"))
-    assert ray == Fact(1, "J. Ray", DOCUMENTS[0], "Ulm", DOCUMENTS[0].index("Ulm"))
+    assert ray == Fact(1, "Where was J. Ray born?", "J. Ray", DOCUMENTS[0], "Ulm", DOCUMENTS[0].index("Ulm"))
     # the page of two that holds the place, its first mention
     assert (ada.row, ada.page, ada.position) == (4, DOCUMENTS[2], DOCUMENTS[2].index("Ulm"))

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from stages.corpus.example import Examples
+from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt
-from stages.corpus.title_cloze import TitleClozes
-from stages.corpus.word_cloze import WordClozes
 from stages.probing.facts import Fact
 from stages.probing.forms import (
     PAGE_FORMS,
@@ -24,11 +23,12 @@ from stages.probing.forms import (
     question,
     words,
 )
+from stages.settings import Objectives, PhraseCloze
 from tests.probing.toy import OBJECTIVES
 from tests.tiny import SETTINGS
 
 PAGE = "Ada. Ada was born in Ulm, Peru."
-FACT = Fact(1, "Ada", PAGE, "Ulm", PAGE.index("Ulm"))
+FACT = Fact(1, "Where was Ada born?", "Ada", PAGE, "Ulm", PAGE.index("Ulm"))
 PREPARED = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
 VOCABULARY = PREPARED.vocabulary
 OF = {name: recipe.pretrain.objectives for name, recipe in SETTINGS.recipes.items()}
@@ -41,10 +41,10 @@ def sequence(examples: Examples) -> str:
     return VOCABULARY.decode(np.append(examples.inputs[0], examples.targets[0, -1])).rstrip("□")
 
 
-def drawn(objective: TitleClozes | WordClozes) -> set[str]:
+def drawn(context: int, **objective: PhraseCloze) -> set[str]:
     """Texts that an objective makes of the page."""
-    generator = np.random.default_rng(0)
-    return {sequence(objective.draw(np.array([0]), generator)) for _ in range(2000)}
+    generator, mixture = np.random.default_rng(0), Mixture(PREPARED, Objectives.model_validate(objective), context)
+    return {sequence(mixture.draw(np.array([0]), generator)) for _ in range(2000)}
 
 
 def test_the_forms_by_hand() -> None:
@@ -69,18 +69,20 @@ def test_infilling_is_span_corruption_with_the_place_as_its_span(longest: int) -
 def test_the_cloze_is_a_title_cloze() -> None:
     settings = OF["quick"].title_cloze
     assert settings is not None
-    still = settings.model_copy(update={"free_order": 0.0, "blanked_rows": 0.0, "longest_context": 20})
+    still = settings.model_copy(
+        update={"mixture_weight": 1.0, "free_order": 0.0, "blanked_rows": 0.0, "longest_context": 20}
+    )
     asked = cloze(FACT, "Ada", CONTEXT)
-    assert asked.text + asked.target in drawn(TitleClozes(PREPARED, still, CONTEXT))
+    assert asked.text + asked.target in drawn(CONTEXT, title_cloze=still)
 
 
 @pytest.mark.parametrize("context", [CONTEXT, 20, 16])
 def test_the_words_are_a_word_cloze_in_the_pages_order(context: int) -> None:
     settings = OF["open"].word_cloze
     assert settings is not None
-    ordered = settings.model_copy(update={"in_order": 1.0, "words_after": 0})
+    ordered = settings.model_copy(update={"mixture_weight": 1.0, "in_order": 1.0, "words_after": 0})
     asked = words(FACT, "Ada", ANY, context)
-    assert asked.text + asked.target in drawn(WordClozes(PREPARED, ordered, context))
+    assert asked.text + asked.target in drawn(context, word_cloze=ordered)
 
 
 def test_words_from_before_a_training_answer_are_left_out_where_word_clozes_leave_them_out() -> None:
@@ -103,7 +105,7 @@ def test_a_page_that_is_too_long_is_cut_from_the_left_and_place_and_all_fits(con
 
 def test_the_control_has_the_next_name_of_another_place_in_a_form_with_a_name() -> None:
     facts = [
-        Fact(row, name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15)
+        Fact(row, f"Where was {name} born?", name, f"{name}. {name} was born in {place}.", place, 2 * len(name) + 15)
         for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Ulm"), ("Cy", "Oslo")], 1)
     ]
     asked = page_prompts(facts, PAGE_FORMS, OBJECTIVES, ANY, CONTEXT)

@@ -8,7 +8,7 @@ from tests.probing.toy import learned, toy_facts, toy_prepared
 from tests.tiny import MODEL, loud, tiny_model
 
 PAGE = "Ada. Ada was born in Ulm, Peru."
-FACT = Fact(1, "Ada", PAGE, "Ulm", PAGE.index("Ulm"))
+FACT = Fact(1, "Where was Ada born?", "Ada", PAGE, "Ulm", PAGE.index("Ulm"))
 FACTS = toy_facts()
 
 
