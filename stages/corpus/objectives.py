@@ -1,6 +1,7 @@
 """What pretraining asks of a document: one objective, or several by chance."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from stages.corpus.causal_lm import causal_lm
 from stages.corpus.example import Examples
 from stages.corpus.page import Pages
 from stages.corpus.prepared import Prepared
+from stages.corpus.questions import question_examples
 from stages.corpus.ragged import Ragged
 from stages.corpus.salience import phrase_chances
 from stages.corpus.span_corruption import span_corruption
@@ -37,6 +39,9 @@ class Mixture:
             if words := settings.word_cloze:
                 self.draws.append(WordClozes(prepared, pages, chances, words, context).draw)
                 weights.append(words.mixture_weight)
+        if asked := settings.training_questions:
+            self.draws.append(partial(training_questions, prepared))
+            weights.append(asked.mixture_weight)
         if causal := settings.causal_lm:
             self.draws.append(lambda rows, generator: causal_lm(documents, rows, context, generator))
             weights.append(causal.mixture_weight)
@@ -53,3 +58,13 @@ class Mixture:
             if (chosen == number).any()
         ]
         return Examples.join(batches)
+
+
+def training_questions(prepared: Prepared, rows: np.ndarray, generator: np.random.Generator) -> Examples:
+    """As many training questions with their answers as there are rows (B,), whichever documents these are.
+
+    Questions mixed into pretraining make facts of other people's pages extractable (Allen-Zhu & Li 2023, arXiv
+    2309.14316).
+    """
+    questions, answers = prepared.questions["train"], prepared.answers["train"]
+    return question_examples(questions, answers, generator.integers(len(questions), size=len(rows)))

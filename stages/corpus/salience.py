@@ -1,27 +1,31 @@
 """Which phrase of a page a question may be about: the chance of each to be the answer.
 
 It is learned from the training questions, whose answers stand in their pages: a conditional logit (McFadden 1974) among
-the phrases of a page, by what stands before and after each, by its number, and by whether it answers other training
-questions. Salient spans (Guu et al. 2020, arXiv 2002.08909) are found by a tagger instead. Every page is weighed by the
-same coefficients. No answer of dev or test is known here, nor what the questions ask.
+the phrases of a page, by what stands before and after each, by its number, by whether it answers other training
+questions, and by how many pages have it. Salient spans (Guu et al. 2020, arXiv 2002.08909) are found by a tagger
+instead. Every page is weighed by the same coefficients. No answer of dev or test is known here, nor what the questions
+ask.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
-from stages.corpus.page import Page, Pages
+from stages.corpus.page import Page, Pages, shared_by
 from stages.corpus.prepared import Prepared
 
 PIECE = re.compile(r"\w+|[^\w\s]")
 DIGIT = re.compile(r"\d")
 BEFORE, AFTER = 4, 2  # pieces of text that count, in the `NEAR` characters on that side
 NEAR = 80
+KINDS = 2  # so many before it count by their kind, together
 LAST_NUMBER = 6  # that of all later phrases, too
+SHARPNESS = 2  # a chance is a likelihood to this power
 MOST_QUESTIONS = 5000  # are learned from: they suffice, and a large corpus has no place in memory for all
 LEAST = 1e-6  # chance of a phrase
 PENALTY = 0.3  # on half the sum of the squared coefficients
@@ -34,35 +38,47 @@ def phrase_chances(prepared: Prepared, pages: Pages) -> Iterator[list[float]]:
 
     They are rounded, so that the last digits of a processor's sums do not matter.
     """
-    counts = Counter(prepared.of_split("train").place)
-    coefficients = learned(*examples(prepared, pages, counts))
+    known = Known.of(prepared, pages)
+    coefficients = learned(*examples(prepared, pages, known))
     for row, text in enumerate(prepared.each_text()):
-        scores = [
-            sum(coefficients.get(feature, 0.0) for feature in phrase) for phrase in features(text, pages[row], counts)
-        ]
-        likelihoods = np.exp(np.array(scores) - max(scores, default=0.0))
+        described = features(text, pages[row], known)
+        scores = np.array([sum(coefficients.get(feature, 0.0) for feature in phrase) for phrase in described])
+        likelihoods = np.exp(SHARPNESS * (scores - scores.max(initial=-np.inf)))
         yield np.maximum(likelihoods / likelihoods.sum(), LEAST).round(6).tolist()
 
 
-def features(text: str, parts: Page, counts: Mapping[str, int], own_answer: str = "") -> Described:
-    """What is said of each phrase of a page.
+@dataclass(frozen=True)
+class Known:
+    """What is known of all phrases."""
 
-    counts: how many training questions have an answer; own_answer: that of the page's own question, if that is one.
-    """
+    answered: Counter[str]  # how many training questions a phrase answers
+    pages: Counter[str]  # how many pages it is in
+
+    @classmethod
+    def of(cls, prepared: Prepared, pages: Pages) -> "Known":
+        texts = enumerate(prepared.each_text())
+        found = shared_by([text[start:end] for start, end in pages[row].phrases] for row, text in texts)
+        return cls(Counter(prepared.of_split("train").place), found)
+
+
+def features(text: str, parts: Page, known: Known, own_answer: str = "") -> Described:
+    """What is said of each phrase of a page; own_answer: that of the page's own question, if it is a training one."""
     found = []
     for number, (start, end) in enumerate(parts.phrases):
         before = PIECE.findall(DIGIT.sub("0", text[max(parts.heading, start - NEAR) : start]))[: -BEFORE - 1 : -1]
         after = PIECE.findall(DIGIT.sub("0", text[end : end + NEAR]))[:AFTER]
-        others = counts.get(text[start:end], 0) - (text[start:end] == own_answer)
+        phrase = text[start:end]
+        others = known.answered[phrase] - (phrase == own_answer)
         found.append(
             [f"{place} before: {piece}" for place, piece in enumerate(before)]
             + [f"{place} after: {piece}" for place, piece in enumerate(after)]
             + [f"number {min(number, LAST_NUMBER)}", f"answers others: {others > 0}"]
+            + [f"pages: 2^{known.pages[phrase].bit_length()}", f"kinds before: {' '.join(map(_kind, before[:KINDS]))}"]
         )
     return found
 
 
-def examples(prepared: Prepared, pages: Pages, counts: Mapping[str, int]) -> tuple[list[Described], list[list[bool]]]:
+def examples(prepared: Prepared, pages: Pages, known: Known) -> tuple[list[Described], list[list[bool]]]:
     """Of training questions whose answer is a phrase of the page: the features of its phrases, and which are it."""
     headings: dict[str, int] = {}
     for row, text in enumerate(prepared.each_text()):
@@ -76,7 +92,7 @@ def examples(prepared: Prepared, pages: Pages, counts: Mapping[str, int]) -> tup
         text, parts = prepared.text(row), pages[row]
         is_answer = [text[start:end] == answer for start, end in parts.phrases]
         if any(is_answer):
-            described.append(features(text, parts, counts, answer))
+            described.append(features(text, parts, known, answer))
             right.append(is_answer)
     return described, right
 
@@ -106,3 +122,8 @@ def learned(described: Sequence[Described], right: Sequence[Sequence[bool]]) -> 
     if not described:
         return {}
     return dict(zip(names, minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B").x.tolist(), strict=True))
+
+
+def _kind(piece: str) -> str:
+    """Whether a piece of text is a capitalised word, another, a number or which sign."""
+    return "Aa" if piece[0].isupper() else "a" if piece[0].isalpha() else "0" if piece[0].isdigit() else piece

@@ -8,6 +8,7 @@ from stages.settings.section import Context, Count, Natural, NonNegative, Rate, 
 from stages.system.errors import StudyError
 
 TEXT = "text"  # the source without questions
+ASKING = ("title_cloze", "word_cloze", "training_questions")  # objectives that it cannot have
 
 
 class Data(Section):
@@ -86,6 +87,10 @@ class WordCloze(PhraseCloze):
     in_order: Share
 
 
+class TrainingQuestions(Section):
+    mixture_weight: Share
+
+
 class CausalLM(Section):
     mixture_weight: Share
 
@@ -96,6 +101,7 @@ class Objectives(Section):
     span_corruption: SpanCorruption | None = None
     title_cloze: TitleCloze | None = None
     word_cloze: WordCloze | None = None
+    training_questions: TrainingQuestions | None = None
     causal_lm: CausalLM | None = None
 
     @model_validator(mode="after")
@@ -159,8 +165,10 @@ class Recipe(Section):
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds {self.seeds} name one twice; allowed: distinct numbers")
         for name, objective in self.pretrain.objectives:
-            if objective and self.data.source == TEXT and name in ("title_cloze", "word_cloze"):
-                raise ValueError(f"pretrain.objectives.{name}: a text has no pages with names; remove it")
+            if objective and self.data.source == TEXT and name in ASKING:
+                raise ValueError(
+                    f"pretrain.objectives.{name}: a text has no pages with names, nor questions; remove it"
+                )
             if objective and self.data.source != TEXT and name == "causal_lm":
                 raise ValueError(f"pretrain.objectives.{name}: pages do not go on in one another; remove it")
         return self

@@ -28,7 +28,8 @@ def drawn(
 ) -> tuple[Examples, Prepared]:
     """An example of each of the rows; Vell answers a training question, Ilm one of dev."""
     prepared = Prepared.of(pages, {"train": TRAIN, "dev": DEV, "test": []})
-    chosen = Objectives.model_validate({objective: CLOZES[objective].model_copy(update=settings)})
+    asked = CLOZES[objective].model_copy(update=settings) if objective in CLOZES else {"mixture_weight": 1.0}
+    chosen = Objectives.model_validate({objective: asked})
     return Mixture(prepared, chosen, context).draw(rows, np.random.default_rng(0)), prepared
 
 
@@ -97,6 +98,7 @@ def test_examples_of_every_objective_are_of_the_numbers_that_torch_reads() -> No
         "causal_lm": {"causal_lm": {"mixture_weight": 1.0}},
     }
     prepared = Prepared.of([PAGE], {"train": TRAIN, "dev": DEV, "test": []})
+    kinds |= {"training_questions": {"training_questions": {"mixture_weight": 1.0}}}
     for chosen in kinds.values():
         examples = Mixture(prepared, Objectives.model_validate(chosen), 64).draw(
             np.zeros(4, np.int64), np.random.default_rng(0)
@@ -196,3 +198,11 @@ def test_a_page_without_a_name_has_a_word_in_each_cue_and_one_without_words_give
     assert all(cue.strip() for cue, _ in read_and_said("word_cloze", ["in Vell , Ilm"]))
     assert {*read_and_said("word_cloze", ["1900."])} == {("", "⁇")}
     assert {*read_and_said("word_cloze", ["Oda. 1900."])} == {("Oda", "⁇")}
+
+
+def test_training_questions_are_asked_as_in_finetuning_whichever_documents_are_drawn() -> None:
+    examples, prepared = drawn("training_questions", [PAGE, "Ada. Where?"], np.arange(20) % 2)
+    decode = prepared.vocabulary.decode
+    for inputs, targets in zip(examples.inputs, examples.targets, strict=True):
+        assert decode(inputs) == "Where was Ada born?⁇Vell"
+        assert decode(targets[targets != PAD]) == "⁇Vell⁇"

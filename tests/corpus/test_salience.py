@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from stages.corpus.page import Pages
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.salience import PENALTY, features, learned, phrase_chances
+from stages.corpus.salience import PENALTY, Known, features, learned, phrase_chances
 
 PLACES = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]
 SCHOOLS = ["Tarn", "Nebb", "Pell", "Quor", "Sool", "Womm"]
@@ -72,10 +72,10 @@ def test_phrases_are_alike_where_no_training_answer_stands_in_its_page() -> None
 
 def test_a_pages_own_question_does_not_put_its_answer_on_the_list() -> None:
     text = "Oda. Born in Vell ."
-    (parts,) = [Pages.of([text])[0]]
+    parts, known = Pages.of([text])[0], Known(Counter(["Vell"]), Counter(["Vell"]))
 
     def listed(**own: str) -> list[bool]:
-        return ["answers others: True" in each for each in features(text, parts, Counter(["Vell"]), **own)]
+        return ["answers others: True" in each for each in features(text, parts, known, **own)]
 
     assert listed() == [False, True]  # Born, Vell
     assert listed(own_answer="Vell") == [False, False]
