@@ -59,6 +59,7 @@ def asked(
         correct=answers.correct.to_numpy(int)[:, None],
         memorised=known.pretrained_memorised == 1,
         extracted=known.finetuned_extracted == 1,
+        epochs=recipe.pretrain.epochs,
         pretrain_loss=float(training["loss"]),
         seconds=float(training["seconds"]),
         provenance=read_json(verified(folder / "provenance.json")),

@@ -20,6 +20,7 @@ from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
 
 ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
+LENGTH = ("pretrain.epochs:", "pretrain.schedule.decay_epochs:")  # changes that change only how long is trained
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class Ablated:
     correct: Marks  # (N, 1), a row a held-out question
     memorised: pd.Series  # a row a fact: whether the pretrained weights complete any page form, practised or not
     extracted: pd.Series  # and whether the finetuned ones answer the question
+    epochs: int  # of pretraining: how often each page was read
     pretrain_loss: float
     seconds: float  # of pretraining
     provenance: dict[str, Any]
@@ -44,6 +46,9 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
     ordered = [full, *others]
     rows = [figures(each) for each in ordered]
     data = pd.DataFrame(rows)
+    changed = [set(flat(settings.changes[each.change])) for each in ordered]
+    is_length = [all(key.startswith(LENGTH) for key in keys) for keys in changed]
+    lengths = data[is_length].sort_values("epochs")
     text = fill(
         "ablation.md.jinja",
         recipe=settings.recipe,
@@ -52,12 +57,15 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
         questions=len(full.correct),
         facts=len(full.extracted),
         seed=settings.seed,
-        shortened=flat(settings.shortened),
+        lengths_shown=len(lengths) > 2,
         changes=[(each.change, flat(settings.changes[each.change])) for each in others],
         made=sorted({(short(each.provenance["commit"]), each.provenance["device"]) for each in ordered}),
     )
-    csv = data.round(4).to_csv(index=False, lineterminator="\n")
-    write_page(target, text, {"ablation.svg": svg(draw_ablation(data)), "ablation.csv": csv})
+    files = {"ablation.svg": svg(draw_ablation(data))}
+    files["ablation.csv"] = data.round(4).to_csv(index=False, lineterminator="\n")
+    if len(lengths) > 2:
+        files["exposures.svg"] = svg(draw_exposures(lengths))
+    write_page(target, text, files)
 
 
 def figures(ablated: Ablated) -> dict[str, Any]:
@@ -70,6 +78,7 @@ def figures(ablated: Ablated) -> dict[str, Any]:
         "ci_high": high,
         "memorised": float(ablated.memorised.mean()),
         "extracted_of_memorised": float(ablated.extracted[ablated.memorised].mean()),  # NaN where none is memorised
+        "epochs": ablated.epochs,
         "pretrain_loss": ablated.pretrain_loss,
         "seconds": ablated.seconds,
     }
@@ -109,6 +118,28 @@ def draw_ablation(rows: pd.DataFrame) -> Figure:
     axes.set_xlabel("held-out questions, or facts of the pages (%)")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", zorder=0)
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    return figure
+
+
+def draw_exposures(rows: pd.DataFrame) -> Figure:
+    """Draw the rows of ablation.csv that differ in their epochs alone, the fewest first."""
+    figure = Figure(figsize=(SMALL, 3.6), layout="constrained")
+    axes = figure.subplots()
+    answered, whiskers = (
+        100 * rows.accuracy,
+        [100 * (rows.accuracy - rows.ci_low), 100 * (rows.ci_high - rows.accuracy)],
+    )
+    axes.plot(rows.epochs, 100 * rows.memorised, color=MEMORISED, marker="D", label="memorised facts")
+    label = "answered questions (95 % interval)"
+    axes.errorbar(rows.epochs, answered, yerr=whiskers, color=ANSWERED, marker="o", capsize=2.5, label=label)
+    axes.set_xscale("log")
+    axes.set_xticks(rows.epochs, rows.epochs)
+    axes.minorticks_off()
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("exposures: how often each page was read")
+    axes.set_ylabel("%")
+    axes.grid(zorder=0)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
 

@@ -20,28 +20,24 @@ class Ablation(Section):
     variant: Name
     seed: Seed
     held_out: Count
-    shortened: Changes
     changes: dict[Name, Changes]
 
     def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
-        """The recipe with what all are shortened by and with the change `name`.
+        """The recipe with the change `name`.
 
         Raises ValueError: the result is no valid recipe; the line names the key.
         """
-        content = recipe.model_dump() | {"seeds": [self.seed]}
-        for key, change in (("shortened", self.shortened), (f"changes.{name}", self.changes[name])):
-            for section in change:
-                if section not in CHANGEABLE:
-                    raise ValueError(f"ablation.{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
-            shape = change.get("model")
-            if isinstance(shape, Mapping) and "context" in shape:  # the held-out questions were checked against it
-                raise ValueError(f"ablation.{key}.model.context: not to be changed; remove it")
-            content = merged(content, change)
-            try:
-                recipe = QuestionRecipe.model_validate(content)
-            except ValidationError as error:
-                raise ValueError(fault_of(error, f"ablation.{key}")) from error
-        return recipe
+        change, key = self.changes[name], f"ablation.changes.{name}"
+        for section in change:
+            if section not in CHANGEABLE:
+                raise ValueError(f"{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
+        shape = change.get("model")
+        if isinstance(shape, Mapping) and "context" in shape:  # the held-out questions were checked against it
+            raise ValueError(f"{key}.model.context: not to be changed; remove it")
+        try:
+            return QuestionRecipe.model_validate(merged(recipe.model_dump() | {"seeds": [self.seed]}, change))
+        except ValidationError as error:
+            raise ValueError(fault_of(error, key)) from error
 
 
 def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from stages.reporting.ablation import Ablated, write_ablation
+from stages.reporting.ablation import Ablated, draw_exposures, write_ablation
 from stages.settings import Ablation
 
 QUESTIONS = 400
 
 
-def ablated(change: str, right: int, memorised: int = 300) -> Ablated:
+def ablated(change: str, right: int, memorised: int = 300, epochs: int = 60) -> Ablated:
     """A change that answers the first `right` questions; all questions are facts."""
     order = pd.Series(range(QUESTIONS))
     return Ablated(
@@ -19,6 +19,7 @@ def ablated(change: str, right: int, memorised: int = 300) -> Ablated:
         correct=(np.arange(QUESTIONS) < right).astype(int)[:, None],
         memorised=order < memorised,
         extracted=order < right,
+        epochs=epochs,
         pretrain_loss=0.5,
         seconds=12.0,
         provenance={"commit": "0123456789abcdef", "device": "a <machine>"},
@@ -27,8 +28,7 @@ def ablated(change: str, right: int, memorised: int = 300) -> Ablated:
 
 def test_the_page_has_the_full_recipe_first_then_the_worst_and_escapes_what_it_is_given(tmp_path: Path) -> None:
     changes = {"full": {}, "no_words": {"pretrain": {"objectives": {"word_cloze": None}}}, "adamw": {"a": {"b": 0.9}}}
-    shortened = {"pretrain": {"epochs": 7, "batch_size": 3}}
-    settings = Ablation(recipe="open", variant="rope", seed=3, held_out=QUESTIONS, shortened=shortened, changes=changes)
+    settings = Ablation(recipe="open", variant="rope", seed=3, held_out=QUESTIONS, changes=changes)
     page = tmp_path / "ablation"
     write_ablation(page, settings, [ablated("adamw", 275), ablated("full", 301), ablated("no_words", 180, memorised=0)])
     assert list(pd.read_csv(page / "ablation.csv").change) == ["full", "no_words", "adamw"]
@@ -37,8 +37,23 @@ def test_the_page_has_the_full_recipe_first_then_the_worst_and_escapes_what_it_i
     assert full == "| `full` | 75.25 | – | – | – | 75.00 | 100.00 | 0.500 | 12 |"
     assert worst.endswith("| &lt; 0.001 | yes | 0.00 | – | 0.500 | 12 |")
     assert last.startswith("| `adamw` | 68.75 | -6.50 (")  # with one decimal they would not add up
-    assert "`pretrain.epochs: 7`, `pretrain.batch_size: 3`.\n\n## The changes" in text
+    assert not (page / "exposures.svg").exists()
     assert "- `no_words`: `pretrain.objectives.word_cloze: null`" in text and "- `adamw`: `a.b: 0.9`" in text
     assert "commit 0123456789 on a &lt;machine&gt;." in text
     html = (page / "index.html").read_text(encoding="utf-8")
     assert "<svg" in html and "a &lt;machine&gt;" in html and 'id="answers--' not in html
+
+
+def test_changes_of_the_length_alone_are_drawn_against_the_exposures(tmp_path: Path) -> None:
+    lengths = {f"epochs_{n}": {"pretrain": {"epochs": n, "schedule": {"decay_epochs": n}}} for n in (7, 120)}
+    changes = {"full": {}, "adamw": {"optimizer": {"matrices": "adamw"}}, **lengths}
+    settings = Ablation(recipe="open", variant="rope", seed=3, held_out=QUESTIONS, changes=changes)
+    found = [ablated("full", 300), ablated("adamw", 10)]
+    found += [ablated("epochs_120", 320, epochs=120), ablated("epochs_7", 100, 200, epochs=7)]
+    write_ablation(tmp_path / "page", settings, found)
+    data = pd.read_csv(tmp_path / "page" / "ablation.csv")
+    (axes,) = draw_exposures(data[data.change != "adamw"].sort_values("epochs")).axes
+    assert [line.get_xydata().tolist() for line in axes.lines[:2]] == [
+        [[7, 50.0], [60, 75.0], [120, 75.0]], [[7, 25.0], [60, 75.0], [120, 80.0]],
+    ]  # fmt: skip
+    assert "](exposures.svg)" in (tmp_path / "page" / "report.md").read_text(encoding="utf-8")
