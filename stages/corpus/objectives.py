@@ -25,27 +25,22 @@ class Mixture:
 
     def __init__(self, prepared: Prepared, settings: Objectives, context: int) -> None:
         documents = prepared.documents
-        self.draws: list[Draw] = []
-        weights = []
+        draws: dict[str, Draw] = {}  # by the name of the objective
         if spans := settings.span_corruption:
-            self.draws.append(lambda rows, generator: span_corruption(documents, rows, spans, generator))
-            weights.append(spans.mixture_weight)
+            draws["span_corruption"] = lambda rows, generator: span_corruption(documents, rows, spans, generator)
         if settings.title_cloze or settings.word_cloze:
             pages = Pages.of(prepared.each_text())
             chances = Ragged.gather(phrase_chances(prepared, pages), np.dtype(np.float64))
             if cloze := settings.title_cloze:
-                self.draws.append(TitleClozes(prepared, pages, chances, cloze, context).draw)
-                weights.append(cloze.mixture_weight)
+                draws["title_cloze"] = TitleClozes(prepared, pages, chances, cloze, context).draw
             if words := settings.word_cloze:
-                self.draws.append(WordClozes(prepared, pages, chances, words, context).draw)
-                weights.append(words.mixture_weight)
-        if asked := settings.training_questions:
-            self.draws.append(partial(training_questions, prepared))
-            weights.append(asked.mixture_weight)
-        if causal := settings.causal_lm:
-            self.draws.append(lambda rows, generator: causal_lm(documents, rows, context, generator))
-            weights.append(causal.mixture_weight)
-        self.bounds = np.cumsum(weights)[:-1]
+                draws["word_cloze"] = WordClozes(prepared, pages, chances, words, context).draw
+        if settings.training_questions:
+            draws["training_questions"] = partial(training_questions, prepared)
+        if settings.causal_lm:
+            draws["causal_lm"] = lambda rows, generator: causal_lm(documents, rows, context, generator)
+        self.draws = list(draws.values())
+        self.bounds = np.cumsum([getattr(settings, name).mixture_weight for name in draws])[:-1]
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,)."""

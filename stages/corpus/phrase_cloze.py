@@ -25,8 +25,9 @@ class PhraseClozes(ABC):
         """chances: of each page's phrases; context: the longest sequence a model can read."""
         self.documents = prepared.documents
         self.pages = pages
-        self.chances = chances
-        self.salient = settings.salient
+        alike = np.repeat(1 / np.maximum(1, chances.lengths), chances.lengths)
+        shares = settings.salient * chances.tokens + (1 - settings.salient) * alike
+        self.weights = Ragged(shares, chances.offsets)  # of each page's phrases: how likely each is asked for
         self.context = context
         self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
 
@@ -39,8 +40,3 @@ class PhraseClozes(ABC):
     @abstractmethod
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """The cue and the phrase of an example from a document; a page without a phrase gives its name and nothing."""
-
-    def weights(self, row: int) -> np.ndarray:
-        """How likely each phrase of a page is asked for, (phrases,)."""
-        chances = self.chances[row]
-        return self.salient * chances + (1 - self.salient) / max(1, len(chances))

@@ -49,16 +49,23 @@ def phrase_chances(prepared: Prepared, pages: Pages) -> Iterator[list[float]]:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of all phrases."""
+    """What is known of all pages."""
 
     answered: Counter[str]  # how many training questions a phrase answers
     pages: Counter[str]  # how many pages it is in
+    rows: dict[str, int]  # the first page of each heading
 
     @classmethod
     def of(cls, prepared: Prepared, pages: Pages) -> "Known":
-        texts = enumerate(prepared.each_text())
-        found = shared_by([text[start:end] for start, end in pages[row].phrases] for row, text in texts)
-        return cls(Counter(prepared.of_split("train").place), found)
+        rows: dict[str, int] = {}
+
+        def phrases() -> Iterator[list[str]]:
+            for row, text in enumerate(prepared.each_text()):
+                parts = pages[row]
+                rows.setdefault(text[: parts.heading], row)
+                yield [text[start:end] for start, end in parts.phrases]
+
+        return cls(Counter(prepared.of_split("train").place), shared_by(phrases()), rows)
 
 
 def features(text: str, parts: Page, known: Known, own_answer: str = "") -> Described:
@@ -80,15 +87,12 @@ def features(text: str, parts: Page, known: Known, own_answer: str = "") -> Desc
 
 def examples(prepared: Prepared, pages: Pages, known: Known) -> tuple[list[Described], list[list[bool]]]:
     """Of training questions whose answer is a phrase of the page: the features of its phrases, and which are it."""
-    headings: dict[str, int] = {}
-    for row, text in enumerate(prepared.each_text()):
-        headings.setdefault(text[: pages[row].heading], row)
     asked = prepared.of_split("train")[:MOST_QUESTIONS]
     described, right = [], []
     for name, answer in zip(asked.name, asked.place, strict=True):
-        if name not in headings:
+        if name not in known.rows:
             continue
-        row = headings[name]
+        row = known.rows[name]
         text, parts = prepared.text(row), pages[row]
         is_answer = [text[start:end] == answer for start, end in parts.phrases]
         if any(is_answer):

@@ -39,7 +39,7 @@ class TitleClozes(PhraseClozes):
         name = document[: parts.heading]
         if not parts.phrases:
             return name, document[:0]
-        cumulated = np.cumsum(self.weights(row))
+        cumulated = np.cumsum(self.weights[row])
         start, end = parts.phrases[np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")]
         end = min(end, start + self.context // 2)
         name = name[: self.context - (end - start) - 1]

@@ -69,7 +69,7 @@ class WordClozes(PhraseClozes):
         # the order in which phrases of these weights are drawn one after another: that of exponential waiting times
         # of these rates (Efraimidis & Spirakis 2006). The first is asked for; where a page has no name, the first that
         # has words around it
-        for number in np.argsort(generator.exponential(size=len(parts.phrases)) / self.weights(row)):
+        for number in np.argsort(generator.exponential(size=len(parts.phrases)) / self.weights[row]):
             answer = document[slice(*parts.phrases[number])][: self.context // 2]
             words = [document[slice(*word)] for word in self.words[first + number].tolist()]
             cue = self._cue(words, name, self.context - len(answer) - 1, generator)

@@ -72,7 +72,7 @@ def test_phrases_are_alike_where_no_training_answer_stands_in_its_page() -> None
 
 def test_a_pages_own_question_does_not_put_its_answer_on_the_list() -> None:
     text = "Oda. Born in Vell ."
-    parts, known = Pages.of([text])[0], Known(Counter(["Vell"]), Counter(["Vell"]))
+    parts, known = Pages.of([text])[0], Known(Counter(["Vell"]), Counter(["Vell"]), {})
 
     def listed(**own: str) -> list[bool]:
         return ["answers others: True" in each for each in features(text, parts, known, **own)]
