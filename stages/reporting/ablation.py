@@ -49,6 +49,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
     changed = [set(flat(settings.changes[each.change])) for each in ordered]
     is_length = [all(key.startswith(LENGTH) for key in keys) for keys in changed]
     lengths = data[is_length].sort_values("epochs")
+    lengths_shown = len(lengths) > 2
     text = fill(
         "ablation.md.jinja",
         recipe=settings.recipe,
@@ -57,13 +58,13 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
         questions=len(full.correct),
         facts=len(full.extracted),
         seed=settings.seed,
-        lengths_shown=len(lengths) > 2,
+        lengths_shown=lengths_shown,
         changes=[(each.change, flat(settings.changes[each.change])) for each in others],
         made=sorted({(short(each.provenance["commit"]), each.provenance["device"]) for each in ordered}),
     )
     files = {"ablation.svg": svg(draw_ablation(data))}
     files["ablation.csv"] = data.round(4).to_csv(index=False, lineterminator="\n")
-    if len(lengths) > 2:
+    if lengths_shown:
         files["exposures.svg"] = svg(draw_exposures(lengths))
     write_page(target, text, files)
 
@@ -126,10 +127,8 @@ def draw_exposures(rows: pd.DataFrame) -> Figure:
     """Draw the rows of ablation.csv that differ in their epochs alone, the fewest first."""
     figure = Figure(figsize=(SMALL, 3.6), layout="constrained")
     axes = figure.subplots()
-    answered, whiskers = (
-        100 * rows.accuracy,
-        [100 * (rows.accuracy - rows.ci_low), 100 * (rows.ci_high - rows.accuracy)],
-    )
+    answered = 100 * rows.accuracy
+    whiskers = [answered - 100 * rows.ci_low, 100 * rows.ci_high - answered]
     axes.plot(rows.epochs, 100 * rows.memorised, color=MEMORISED, marker="D", label="memorised facts")
     label = "answered questions (95 % interval)"
     axes.errorbar(rows.epochs, answered, yerr=whiskers, color=ANSWERED, marker="o", capsize=2.5, label=label)

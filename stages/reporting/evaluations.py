@@ -48,6 +48,11 @@ class Run(BaseModel):
     pretrain_seconds: dict[int, FiniteFloat]  # by seed
     provenance: Provenance
 
+    @property
+    def seconds(self) -> list[float]:
+        """How long each pretraining took, in the order of the seeds."""
+        return [taken for _, taken in sorted(self.pretrain_seconds.items())]
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:

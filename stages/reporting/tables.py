@@ -42,7 +42,7 @@ def results_table(results: Sequence[Result]) -> Markdown:
         found, run, facts = result.pretrained, result.evaluation.run, result.evaluation.extraction
         row = [result.variant, f"{found.mean:.1f} ({found.low:.1f} to {found.high:.1f})", f"{result.scratch.mean:.1f}"]
         row += [percent(facts.pretrained_memorised.mean()), percent(facts.finetuned_extracted.mean())]
-        minutes = fmean(run.pretrain_seconds.values()) / 60
+        minutes = fmean(run.seconds) / 60
         rows.append([*row, f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"])
     return table(header, rows, right=header[1:])
 

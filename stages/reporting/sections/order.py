@@ -43,7 +43,7 @@ def figures(results: Sequence[Result]) -> dict[str, np.ndarray]:
     found = {
         "pretraining loss": [result.evaluation.run.pretrain_loss for result in results],
         "parameters": [result.evaluation.run.parameters for result in results],
-        "seconds of pretraining": [np.mean(seconds(result)) for result in results],
+        "seconds of pretraining": [np.mean(result.evaluation.run.seconds) for result in results],
         "memorised, pretrained": [probe.pretrained_memorised.mean() for probe in probes],
         "memorised, finetuned": [probe.finetuned_memorised.mean() for probe in probes],
         "extracted of memorised": [each.finetuned_extracted.mean() for each in memorised],
@@ -52,22 +52,25 @@ def figures(results: Sequence[Result]) -> dict[str, np.ndarray]:
     return {name: np.array(values, dtype=float) for name, values in found.items()}
 
 
-def seconds(result: Result) -> list[float]:
-    """How long each pretraining took, in the order of the seeds."""
-    return [taken for _, taken in sorted(result.evaluation.run.pretrain_seconds.items())]
-
-
 def draw_times(results: Sequence[Result], baseline: float) -> Figure:
     """Draw the dev accuracy of each training against the seconds of its pretraining."""
     columns = min(3, len(results))
     figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
     axes = figure.subplots()
+    styles = looks([result.variant for result in results])
     for result in results:
-        dash, colour = looks([each.variant for each in results])[result.variant]
+        dash, colour = styles[result.variant]
+        times, name = result.evaluation.run.seconds, result.variant
         axes.scatter(
-            seconds(result), result.pretrained.by_seed, s=26, color=colour, marker=MARKERS[dash], label=result.variant,
-            zorder=3, clip_on=False,
-        )  # fmt: skip
+            times,
+            result.pretrained.by_seed,
+            s=26,
+            color=colour,
+            marker=MARKERS[dash],
+            label=name,
+            zorder=3,
+            clip_on=False,
+        )
     axes.axhline(baseline, color=GREY, linestyle="--", linewidth=1.1, zorder=1)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
