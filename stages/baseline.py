@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from stages.corpus.prepared import Prepared, read_table
+from stages.corpus.prepared import Prepared, read_table, write_table
 from stages.settings import load
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
@@ -54,10 +54,13 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = load().question_recipe(arguments.recipe)
     source = Path("data/prepared") / arguments.recipe
-    result = constant_baseline(Prepared.load(source).table, read_table(source / "audit.tsv"), recipe.baseline.place)
+    table = Prepared.load(source).table
+    result = constant_baseline(table, read_table(source / "audit.tsv"), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
+    asked = table[table.split != "train"].rename(columns={"place": "gold"})
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
+        write_table(folder / "questions.tsv", asked[["split", "row", "question", "gold"]])
     print(f"{result['place']}: {result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %")
 
 

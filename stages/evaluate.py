@@ -64,8 +64,7 @@ def main() -> None:
             table = predictions(model, prepared, split, decoding)
             of = {"variant": experiment.variant, "split": split, "seed": facts["seed"]}
             tables.append(table.assign(**of, init=facts["phase"].removeprefix("finetune_")))
-    columns = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
-    answered = pd.concat(tables)[columns]
+    answered = pd.concat(tables)
     trainings = results(pretrained)
     curves = pd.concat(pd.read_csv(path) for each in (pretrained, finetuned) for path in results_in(each, ".csv"))
     seconds = sum(facts["seconds"] for facts in trainings.values())
@@ -79,7 +78,9 @@ def main() -> None:
         "provenance": read_json(verified(pretrained / "provenance.json")),
     }
     with result_folder(Path("data/evaluations") / experiment.recipe_name / experiment.variant) as folder:
-        for name, table in {"predictions.tsv": answered, **probe(experiment, prepared, answered)}.items():
+        # the questions and gold places are the baseline's: fetched data stand nowhere in what a variant leaves behind
+        columns = ["variant", "split", "row", "seed", "init", "predicted", "correct", "probability"]
+        for name, table in {"predictions.tsv": answered[columns], **probe(experiment, prepared, answered)}.items():
             write_table(folder / name, table)
         write_text(folder / "curves.csv", curves.to_csv(index=False, lineterminator="\n"))
         write_json(folder / "run.json", run)

@@ -16,7 +16,6 @@ Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
 class Answers:
     """The N dev answers of each seed after one way of training, in the order of the rows and of the seeds."""
 
-    rows: npt.NDArray[np.int64]  # (N,) 1-based, of the source file
     correct: Marks
     probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
     gold: npt.NDArray[np.str_]  # (N,) the right places
@@ -25,7 +24,7 @@ class Answers:
 def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:
     """Return the answers of `init` (scratch or pretrained) to the dev split.
 
-    Raises StudyError unless every seed answered each of the `questions` dev questions once.
+    Raises StudyError unless every seed answered each of the `questions` dev questions once, and the baseline's.
     """
     table = evaluation.predictions
     rows = table[(table["split"] == "dev") & (table["init"] == init)]
@@ -36,9 +35,10 @@ def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:
             f"predictions.tsv of {evaluation.variant}: {init} does not answer each of the {questions} dev questions "
             f"once per seed; {REMAKE}"
         )
+    if ((read["predicted"] == read["gold"]) != read["correct"]).any():
+        raise StudyError(f"predictions.tsv of {evaluation.variant}: not of the baseline's dev questions; {REMAKE}")
     by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability"])
     return Answers(
-        rows=by_seed.index.to_numpy(),
         correct=by_seed["correct"].to_numpy().astype(np.int64),
         probability=by_seed["probability"].to_numpy(),
         gold=read.drop_duplicates("row").sort_values("row")["gold"].to_numpy(dtype=str),

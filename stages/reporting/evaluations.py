@@ -14,9 +14,8 @@ from stages.system.files import read_json
 
 BASELINE = "baseline"
 INITS = ("scratch", "pretrained")
-PREDICTION_COLUMNS = (
-    "variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability",
-)  # fmt: skip
+QUESTION_COLUMNS = ("split", "row", "question", "gold")  # of the baseline, for all variants
+PREDICTION_COLUMNS = ("variant", "split", "row", "seed", "init", "predicted", "correct", "probability")
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 MEASURES = ("memorised", "extracted")
@@ -59,6 +58,7 @@ class Evaluation:
     """One variant's evaluation: its tables and its run's figures; the last three are those of `probing.probe`.
 
     Every cell of the first two is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
+    The predictions have the baseline's `question` and `gold` beside them.
     """
 
     variant: str
@@ -96,9 +96,12 @@ def read_baseline(folder: Path) -> Baseline:
 
 def read_evaluation(folder: Path) -> Evaluation:
     """Read the evaluation of the variant that `folder` is named after; raises StudyError where it is broken."""
+    asked = read_table(folder.parent / BASELINE / "questions.tsv", QUESTION_COLUMNS, dtype=str)
+    predicted = read_table(folder / "predictions.tsv", PREDICTION_COLUMNS, dtype=str)
+    columns = [*PREDICTION_COLUMNS[:5], *QUESTION_COLUMNS[2:], *PREDICTION_COLUMNS[5:]]
     return Evaluation(
         variant=folder.name,
-        predictions=read_table(folder / "predictions.tsv", PREDICTION_COLUMNS, dtype=str),
+        predictions=predicted.merge(asked, "left", ["split", "row"])[columns],
         curves=read_table(folder / "curves.csv", CURVE_COLUMNS, ",", str),
         run=_read_model(folder / "run.json", Run),
         extraction=read_table(folder / "extraction.tsv", EXTRACTION_COLUMNS),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS, WEIGHTS
+from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS, QUESTION_COLUMNS, WEIGHTS
 from stages.settings import Report
 from stages.system.files import write_json
 from tests.project import with_sums
@@ -54,19 +54,27 @@ def write_variant(
     probes: Mapping[str, pd.DataFrame] | None = None,
     pretrain_loss: float = 0.123456,
 ) -> None:
-    """Write one variant's evaluation; `person` is the form of the names, `provenance` overrides PROVENANCE.
+    """Write one variant's evaluation and the questions; `person` is the form of the names.
 
+    provenance: overrides PROVENANCE.
     probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50; probes: else probe_tables().
     """
     predictions: list[tuple[object, ...]] = []
     for init, seeds in (("scratch", scratch), ("pretrained", pretrained)):
         for seed, marks in enumerate(seeds, start=1):
             for row, mark in enumerate(marks, start=1):
-                gold, question = PLACES[row % len(PLACES)], f"Where was {person.format(row)} born?"
+                gold = PLACES[row % len(PLACES)]
                 likely = probability[seed - 1][row - 1] if probability and init == "pretrained" else "0.50"
                 answer = gold if mark else "Nowhere"
-                predictions.append((variant, "dev", row, seed, init, question, gold, answer, mark, likely))
-            predictions.append((variant, "test", 1, seed, init, "Where was Tam born?", "", "Rome", "", "0.10"))
+                predictions.append((variant, "dev", row, seed, init, answer, mark, likely))
+            predictions.append((variant, "test", 1, seed, init, "Rome", "", "0.10"))
+    questions = [
+        ("dev", row, f"Where was {person.format(row)} born?", PLACES[row % len(PLACES)])
+        for row in range(1, len(pretrained[0]) + 1)
+    ]
+    questions.append(("test", 1, "Where was Tam born?", ""))
+    _write_rows(folder / "baseline" / "questions.tsv", "\t", QUESTION_COLUMNS, questions)
+    with_sums(folder / "baseline")
     _write_rows(folder / variant / "predictions.tsv", "\t", PREDICTION_COLUMNS, predictions)
     curves = [
         (variant, seed, phase, step, 20 * step / curve_rows, (3.0 + 0.1 * seed) / (1 + step / 10), 0.006)

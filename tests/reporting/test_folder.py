@@ -42,8 +42,11 @@ def test_the_folder_holds_every_variant_sorted_by_name(evaluations: Path) -> Non
     target = evaluations.parent / "report"
     first = {path.name: path.read_bytes() for path in target.iterdir()}
     assert first.keys() == FILES
-    sources = [(evaluations / name / "predictions.tsv").read_bytes() for name in ("rope", "vanilla")]
-    assert (target / "predictions.tsv").read_bytes() == sources[0] + sources[1].split(b"\n", 1)[1]
+    header, *answers = (target / "predictions.tsv").read_text().splitlines()
+    assert header == "variant\tsplit\trow\tseed\tinit\tquestion\tgold\tpredicted\tcorrect\tprobability"
+    assert [line.split("\t")[0] for line in answers] == ["rope"] * 44 + ["vanilla"] * 44
+    assert answers[0] == "rope\tdev\t1\t1\tscratch\tWhere was Person 1 born?\tBergen\tNowhere\t0\t0.50"
+    assert answers[43] == "rope\ttest\t1\t2\tpretrained\tWhere was Tam born?\t\tRome\t\t0.10"
     rows = (target / "accuracy.csv").read_text().splitlines()
     assert rows[:2] == ["model,variant,init,accuracy", '"rope, scratch",rope,scratch,5.0'] and len(rows) == 5
     written(evaluations, *BOTH)

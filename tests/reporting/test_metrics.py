@@ -10,6 +10,7 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.headline import headline
 from stages.reporting.metrics import Result, study_metrics, summarise
 from stages.system.errors import StudyError
+from tests.project import with_sums
 from tests.reporting.example import Correct, write_variant
 
 KEYS = [
@@ -57,3 +58,12 @@ def test_incomplete_answers_are_refused(tmp_path: Path) -> None:
     evaluation = read_evaluation(tmp_path / "rope")
     with pytest.raises(StudyError, match=r"rope: pretrained does not answer each of the 10 dev questions"):
         dev_answers(evaluation, "pretrained", 10)
+
+
+def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
+    write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF))
+    questions = tmp_path / "baseline/questions.tsv"
+    questions.write_text(questions.read_text().replace("Bergen", "Milan"))
+    with_sums(questions.parent)
+    with pytest.raises(StudyError, match=r"rope: not of the baseline's dev questions"):
+        dev_answers(read_evaluation(tmp_path / "rope"), "pretrained", 10)

@@ -4,13 +4,10 @@ import io
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.comparisons import comparisons, comparisons_csv, comparisons_table
-from stages.system.errors import StudyError
-from tests.project import with_sums
 from tests.reporting.example import PLACES, write_variant
 
 
@@ -42,13 +39,3 @@ def test_a_long_table_keeps_scratch_the_constant_and_the_best(tmp_path: Path) ->
     compared = comparisons(several, "London")
     assert len(compared) == 2 * 14 + 14 * 13 // 2
     assert len(comparisons_table(compared, several).splitlines()) == 2 + 2 * 14 + 13
-
-
-def test_other_questions_are_refused(tmp_path: Path) -> None:
-    both = results(tmp_path, {"rope": 4, "vanilla": 4})
-    path = tmp_path / "vanilla" / "predictions.tsv"
-    path.write_text(path.read_text().replace("Genoa", "Milan"))
-    with_sums(path.parent)
-    both[1] = summarise(read_evaluation(tmp_path / "vanilla"), 50)
-    with pytest.raises(StudyError, match="rope and vanilla answered different dev questions"):
-        comparisons(both, "London")
