@@ -22,6 +22,9 @@ MEASURES = ("memorised", "extracted")
 EXTRACTION_COLUMNS = ("seed", "row", *(f"{weights}_{measure}" for weights in WEIGHTS for measure in MEASURES))
 OFFSET_COLUMNS = ("seed", "row", "offset", *WEIGHTS)
 ORIGIN_COLUMNS = ("asked", "init", "seed", "row", "origin")
+NEIGHBOUR_COLUMNS = ("seed", "row", "letters", "state", "chance")
+DECODINGS = ("greedy", "beam", "draw")
+DECODING_COLUMNS = ("seed", "row", *DECODINGS, *(f"{each}_probability" for each in DECODINGS))
 CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -55,7 +58,7 @@ class Run(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One variant's evaluation: its tables and its run's figures; the last three are those of `probing.probe`.
+    """One variant's evaluation: its tables and its run's figures; the last five are those of `probing.probe`.
 
     Every cell of the first two is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
     The predictions have the baseline's `question` and `gold` beside them.
@@ -68,6 +71,8 @@ class Evaluation:
     extraction: pd.DataFrame
     prefix_offset: pd.DataFrame
     origins: pd.DataFrame
+    neighbours: pd.DataFrame
+    decodings: pd.DataFrame
 
     @property
     def forms(self) -> list[str]:
@@ -107,6 +112,8 @@ def read_evaluation(folder: Path) -> Evaluation:
         extraction=read_table(folder / "extraction.tsv", EXTRACTION_COLUMNS),
         prefix_offset=read_table(folder / "prefix_offset.tsv", OFFSET_COLUMNS),
         origins=read_table(folder / "origins.tsv", ORIGIN_COLUMNS),
+        neighbours=read_table(folder / "neighbours.tsv", NEIGHBOUR_COLUMNS),
+        decodings=read_table(folder / "decodings.tsv", DECODING_COLUMNS),
     )
 
 

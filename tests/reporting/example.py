@@ -106,7 +106,10 @@ def probe_tables(
     marks |= {"pretrained_extracted": extracted & (row % 2 > 0), "finetuned_extracted": extracted}
     moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
     origins = [(*asked, number, each) for asked, found in ORIGINS.items() for number, each in enumerate(found, 1)]
+    drawn = {"greedy": 1, "beam": row > 4, "draw": row > 10}  # of 40 questions
     tables = {
+        "neighbours.tsv": pd.DataFrame({"row": [1, 2], "letters": [0.5, 1], "state": [1, 1], "chance": 0.05}),
+        "decodings.tsv": pd.DataFrame({"row": row, **drawn, **{f"{name}_probability": 0.8 for name in drawn}}),
         "extraction.tsv": pd.DataFrame(marks),
         "prefix_offset.tsv": pd.DataFrame(moved, columns=["row", "offset", *WEIGHTS]),
         "origins.tsv": pd.DataFrame(origins, columns=["asked", "init", "row", "origin"]),

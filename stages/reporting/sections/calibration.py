@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
+from stages.reporting.evaluations import DECODINGS
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
 from stages.reporting.style import GREY, SMALL, looks, svg
@@ -21,7 +22,8 @@ Array = npt.NDArray[np.float64]
 
 def calibration_part(results: Sequence[Result]) -> Part:
     """The section made from the pretrained answers of `results`, best first."""
-    text = fill("calibration.md.jinja", table=calibration_table(results), bins=BINS, fewest=FEWEST)
+    tables = {"table": calibration_table(results), "decodings_table": decodings_table(results)}
+    text = fill("calibration.md.jinja", bins=BINS, fewest=FEWEST, **tables)
     return Part(text, {"calibration.svg": svg(draw_calibration(results))})
 
 
@@ -44,6 +46,18 @@ def calibration_table(results: Sequence[Result]) -> Markdown:
         percent = (result.pretrained.mean, 100 * probability.mean(), 100 * calibration_error(probability, correct))
         brier = (brier_score(probability, correct), brier_score(alone, correct))
         rows.append((result.variant, *(f"{each:.1f}" for each in percent), *(f"{each:.3f}" for each in brier)))
+    return table(header, rows, right=header[1:])
+
+
+def decodings_table(results: Sequence[Result]) -> Markdown:
+    """Return the table of accuracy and expected calibration error of each way to decode, by variant."""
+    header = ("variant", *(f"{name}, {what}" for what in ("%", "error") for name in DECODINGS))
+    rows = []
+    for result in results:
+        found = result.evaluation.decodings
+        errors = [calibration_error(*found[[f"{name}_probability", name]].to_numpy(float).T) for name in DECODINGS]
+        shares = [*found[list(DECODINGS)].mean(), *errors]
+        rows.append((result.variant, *(f"{100 * each:.1f}" for each in shares)))
     return table(header, rows, right=header[1:])
 
 

@@ -25,7 +25,8 @@ ROWS = {
 def failures_part(probes: Sequence[Evaluation]) -> Part:
     """The section, which holds shares only, no question, name or place."""
     unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
-    return Part(fill("failures.md.jinja", origins_table=origins_table(probes), unseen=unseen))
+    tables = {"origins_table": origins_table(probes), "neighbours_table": neighbours_table(probes)}
+    return Part(fill("failures.md.jinja", unseen=unseen, **tables))
 
 
 def origins_table(probes: Sequence[Evaluation]) -> Markdown:
@@ -42,3 +43,13 @@ def origins_table(probes: Sequence[Evaluation]) -> Markdown:
                 middle, low, high = map(percent, share(marked, "hallucination", probe.variant).values())
                 rows.append((probe.variant, label, *cells, f"{middle} ({low} to {high})"))
     return table(header, rows, right=header[2:])
+
+
+def neighbours_table(probes: Sequence[Evaluation]) -> Markdown:
+    """A row for each variant: of its wrong answers, how many, and the shares that are a neighbour's, in percent."""
+    header = ("variant", "wrong answers", "nearest name's, %", "nearest state's, %", "any name's, %")
+    rows = []
+    for probe in probes:
+        shares = probe.neighbours[["letters", "state", "chance"]].mean()
+        rows.append((probe.variant, f"{len(probe.neighbours):,}", *map(percent, shares)))
+    return table(header, rows, right=header[1:])

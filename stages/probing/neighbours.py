@@ -1,0 +1,63 @@
+"""Whether a wrong answer is the nearest name's: that of the training question whose name or state is most like."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import prompt
+from stages.corpus.ragged import Ragged
+from stages.model.gpt import GPT
+from stages.model.packing import Packing
+
+
+def neighbours(model: GPT, prepared: Prepared, predicted: pd.Series) -> pd.DataFrame:
+    """A row for each wrong answer to dev: row, letters, state, chance.
+
+    predicted: the answers by the row of the question. letters: the share, among the training questions with the least
+    edit distance between the names, of those with this answer; state: the same of the largest cosine between what the
+    head reads after the questions; chance: the same of all training questions.
+    """
+    train, dev = prepared.of_split("train"), prepared.of_split("dev")
+    said = dev.row.map(predicted)
+    wrong = np.flatnonzero(said != dev.place)
+    alike = _states(model, prepared.questions["dev"]) @ _states(model, prepared.questions["train"]).T  # (dev, train)
+    rows = []
+    for number in wrong.tolist():
+        same = (train.place == said[number]).to_numpy()
+        distance = edit_distances(dev.name[number], train.name.tolist())
+        nearest = distance == distance.min(), np.asarray(alike[number] == alike[number].max())
+        rows.append((dev.row[number], *(round(float(same[near].mean()), 4) for near in nearest), round(same.mean(), 4)))
+    return pd.DataFrame(rows, columns=["row", "letters", "state", "chance"])
+
+
+def edit_distances(name: str, others: list[str]) -> npt.NDArray[np.int64]:
+    """How many characters to insert, delete or replace between a name and each other one (N,) (Levenshtein 1966)."""
+    lengths = np.array([len(other) for other in others])
+    letters = np.zeros((lengths.max(), len(others)), dtype=np.int64)  # 0 after an end
+    for number, other in enumerate(others):
+        letters[: len(other), number] = [ord(letter) for letter in other]
+    above = np.repeat(np.arange(len(letters) + 1)[:, None], len(others), axis=1)  # of nothing to each beginning
+    for letter in name:
+        row = [above[0] + 1]
+        for column, kept in enumerate(letters != ord(letter)):
+            row.append(np.minimum(np.minimum(above[column + 1], row[-1]) + 1, above[column] + kept))
+        above = np.stack(row)
+    return above[lengths, np.arange(len(others))]
+
+
+@torch.inference_mode()
+def _states(model: GPT, questions: Ragged) -> Tensor:
+    """What the head reads after each question's ⁇, of length one: (N, C)."""
+    device, lengths = model.head.weight.device, questions.lengths
+    found = torch.empty(len(questions), model.head.in_features)
+    for length in np.unique(lengths):
+        rows = np.flatnonzero(lengths == length)
+        tokens = torch.from_numpy(np.stack([prompt(questions[row]) for row in rows.tolist()])).to(device)
+        last = torch.arange(length, tokens.numel(), length + 1, device=device)
+        hidden = model.eval().hidden(tokens.flatten(), Packing.full(tokens.shape), loss_indices=last)
+        found[torch.from_numpy(rows)] = hidden.float().cpu()
+    return normalize(found, dim=-1)
