@@ -1,4 +1,4 @@
-"""Ask a finetuned model where somebody was born: `python -m stages.ask "Where was Elizabeth Jones born?"`.
+"""Ask a finetuned model a question: `python -m stages.ask "Where was Elizabeth Jones born?"`.
 
 Without a question it asks for questions, one a line, until Ctrl-D.
 """
@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Iterator
 
-from stages.asking.answers import WIDTH, Reply, ask
+from stages.asking.answers import WIDTH, Reply, ask, usual
 from stages.asking.options import add_decoding, add_model, check_hypotheses, decoding
 from stages.asking.trained import chosen_variant, load_trained
 from stages.experiment.experiment import Experiment
@@ -21,7 +21,7 @@ from stages.system.terminal import harmless
 def main() -> None:
     """Answer a question, or one after another, with the likeliest places or with drawn ones."""
     parser = Parser(prog="python -m stages.ask", description=__doc__)
-    parser.add_argument("question", nargs="?", help="`Where was NAME born?`; by default they are read from the input")
+    parser.add_argument("question", nargs="?", help="as in training; by default they are read from the input")
     add_model(parser)
     parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")
     add_decoding(
@@ -43,7 +43,7 @@ def main() -> None:
     if given.question is not None:
         show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)
         return
-    for question in questions():
+    for question in questions(usual(prepared)):
         try:
             show(ask(model, prepared, question, given.top, max_characters, by), origin, given.json)
         except StudyError as error:  # the next question may be a better one
@@ -66,14 +66,14 @@ def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
         print(f"note: {note}", file=sys.stderr, flush=True)
 
 
-def questions() -> Iterator[str]:
+def questions(form: str) -> Iterator[str]:
     """The input's lines that are not blank, up to its end (Ctrl-D)."""
     if sys.stdin is None:  # closed
         return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdin.isatty():
-        print("Ask: Where was NAME born? One question a line, Ctrl-D ends.", file=sys.stderr, flush=True)
+        print(f"Ask: {harmless(form)} One question a line, Ctrl-D ends.", file=sys.stderr, flush=True)
     yield from (line for line in sys.stdin if line.strip())
 
 

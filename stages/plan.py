@@ -3,6 +3,7 @@
 import time
 from itertools import pairwise
 from math import ceil
+from pathlib import Path
 from statistics import median
 
 import torch
@@ -15,6 +16,7 @@ from stages.finetune import finetuning
 from stages.pretrain import pretraining
 from stages.settings import Settings, load
 from stages.settings.sources import People
+from stages.sources.own import read_own
 from stages.sources.world.generation import generate
 from stages.system.errors import command
 from stages.training.cuda_graph import trainer_for
@@ -72,6 +74,8 @@ def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
 def invented(experiment: Experiment, settings: Settings) -> Prepared:
     """Data in the place of the recipe's, which may not be here yet: a generated world with as many people."""
     people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
+    if experiment.recipe.data.source == "own":
+        return Prepared.of(*read_own(Path(settings.sources.own.folder), experiment.recipe.model.context))
     world = generate(settings.sources.synthetic.model_copy(update={"people": people}))
     splits = {"train": world.train, "dev": world.dev, "test": world.test}
     questions = {

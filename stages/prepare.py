@@ -7,6 +7,7 @@ from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
+from stages.sources.own import read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
@@ -48,6 +49,8 @@ def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
     raw, context = Path("data/raw") / recipe.data.source, recipe.model.context
     if not isinstance(recipe, QuestionRecipe):
         return cut(read_text(raw / TEXT_FILE), context), {split: [] for split in SPLITS}
+    if recipe.data.source == "own":
+        return read_own(raw, context)
     questions = {}
     for split, name in QUESTION_FILES.items():
         # nine people of the assignment's training file are asked about twice with two places (a city and

@@ -10,7 +10,6 @@ from safetensors.torch import save
 from stages.corpus.prepared import Prepared, read_table, write_table
 from stages.experiment.experiment import Experiment
 from stages.probing.forms import PAGE_FORMS
-from stages.probing.prefix_offset import OFFSETS
 from stages.probing.probe import probe
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.sections.extraction import extraction_part
@@ -84,7 +83,7 @@ def test_what_is_memorised_extracted_and_answered_is_found(folder: Path) -> None
     assert not known[[f"finetuned_{form}" for form in forms]].to_numpy().any() and "pretrained_words" not in known
     assert known.finetuned_extracted.tolist() == [1, 1, 1, 0, 0, 0, 0, 0] * 2  # as the evaluation has it
     moved = made["prefix_offset.tsv"]
-    assert moved.groupby(["seed", "offset"])["row"].apply(list).tolist() == [list(range(1, 9))] * 2 * len(OFFSETS)
+    assert moved.groupby(["seed", "offset"])["row"].apply(list).tolist() == [list(range(1, 9))] * 2 * 3  # offsets
     origins = made["origins.tsv"]
     asked = origins[origins.asked == "dev"]
     assert asked.groupby(["init", "seed"]).size().to_dict() == {

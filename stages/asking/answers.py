@@ -8,7 +8,7 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.inference.decoding import Pick
 from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
-from stages.sources.reading import QUESTION
+from stages.sources.forms import question_forms
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
@@ -36,7 +36,7 @@ def ask(
     vocabulary = prepared.vocabulary
     tokens = prompt(vocabulary.encode(question))
     if len(tokens) == 1:
-        raise StudyError(f"{quoted(question)} has no character that the corpus has; ask: Where was NAME born?")
+        raise StudyError(f"{quoted(question)} has no character that the corpus has; ask: {usual(prepared)}")
     if len(tokens) > model.context:
         raise StudyError(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
@@ -52,15 +52,20 @@ def ask(
 
 def _notes(prepared: Prepared, question: str) -> list[str]:
     notes = []
-    form = QUESTION.fullmatch(question)
-    if form is None:
-        notes.append("the model was finetuned on questions of the form `Where was NAME born?` only")
-    elif not _has_page(prepared, form[1]):
-        notes.append(f"no page of the corpus is about {quoted(form[1])}: the model can but guess")
+    name = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
+    if name is None:
+        notes.append(f"the model was finetuned on questions of the form `{usual(prepared)}` only")
+    elif not _has_page(prepared, name):
+        notes.append(f"no page of the corpus is about {quoted(name)}: the model can but guess")
     # the model was finetuned on what all questions share: only the name may have characters that it lacks
-    if note := lacking(prepared.vocabulary, form[1] if form else question):
+    if note := lacking(prepared.vocabulary, name or question):
         notes.append(note)
     return notes
+
+
+def usual(prepared: Prepared) -> str:
+    """The form of most training questions, with NAME for the name."""
+    return question_forms(prepared)[0].about("NAME")
 
 
 def lacking(vocabulary: Vocabulary, text: str) -> str:

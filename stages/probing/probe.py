@@ -13,6 +13,7 @@ from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin
 from stages.probing.prefix_offset import matches_by_offset, with_room
 from stages.probing.unseen import answers_about, unseen_names
+from stages.sources.forms import question_forms
 
 
 def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -39,7 +40,8 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     asked = prepared.of_split("dev")
     own = {row: pages.get(name, []) for row, name in zip(asked.row, asked.name, strict=True)}
     read = "\n".join([corpus, *prepared.table.question])
-    names = unseen_names(prepared.vocabulary, read, context)
+    form, *_ = question_forms(prepared)
+    names = unseen_names(prepared.vocabulary, read, form, context)
     extracted, offsets, origins = [], [], [dev_origins(predictions, own, places, corpus)]
     near, decoded = [], []
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
@@ -54,7 +56,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         decoded.append(by_decoding(models["finetuned"], prepared, recipe.generation.max_characters).assign(seed=seed))
         extracted.append(extraction(models, prepared.vocabulary, facts, prompts, right).assign(seed=seed))
         offsets.append(matches_by_offset(models, prepared.vocabulary, moved).assign(seed=seed))
-        said = answers_about(models["finetuned"], prepared.vocabulary, names, recipe.generation)
+        said = answers_about(models["finetuned"], prepared.vocabulary, names, form, recipe.generation)
         found = [origin(each, None, (), places, corpus) for each in said]
         unseen = pd.DataFrame({"row": range(1, len(said) + 1), "origin": found})
         origins.append(unseen.assign(asked="unseen", init="pretrained", seed=seed))

@@ -24,7 +24,7 @@ def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int =
         told = f"a step of a full batch needs about {needed / GIB:,.0f} GiB, this machine has {has / GIB:,.0f}"
         raise StudyError(f"{key}: {told}; lower {sizes}")
     people = dict(settings.sources.synthetic.people).values()
-    documents = sum(people) if recipe.data.source == "synthetic" else CORPUS
+    documents = {"synthetic": sum(people), "own": 1}.get(recipe.data.source, CORPUS)  # one at least
     if (least := seconds(recipe, documents)) > LONGEST:
         years = least / LONGEST
         raise StudyError(f"{key}: a seed takes {years:,.0f} years or more on any machine; lower epochs or {sizes}")

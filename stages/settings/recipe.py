@@ -12,7 +12,7 @@ ASKING = ("title_cloze", "word_cloze", "training_questions")  # objectives that 
 
 
 class Data(Section):
-    source: Literal["cs224n", "synthetic", "text"]
+    source: Literal["cs224n", "synthetic", "text", "own"]
 
 
 class QuestionData(Data):
@@ -20,7 +20,7 @@ class QuestionData(Data):
 
 
 class Baseline(Section):
-    place: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
+    place: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")] | None
 
 
 class Model(Section):

@@ -41,6 +41,10 @@ class Synthetic(Section):
     missing: Share
 
 
+class Own(Section):
+    folder: Annotated[str, Field(min_length=1)]
+
+
 class Text(Section):
     path: Annotated[str, Field(min_length=1)]
 
@@ -49,3 +53,4 @@ class Sources(Section):
     cs224n: Fetched
     synthetic: Synthetic
     text: Text
+    own: Own

@@ -1,7 +1,8 @@
 """Documents, questions and plain texts from files, with every fault told as one line `path:line: …`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from stages.corpus.questions import Question
@@ -10,9 +11,20 @@ from stages.system.errors import StudyError
 from stages.system.files import read_input
 from stages.system.terminal import harmless, quoted
 
-QUESTION = re.compile(r"Where was (\S|\S.*\S) born\?")
 MOST_BYTES = 1_000_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a source's questions are: in words, and whom each asks about; None for what is no question."""
+
+    words: str
+    name: Callable[[str], str | None]
+
+
+BIRTHS = Asked("`Where was NAME born?`", lambda question: (form := BIRTH.fullmatch(question)) and form[1])
 
 
 def read_documents(path: Path) -> list[str]:
@@ -46,56 +58,55 @@ def cut(text: str, length: int) -> list[str]:
     return [text[start : start + length] for start in range(0, len(text), length)]
 
 
-def read_questions(path: Path, *, labelled: bool, context: int, one_place: bool = False) -> list[Question]:
-    """Read questions `Where was NAME born?`, each followed by a tab and the place where `labelled`.
+def read_questions(
+    path: Path, *, labelled: bool, context: int, one_place: bool = False, asked: Asked = BIRTHS
+) -> list[Question]:
+    """Read questions, each followed by a tab and the place where `labelled`.
 
     In: a file as for `read_documents`; `context`, the number of characters the model sees. A labelled
     `question⁇place⁇` has to fit in context + 1 characters (the last one is only ever predicted), a
-    question without an answer has to leave room for a place of one character. `one_place` refuses a name
-    that is asked twice with two different places; the training file of CS224N holds nine such names (a city
-    and its country, two namesakes).
+    question without an answer has to leave room for a place of one character. `one_place` refuses a question
+    that is asked twice with two different places; the training file of CS224N holds nine such (a city and its
+    country, two namesakes).
     Out: the questions in the file's order, without the spaces around question and place.
     Raises StudyError: no such file, not UTF-8, a reserved character, a missing or extra tab, an empty
     question or place, another form of question, one too long, two places (see above), no question at all.
     """
+    wanted = asked.words + (", a tab and the answer" if labelled else "")
     questions: list[Question] = []
     first: dict[str, Question] = {}
     for row, line in _lines(path):
         if not line.strip():
             continue
         try:
-            question = _question(row, line, labelled, context)
+            question = _question(row, line, labelled, context, asked)
         except ValueError as fault:
-            raise _fault(path, row, str(fault), f"write {_form(labelled)}") from None
-        earlier = first.setdefault(question.name, question)
+            raise _fault(path, row, str(fault), f"write {wanted}") from None
+        earlier = first.setdefault(question.question, question)
         if one_place and earlier.place != question.place:
-            what = f"{quoted(question.name)} is born in {quoted(question.place or '')} here and in "
+            what = f"the answer to {quoted(question.question)} is {quoted(question.place or '')} here and "
             raise _fault(path, row, f"{what}{quoted(earlier.place or '')} in line {earlier.row}", "keep one of the two")
         questions.append(question)
     if not questions:
-        raise _fault(path, 1, "the file holds no question", f"write {_form(labelled)}, one a line")
+        raise _fault(path, 1, "the file holds no question", f"write {wanted}, one a line")
     return questions
 
 
-def _question(row: int, line: str, labelled: bool, context: int) -> Question:
+def _question(row: int, line: str, labelled: bool, context: int, asked: Asked) -> Question:
     """The question of a line; ValueError: what is wrong with it."""
     question, *places = (field.strip() for field in line.split("\t"))
     if len(places) != labelled:
         raise ValueError(f"tabs found: {len(places)}, wanted: {int(labelled)}")
-    form = QUESTION.fullmatch(question)
-    if form is None:
+    name = asked.name(question)
+    if not name:
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
     if "" in places:
-        raise ValueError(f"no place follows {quoted(question)}")
+        raise ValueError(f"no answer follows {quoted(question)}")
     length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK)
     if length > context + 1:
-        what = f"{quoted(question)} takes {length} characters with place and marks, {context + 1} fit"
-        raise ValueError(f"{what}: shorten it or raise the context")
-    return Question(row, question, form[1], places[0] if labelled else None)
-
-
-def _form(labelled: bool) -> str:
-    return "`Where was NAME born?`" + (", a tab and the place" if labelled else "")
+        what = f"{quoted(question)} takes {length} characters with answer and marks, {context + 1} fit"
+        raise ValueError(f"{what}: shorten it or raise `model.context` of the recipe")
+    return Question(row, question, name, places[0] if labelled else None)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

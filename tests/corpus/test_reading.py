@@ -51,7 +51,7 @@ def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(
     assert len(one_place(write(tmp_path, f"{ODA}\tVell\n{ODA}\tVell \n"))) == 2
     path = write(tmp_path, f"{ODA}\tVell\n{TAM}\tIlm\n\n{ODA}\tUrr\n")
     assert [each.place for each in LABELLED(path)] == ["Vell", "Ilm", "Urr"]
-    assert fault(path, one_place).startswith(":4: 'Oda Quill' is born in 'Urr' here and in 'Vell' in line 1")
+    assert fault(path, one_place).startswith(f":4: the answer to '{ODA}' is 'Urr' here and 'Vell' in line 1")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(
         (ODA, LABELLED, "tabs found: 0, wanted: 1"),
         (f"{ODA}\tVell", UNLABELLED, "tabs found: 1, wanted: 0"),
         ("\tVell", LABELLED, "the question is empty"),
-        (f"{ODA}\t ", LABELLED, "no place"),
+        (f"{ODA}\t ", LABELLED, "no answer"),
         ("Where was   born?", UNLABELLED, "not a known question"),
         (f"Where is \x1b[31m\u202e{'x' * 5000}\tVell", LABELLED, "\\x1b[31m\\u202e"),
         (f"{ODA}\tVe□ll", LABELLED, "the reserved character □ (U+25A1)"),

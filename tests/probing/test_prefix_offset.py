@@ -3,10 +3,11 @@
 from stages.probing.exact_match import exact_matches
 from stages.probing.facts import Fact
 from stages.probing.forms import continuation, question
-from stages.probing.prefix_offset import OFFSETS, matches_by_offset, offset_prompt, with_room
+from stages.probing.prefix_offset import matches_by_offset, offset_prompt, offsets, with_room
 from tests.probing.toy import learned, toy_facts, toy_prepared
 from tests.tiny import MODEL, loud, tiny_model
 
+OFFSETS = (0, 1, 10)  # "Where was " has ten characters
 PAGE = "Ada. Ada was born in Ulm, Peru."
 FACT = Fact(1, "Where was Ada born?", "Ada", PAGE, "Ulm", PAGE.index("Ulm"))
 FACTS = toy_facts()
@@ -23,6 +24,7 @@ def test_the_last_characters_of_a_questions_opening_stand_before_the_page() -> N
 
 
 def test_facts_are_those_that_are_read_whole_at_every_offset() -> None:
+    assert tuple(offsets([FACT])) == OFFSETS
     fits = len(offset_prompt(FACT, OFFSETS[-1]).text + FACT.place) - 1  # a model reads all but the last character
     assert with_room([FACT], fits) == [FACT]
     assert with_room([FACT], fits - 1) == []

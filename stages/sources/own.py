@@ -1,0 +1,58 @@
+"""Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import pandas as pd
+
+from stages.corpus.page import page
+from stages.corpus.questions import Question
+from stages.sources.reading import Asked, read_documents, read_questions
+
+PAGES = "pages.txt"
+FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # the last one may be missing
+SHOWN = 3  # places of a fault
+NOTES: dict[str, Callable[[pd.DataFrame], pd.Series]] = {
+    "names no page: nothing that was read tells the answer": lambda known: known.has_page == 0,
+    "has an answer that its page does not have": lambda known: known.has_page > known.in_page,
+    "has characters that no page has: the model reads it without them": lambda known: known.unknown > 0,
+}
+
+
+def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
+    """The pages of a folder, and its questions by split; a question's name is the longest title in it.
+
+    Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
+    """
+    documents = read_documents(folder / PAGES)
+    asked = about({document[: page(document).heading] for document in documents} - {""})
+    questions = {
+        split: read_questions(folder / name, labelled=split != "test", context=context, one_place=True, asked=asked)
+        for split, name in FILES.items()
+        if split != "test" or (folder / name).exists()
+    }
+    return documents, {"test": [], **questions}
+
+
+def about(titles: Collection[str]) -> Asked:
+    """Questions about these pages; one that names none of them is about itself."""
+    longest_first = sorted(titles, key=len, reverse=True)
+    return Asked(
+        "a question that names a page", lambda question: next((t for t in longest_first if t in question), question)
+    )
+
+
+def notes(folder: Path, known: pd.DataFrame) -> list[str]:
+    """A line for each kind of question that cannot be answered well: how many, and where the first ones stand.
+
+    known: the audit's table.
+    """
+    known = known[known.split != "test"]
+    told = []
+    for what, concerns in NOTES.items():
+        found = known[concerns(known)]
+        places = [f"{folder / FILES[split]}:{row}" for split, row in zip(found.split, found.row, strict=True)]
+        if places:
+            more = ", …" if len(places) > SHOWN else ""
+            told.append(f"{len(places)} of {len(known)} questions: each {what} ({', '.join(places[:SHOWN])}{more})")
+    return told

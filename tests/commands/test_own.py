@@ -1,0 +1,112 @@
+"""Pages and questions of one's own: another relation, another script, and what is said of faults."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stages import ask, own, prepare
+from stages.corpus.prepared import Prepared, read_table
+from stages.sources.forms import Form, question_forms
+from tests.commands.talking import RUN, Run, error
+from tests.project import copy_stages, environment, write_params
+
+STUDIED = {
+    "Άννα Βέλλη": "Νομικά", "Πέτρος Ήλης": "Ιατρική", "Ζωή Ράμμα": "Φυσική", "Νίκος Θώμης": "Νομικά",
+    "Όλγα Σέρρα": "Χημεία", "Ίων Κάλλας": "Νομικά", "Λία Ντόβα": "Μουσική", "Μάρω Φίλη": "Ιστορία",
+}  # fmt: skip
+PAGES = "".join(f"{name}. Τι σπούδασε; Ήταν {what}, λένε.\n" for name, what in STUDIED.items())
+ASKED = [f"Τι σπούδασε {name};\t{what}\n" for name, what in STUDIED.items()]
+FILES = {"pages.txt": PAGES, "train.tsv": "".join(ASKED[:6]), "dev.tsv": "".join(ASKED[6:])}
+STAGES = [f"stages.{each} --recipe own" for each in ("prepare", "baseline")]
+STAGES += [f"stages.{each} --recipe own --variant vanilla" for each in ("pretrain", "finetune", "evaluate")]
+
+
+def tiny(content: dict[str, Any]) -> None:
+    """A training of seconds."""
+    content["compute"] |= {"device": "cpu", "precision": "float32"}
+    content["sources"]["own"]["folder"] = "mine"
+    recipe = content["recipes"]["own"]
+    recipe["seeds"] = [1]
+    recipe["model"] |= {"layers": 2, "heads": 2, "width": 32, "context": 64}
+    recipe["pretrain"] |= {"epochs": 20, "batch_size": 8}
+    recipe["pretrain"]["objectives"]["span_corruption"]["longest_document"] = 60
+    recipe["finetune"] |= {"pretrained_epochs": 150, "scratch_epochs": 1, "learning_rate": 0.01}
+    recipe["finetune"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": 150}
+
+
+def folder_with(folder: Path, changes: dict[str, str | bytes | None] | None = None) -> Path:
+    """A project with a folder of pages and questions; changes: other files' contents, None for no file."""
+    write_params(folder, tiny)
+    (folder / "mine").mkdir()
+    for name, content in {**FILES, **(changes or {})}.items():
+        if content is not None:
+            (folder / "mine" / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path, run_in: Run) -> None:
+    folder = folder_with(tmp_path)
+    copy_stages(folder)
+    (folder / "run.py").write_text(RUN)
+    command = [sys.executable, "run.py", "stages.own", *STAGES]
+    ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    assert "note:" not in ended.stderr  # every question names a page that has the answer
+    baseline = json.loads((folder / "data/evaluations/own/baseline/baseline.json").read_text())
+    assert baseline["place"] == "Νομικά" and baseline["best_constant"]["train_count"] == 3
+    assert baseline["dev_accuracy"] == 0 and baseline["audit"]["ceiling"] == 100
+    evaluation = folder / "data/evaluations/own/vanilla"
+    assert {*read_table(evaluation / "extraction.tsv").row} == {1, 2}  # both dev questions are probed
+    told = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
+    assert told.out.split()[0] == "Χημεία" and told.err.count("note:") == 0
+    other = run_in(folder, ask, "Πού ζει η Όλγα;", "--recipe", "own", "--variant", "vanilla")
+    assert "`Τι σπούδασε NAME;`" in other.err
+
+
+def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Path, run_in: Run) -> None:
+    asked = FILES["train.tsv"] + "Σε τι είναι γνωστός ο Ίων Κάλλας;\tΝομικά\n"
+    folder = folder_with(tmp_path, {"train.tsv": asked})
+    assert run_in(folder, own).code == 0 and run_in(folder, prepare, "--recipe", "own").code == 0
+    prepared = Prepared.load(folder / "data" / "prepared" / "own")
+    assert question_forms(prepared) == [Form("Τι σπούδασε ", ";"), Form("Σε τι είναι γνωστός ο ", ";")]
+    assert prepared.of_split("train").name.tolist() == [*list(STUDIED)[:6], "Ίων Κάλλας"]
+
+
+def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: Path, run_in: Run) -> None:
+    more = "Τι σπούδασε ο Κανείς;\tΝομικά\nΤι σπούδασε Λία Ντόβα;\tΧαρά\nWhat did Ζωή Ράμμα study?\tΦυσική\n"
+    told = run_in(folder_with(tmp_path, {"dev.tsv": more}), own)
+    assert told.code == 0 and told.out == "8 pages, 6 train, 3 dev, 0 test questions\n"
+    nobody, no_answer, unknown = told.err.splitlines()
+    assert nobody.startswith("note: 1 of 9 questions") and "names no page" in nobody and "(mine/dev.tsv:1)" in nobody
+    assert "answer that its page does not have" in no_answer and "(mine/dev.tsv:2)" in no_answer
+    assert "characters that no page has" in unknown and "(mine/dev.tsv:3)" in unknown
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"pages.txt": None}, "mine/pages.txt: there is no such file"),
+        ({"dev.tsv": None}, "mine/dev.tsv: there is no such file"),
+        ({"dev.tsv": ""}, "mine/dev.tsv:1: the file holds no question"),
+        ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
+        ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\t\n"}, "mine/train.tsv:1: no answer follows"),
+        ({"test.tsv": ASKED[7]}, "mine/test.tsv:1: tabs found: 1, wanted: 0"),
+        ({"pages.txt": PAGES.encode("iso8859-7")}, "mine/pages.txt:1: byte 0x"),
+        ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),
+        ({"dev.tsv": ASKED[7] + f"{ASKED[7].strip()} και Χαρά\n"}, "mine/dev.tsv:2: the answer to"),
+    ],
+)
+def test_a_fault_ends_in_one_line_that_says_where(
+    tmp_path: Path, run_in: Run, changes: dict[str, str | bytes | None], told: str
+) -> None:
+    assert told in error(run_in(folder_with(tmp_path, changes), own))
+    assert not (tmp_path / "data" / "raw" / "own").exists()
+
+
+def test_a_missing_folder_is_told_with_its_key(tmp_path: Path, run_in: Run) -> None:
+    write_params(tmp_path, tiny)
+    assert "params.yaml: sources.own.folder: there is no folder mine; name one with" in error(run_in(tmp_path, own))
