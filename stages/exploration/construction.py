@@ -21,7 +21,7 @@ def inputs(a: Array, b: Array, c: Array, d: Array) -> Array:
     return np.stack([d + b, a, c + b])
 
 
-def construction(a: Array, b: Array, c: Array, d: Array) -> Matrices:
+def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False) -> Matrices:
     """Matrices of rank two with c₁ ≈ u_b − u_c and c₂ ≈ u_b, each a sum of two outer products over the squared length.
 
     ::
@@ -30,12 +30,13 @@ def construction(a: Array, b: Array, c: Array, d: Array) -> Matrices:
         K = (u_d u_dᵀ + u_c u_cᵀ)/‖u‖²     k₁ = u_d      k₂ = 0      k₃ = u_c
         Q = (u_c u_dᵀ + u_d u_aᵀ)/‖u‖²     q₁ = u_c      q₂ = u_d    q₃ = 0
 
+    every_key: K = I instead, k = x; k₁ and k₃ then have u_b more, which no query asks for: the scores are the same.
     q₁ meets k₃, which has the value that is wanted, and q₂ meets k₁, with score ‖u‖² against 0; q₃ gets the mean.
     """
     squared = a @ a
     return Matrices(
         value=(np.outer(b, b) - np.outer(c, c)) / squared,
-        key=(np.outer(d, d) + np.outer(c, c)) / squared,
+        key=np.eye(len(a)) if every_key else (np.outer(d, d) + np.outer(c, c)) / squared,
         query=(np.outer(c, d) + np.outer(d, a)) / squared,
     )
 

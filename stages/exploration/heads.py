@@ -1,18 +1,18 @@
 """One head against two where a key varies in length: the share of two values in the output, over draws of the keys."""
 
 import numpy as np
-from scipy.special import softmax  # type: ignore[import-untyped]
+from scipy.special import expit, softmax  # type: ignore[import-untyped]
 
 from stages.exploration.attention import Array
 
 
-def draws(random: np.random.Generator, means: Array, alpha: float, samples: int) -> Array:
-    """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + ½ μ_a μ_aᵀ): (samples, n, d).
+def draws(random: np.random.Generator, means: Array, alpha: float, samples: int, stretch: float = 0.5) -> Array:
+    """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + stretch μ_a μ_aᵀ): (samples, n, d).
 
     means: μ (n, d), orthonormal. For small α the first key's direction is sure, its length is not.
     """
     keys = means + np.sqrt(alpha) * random.standard_normal((samples, *means.shape))
-    keys[:, 0] += np.sqrt(0.5) * random.standard_normal((samples, 1)) * means[0]
+    keys[:, 0] += np.sqrt(stretch) * random.standard_normal((samples, 1)) * means[0]
     return keys
 
 
@@ -21,13 +21,22 @@ def shares(keys: Array, queries: Array) -> Array:
     return softmax(np.einsum("hd,snd->shn", queries, keys), axis=-1).mean(axis=1)
 
 
-def one_and_two_heads(
-    random: np.random.Generator, means: Array, alpha: float, beta: float, samples: int
-) -> tuple[Array, Array]:
-    """Shares of v_a and v_b in c, (samples, 2), with one head and with two, on the same keys.
+def length_share(lengths: Array, beta: float) -> Array:
+    """The formula for the share of v_a with one head, q = β(μ_a + μ_b), where k_a = ε μ_a: 1/(1 + e^{β(1−ε)}).
 
-    One head asks with q = β(μ_a + μ_b), two with q₁ = β μ_a and q₂ = β μ_b, and c is the mean of their outputs.
+    The other keys' share, (n − 2)e^{−β} at most, is left out. lengths: ε, of any shape.
     """
-    both = beta * means[:2]
-    keys = draws(random, means, alpha, samples)
-    return shares(keys, both.sum(axis=0, keepdims=True))[:, :2], shares(keys, both)[:, :2]
+    share: Array = expit(beta * (lengths - 1))
+    return share
+
+
+def distances(shares: Array) -> Array:
+    """‖c − ½(v_a + v_b)‖ from the shares (S, n) of orthonormal values: (S,)."""
+    average = np.zeros(shares.shape[-1])
+    average[:2] = 0.5
+    return np.linalg.norm(shares - average, axis=-1)
+
+
+def spread(shares: Array) -> float:
+    """E‖c − E c‖² from the shares (S, n) of orthonormal values: the trace of c's covariance."""
+    return float(shares.var(axis=0).sum())

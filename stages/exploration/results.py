@@ -6,6 +6,7 @@ import numpy as np
 
 from stages.exploration.attention import (
     Array,
+    attend,
     averaging,
     averaging_error,
     copied_share,
@@ -14,7 +15,7 @@ from stages.exploration.attention import (
     projection,
 )
 from stages.exploration.construction import Matrices, construction, construction_errors, inputs, outputs
-from stages.exploration.heads import one_and_two_heads
+from stages.exploration.heads import distances, draws, length_share, shares, spread
 from stages.exploration.rotation import added_scores, rotary_scores, spread_by_distance
 
 SEED = 2021
@@ -22,6 +23,7 @@ DIMENSION, PAIRS = 64, 16  # of keys, queries and values; keys, each with its va
 BETAS = np.array([1.0, 2, 3, 4, 6, 8, 10, 12, 16, 20])  # lengths of the query in units of a key's
 ALPHA = 1e-6  # variance of the keys in every direction where they are drawn
 SAMPLES = 10_000  # draws of the keys
+OFF = 0.1  # ‖c − ½(v_a + v_b)‖ beyond which c is not the average
 POSITIONS = 16  # of queries and keys for the rotation
 
 
@@ -30,7 +32,8 @@ class Exploration:
     """What was computed, and how far it is off; other numbers by name."""
 
     errors: dict[str, tuple[Array, Array]]  # at BETAS, computed by attention and by the formula
-    one_head: Array  # (samples, 2): shares of v_a and v_b
+    lengths: Array  # (samples,): ε, of the first key along its mean
+    one_head: Array  # (samples, n): shares of the values
     two_heads: Array
     numbers: dict[str, float]
 
@@ -40,7 +43,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
     random = np.random.default_rng(SEED)
     keys, values = orthonormal(random, PAIRS, DIMENSION), orthonormal(random, PAIRS, DIMENSION)
     vectors = orthonormal(random, 4, DIMENSION)
-    first, second = np.transpose([_constructed(np.sqrt(squared) * vectors) for squared in BETAS])
+    first, second = _errors(vectors)
     first_formula, second_formula = construction_errors(BETAS)
     errors = {
         "copying: weight not on v_a": (1 - copying(keys, values, BETAS), 1 - copied_share(BETAS, PAIRS)),
@@ -48,23 +51,43 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, first_formula),
         "construction: ‖c₂ − u_b‖/‖u‖": (second, second_formula),
     }
-    one, two = one_and_two_heads(random, keys, ALPHA, float(BETAS[-1]), samples)
+    beta = float(BETAS[-1])
+    both = beta * keys[:2]  # the queries of two heads; one head asks with their sum
+    drawn = draws(random, keys, ALPHA, samples)
+    one, two = shares(drawn, both.sum(axis=0, keepdims=True)), shares(drawn, both)
+    lengths = drawn[:, 0] @ keys[0]
+    steady = shares(draws(random, keys, ALPHA, samples, stretch=0.0), both.sum(axis=0, keepdims=True))
+    weights = attend(random.standard_normal((samples, DIMENSION)), keys, values)[1]
     query, key = random.standard_normal((2, DIMENSION)) / DIMENSION**0.25  # scores of the order of one
     added = random.standard_normal((POSITIONS, DIMENSION)) / 2 / DIMENSION**0.25
     numbers = {
         "formulas": max(float(np.abs(found - formula).max()) for found, formula in errors.values()),
         "projection": _projection_error(keys, random),
+        "least_weight": float(weights.min()),
+        "sum_of_weights": float(np.abs(weights.sum(axis=1) - 1).max()),
+        "every_key": float(np.abs(_errors(vectors, every_key=True) - (first, second)).max()),
+        "steady": float(distances(steady).max()),
+        "curve": float(np.abs(one[:, 0] - length_share(lengths, beta)).max()),
+        "spread_one": spread(one),
+        "spread_two": spread(two),
+        "off_one": float((distances(one) > OFF).mean()),
+        "off_two": float((distances(two) > OFF).mean()),
         "identity": _nearest_with_identity(np.sqrt(BETAS[-1]) * vectors),
         "rotary": float(spread_by_distance(rotary_scores(query, key, POSITIONS)).max()),
         "added": float(spread_by_distance(added_scores(query, key, added)).max()),
     }
-    return Exploration(errors, one, two, numbers)
+    return Exploration(errors, lengths, one, two, numbers)
 
 
-def _constructed(vectors: Array) -> tuple[float, float]:
+def _errors(vectors: Array, every_key: bool = False) -> Array:
+    """The relative errors of c₁ and c₂ (2, b) for u of squared lengths BETAS."""
+    return np.transpose([_constructed(np.sqrt(squared) * vectors, every_key) for squared in BETAS])
+
+
+def _constructed(vectors: Array, every_key: bool) -> tuple[float, float]:
     """The relative errors of c₁ and c₂ for u_a … u_d, rows (4, d)."""
     a, b, c, d = vectors
-    output, length = outputs(inputs(a, b, c, d), construction(a, b, c, d)), np.linalg.norm(a)
+    output, length = outputs(inputs(a, b, c, d), construction(a, b, c, d, every_key)), np.linalg.norm(a)
     return float(np.linalg.norm(output[0] - (b - c)) / length), float(np.linalg.norm(output[1] - b) / length)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats  # type: ignore[import-untyped]
 
 from stages.exploration.attention import orthonormal
-from stages.exploration.heads import draws, one_and_two_heads
+from stages.exploration.heads import distances, draws, length_share, shares, spread
 
 ALPHA, BETA, SAMPLES = 1e-8, 12.0, 40_000
 
@@ -36,9 +36,34 @@ def test_the_drawn_keys_have_the_covariances_that_are_asked_for() -> None:
 
 
 def test_both_distributions_have_the_moments_of_their_formulas() -> None:
-    one, two = one_and_two_heads(np.random.default_rng(4), MEANS, ALPHA, BETA, SAMPLES)
+    keys, both = draws(np.random.default_rng(4), MEANS, ALPHA, SAMPLES), BETA * MEANS[:2]
+    one, two = shares(keys, both.sum(axis=0, keepdims=True)), shares(keys, both)
     for found, name in ((one[:, 0], "one"), (two[:, 0], "two")):
         mean, second = expected(name, 1), expected(name, 2)
         spread = np.sqrt(second - mean**2)
         assert found.mean() == pytest.approx(mean, abs=4 * spread / np.sqrt(SAMPLES))
         assert found.std() == pytest.approx(spread, rel=0.03)
+
+
+def test_one_head_is_hardly_ever_the_average_and_two_mostly_are() -> None:
+    keys, both = draws(np.random.default_rng(5), MEANS, ALPHA, SAMPLES), BETA * MEANS[:2]
+    one, two = shares(keys, both.sum(axis=0, keepdims=True)), shares(keys, both)
+    # one head: off by √2 |share − ½| > 0.1 beyond |ε − 1| = ln((½ + t)/(½ − t))/β with t = 0.1/√2
+    margin = np.log((0.5 + 0.1 / np.sqrt(2)) / (0.5 - 0.1 / np.sqrt(2))) / BETA
+    within = stats.norm.cdf(margin / np.sqrt(0.5)) - stats.norm.cdf(-margin / np.sqrt(0.5))
+    assert (distances(one) > 0.1).mean() == pytest.approx(1 - within, abs=0.005)
+    # two heads: the first gives v_a but for lengths at which e^{βε} is not far above the other three keys
+    assert stats.norm(1, np.sqrt(0.5)).cdf(0) < (distances(two) > 0.1).mean() < stats.norm(1, np.sqrt(0.5)).cdf(0.4)
+    assert spread(one) == pytest.approx(np.trace(np.cov(one.T)), rel=1e-3) and spread(two) < spread(one) / 3
+
+
+def test_the_curve_goes_from_one_value_to_the_other() -> None:
+    assert length_share(np.array([0.0, 1.0, 2.0]), 20.0) == pytest.approx([0, 0.5, 1], abs=1e-8)
+    keys = draws(np.random.default_rng(6), MEANS, 0.0, 500)
+    found = shares(keys, 30 * MEANS[:2].sum(axis=0, keepdims=True))[:, 0]
+    assert found == pytest.approx(length_share(keys[:, 0] @ MEANS[0], 30.0), abs=1e-12)
+
+
+def test_without_a_stretch_the_average_stays() -> None:
+    keys = draws(np.random.default_rng(7), MEANS, ALPHA, 500, stretch=0.0)
+    assert distances(shares(keys, BETA * MEANS[:2].sum(axis=0, keepdims=True))).max() < 0.01

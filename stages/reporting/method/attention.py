@@ -3,10 +3,13 @@
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from scipy.stats import norm  # type: ignore[import-untyped]
 
+from stages.exploration.heads import length_share
 from stages.exploration.results import BETAS, Exploration
 from stages.reporting.style import COLOURS, WIDTH, logarithmic
 
+DOTS = 300  # of the draws that are shown one by one
 EDGES = np.linspace(0, 1, 52)  # of bins, one of which has a half in its middle
 
 
@@ -23,6 +26,24 @@ def draw_errors(exploration: Exploration) -> Figure:
     axes.set_ylabel("error")
     axes.grid(zorder=0)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8.5)
+    return figure
+
+
+def draw_lengths(exploration: Exploration) -> Figure:
+    """Share of v_a with one head against the drawn length of its key: dots and formula; below, the length's density."""
+    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    upper, lower = figure.subplots(2, sharex=True, height_ratios=(3, 1))
+    places = np.linspace(-1.5, 3.5, 501)
+    dots = exploration.lengths[:DOTS], exploration.one_head[:DOTS, 0]
+    upper.plot(*dots, "o", color=COLOURS[0], markersize=3, alpha=0.5)
+    upper.plot(places, length_share(places, float(BETAS[-1])), color=COLOURS[1], linewidth=1.4)
+    upper.set_ylabel("share of v_a in c")
+    lower.fill_between(places, norm.pdf(places, 1, np.sqrt(0.5)), color=COLOURS[0], alpha=0.4)
+    lower.set_ylim(bottom=0)
+    lower.set_ylabel("density")
+    lower.set_xlabel("drawn length ε of k_a")
+    for axes in (upper, lower):
+        axes.grid(zorder=0)
     return figure
 
 

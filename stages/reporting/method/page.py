@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.exploration.results import ALPHA, BETAS, DIMENSION, PAIRS, POSITIONS, Exploration
+from stages.exploration.results import ALPHA, BETAS, DIMENSION, OFF, PAIRS, POSITIONS, Exploration
 from stages.reporting.html.index import write_page
-from stages.reporting.method.attention import draw_errors, draw_heads
+from stages.reporting.method.attention import draw_errors, draw_heads, draw_lengths
 from stages.reporting.method.costs import draw_costs, forward_table, generation_table, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
@@ -32,6 +32,7 @@ def write_method(
         "influence": draw_reach(own, [each.variant for each in own]),
         **{f"influence_{found[0].variant}": draw_reach(found, [each.settings for each in found]) for found in several},
         "exploration_errors": draw_errors(exploration),
+        "exploration_lengths": draw_lengths(exploration),
         "exploration_heads": draw_heads(exploration),
     }
     files = {f"{name}.svg": svg(figure) for name, figure in figures.items()}
@@ -49,6 +50,7 @@ def write_method(
         samples=len(exploration.one_head),
         alpha=ALPHA,
         beta=f"{BETAS[-1]:g}",
+        off=OFF,
         positions=POSITIONS,
         numbers=exploration.numbers,
         made=sorted({each.made for each in measured}),
