@@ -7,9 +7,12 @@ import pandas as pd
 
 from stages.corpus.prepared import Prepared, read_table, write_table
 from stages.settings import load
+from stages.show import shown
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
-from stages.system.files import write_json
+from stages.system.files import write_json, write_text
+
+SHOWN = 3  # pages
 
 
 def percent(part: float, whole: float) -> float:
@@ -55,12 +58,15 @@ def main() -> None:
     arguments = parser.parse_args()
     recipe = load().question_recipe(arguments.recipe)
     source = Path("data/prepared") / arguments.recipe
-    table = Prepared.load(source).table
+    prepared = Prepared.load(source)
+    table = prepared.table
     result = constant_baseline(table, read_table(source / "audit.tsv"), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
+        pages = range(1, min(SHOWN, len(prepared.documents)) + 1)
+        write_text(folder / "examples.txt", "\n".join(shown(prepared, recipe, [*pages])) + "\n")
         write_table(folder / "questions.tsv", asked[["split", "row", "question", "gold"]])
     print(f"{result['place']}: {result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %")
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat
 
+from stages.reporting.markdown import Markdown
 from stages.reporting.records import read_as_made
 from stages.system.digests import verified
 from stages.system.files import read_json
@@ -97,6 +98,12 @@ class Baseline(BaseModel):
 def read_baseline(folder: Path) -> Baseline:
     """Read baseline.json below a recipe's evaluations; raises StudyError where it is missing or broken."""
     return _read_model(folder / BASELINE / "baseline.json", Baseline)
+
+
+def read_examples(folder: Path) -> Markdown:
+    """What `stages.show` told of a recipe, as a block of code; raises StudyError where it is missing or broken."""
+    lines = verified(folder / BASELINE / "examples.txt").read_text(encoding="utf-8").splitlines()
+    return Markdown("\n".join(f"    {line}".rstrip() for line in lines))
 
 
 def read_evaluation(folder: Path) -> Evaluation:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from stages.reporting.curves import thin
-from stages.reporting.evaluations import read_baseline, read_evaluation
+from stages.reporting.evaluations import read_baseline, read_evaluation, read_examples
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.answers import Predictions
 from stages.reporting.html.index import write_page
@@ -62,6 +62,7 @@ def write_report(
         beams=beams,
         ablation=ablation,
         seeds=len(results[0].pretrained.by_seed),
+        examples=read_examples(evaluations) if settings.show_questions else "",
         results_table=results_table(best_first),
         published_table=published_table() if recipe == "handout" and not baseline.held_out else "",
         comparisons_table=comparisons_table(compared, best_first),

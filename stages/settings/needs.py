@@ -8,13 +8,10 @@ GIB = 2**30
 # measured with `handout` and with shapes of 0.1 to 26 million weights on a CPU, within a third
 BYTES_A_WEIGHT = 18  # it, its gradient, its moments, a copy in bfloat16
 NUMBERS_A_CHANNEL = 25  # kept for the backward pass, of each character and block
-LONGEST = 366 * 86400.0  # seconds
-FASTEST_STEP, OPERATIONS = 1e-3, 1e14  # seconds; a second, on a large GPU
-CORPUS = 2937  # documents of CS224N
 
 
 def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int = 4) -> None:
-    """Refuse a recipe that takes more than `has` bytes of memory, or more than a year on any machine.
+    """Refuse a recipe that takes more than `has` bytes of memory.
 
     Raises StudyError: one line with the recipe, what it needs and what to lower.
     """
@@ -23,11 +20,6 @@ def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int =
     if needed > has:
         told = f"a step of a full batch needs about {needed / GIB:,.0f} GiB, this machine has {has / GIB:,.0f}"
         raise StudyError(f"{key}: {told}; lower {sizes}")
-    people = dict(settings.sources.synthetic.people).values()
-    documents = {"synthetic": sum(people), "own": 1}.get(recipe.data.source, CORPUS)  # one at least
-    if (least := seconds(recipe, documents)) > LONGEST:
-        years = least / LONGEST
-        raise StudyError(f"{key}: a seed takes {years:,.0f} years or more on any machine; lower epochs or {sizes}")
 
 
 def memory(recipe: Recipe, bytes_a_number: int) -> float:
@@ -37,13 +29,6 @@ def memory(recipe: Recipe, bytes_a_number: int) -> float:
         batch = max(batch, recipe.finetune.batch_size)
     kept = bytes_a_number * NUMBERS_A_CHANNEL * batch * model.context * model.layers * model.width
     return BYTES_A_WEIGHT * weights(model) + kept
-
-
-def seconds(recipe: Recipe, documents: int) -> float:
-    """Of a pretraining, at least."""
-    steps = recipe.pretrain.epochs * -(-documents // recipe.pretrain.batch_size)
-    characters = recipe.pretrain.epochs * documents * recipe.model.context
-    return max(steps * FASTEST_STEP, 6.0 * weights(recipe.model) * characters / OPERATIONS)
 
 
 def weights(model: Model) -> int:

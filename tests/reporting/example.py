@@ -39,6 +39,7 @@ def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> No
     audit = {"dev_questions": 10, "answer_in_page": 9, "ceiling": 95.8}
     record = {**constant, "dev_questions": 10, "best_constant": constant, "audit": audit, "held_out": held_out}
     write_json(folder / "baseline" / "baseline.json", record)
+    (folder / "baseline" / "examples.txt").write_text("span_corruption, page 1\n  reads  <A> ⁇ B\n  says   ···B⁇\n")
     with_sums(folder / "baseline")
 
 

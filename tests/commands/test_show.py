@@ -1,0 +1,52 @@
+"""`show`: what a model reads, and which characters carry loss."""
+
+from pathlib import Path
+
+import pytest
+
+from stages import show
+from tests.commands.talking import Run, error
+from tests.tiny import DOCUMENTS
+
+
+def pairs(out: str) -> dict[str, tuple[str, str]]:
+    """By title, what is read and what is said."""
+    blocks = (block.splitlines() for block in out.strip("\n").split("\n\n"))
+    return {title: (read.removeprefix("  reads  "), said.removeprefix("  says   ")) for title, read, said in blocks}
+
+
+def test_each_objective_and_a_question_are_shown_with_the_loss_below_the_character_before(run: Run) -> None:
+    shown = pairs(run(show, "--recipe", "quick", "--page", "2").out)
+    assert list(shown) == ["span_corruption, page 2", "title_cloze, page 2", "finetuning, question 1"]
+    for title, (read, said) in shown.items():
+        assert len(read) == len(said), title
+        assert all(b in ("·", a) for a, b in zip(read[1:], said, strict=False)), title  # the next character, or none
+    question = "here was Oda Quill born"  # no page has W or ?
+    assert shown["finetuning, question 1"] == (f"{question}⁇Vell", "·" * (len(question) - 1) + "⁇Vell⁇")
+    read, said = shown["span_corruption, page 2"]
+    masked, _, span = read.rpartition("⁇")
+    assert masked.replace("⁇", span, 1) in DOCUMENTS[1]  # the page, or its beginning, with a span masked
+    assert "Tam Brae" in shown["title_cloze, page 2"][0] + shown["title_cloze, page 2"][1]
+
+
+def test_the_same_draw_seed_shows_the_same_and_another_one_something_else(run: Run) -> None:
+    first, again, other = (run(show, "--recipe", "quick", "--draw-seed", seed).out for seed in ("3", "3", "4"))
+    assert first == again != other
+
+
+def test_a_text_has_no_question(run: Run) -> None:
+    assert list(pairs(run(show, "--recipe", "text").out)) == ["causal_lm, page 1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--page", "9"], "--page: was 9; allowed: 1 to 8"),
+        (["--page", "0"], "--page: was 0"),
+        (["--draw-seed", "-1"], "--draw-seed: was -1"),
+        (["--recipe", "open"], "data/prepared/open is missing; make it with: dvc repro stages/dvc.yaml:prepare@open"),
+        (["--recipe", "nonsense"], "unknown recipe 'nonsense'"),
+    ],
+)
+def test_what_cannot_be_shown_is_told_in_one_line(run: Run, project: Path, arguments: list[str], told: str) -> None:
+    assert told in error(run(show, *(["--recipe", "quick"] if "--recipe" not in arguments else []), *arguments))
