@@ -24,8 +24,8 @@ def test_each_objective_and_a_question_are_shown_with_the_loss_below_the_charact
     question = "here was Oda Quill born"  # no page has W or ?
     assert shown["finetuning, question 1"] == (f"{question}⁇Vell", "·" * (len(question) - 1) + "⁇Vell⁇")
     read, said = shown["span_corruption, page 2"]
-    masked, _, span = read.rpartition("⁇")
-    assert masked.replace("⁇", span, 1) in DOCUMENTS[1]  # the page, or its beginning, with a span masked
+    masked, _, span = (read + said[-1]).rpartition("⁇")
+    assert DOCUMENTS[1].startswith(masked.replace("⁇", span))  # the page, or its beginning, with a span masked
     assert "Tam Brae" in shown["title_cloze, page 2"][0] + shown["title_cloze, page 2"][1]
 
 

@@ -60,11 +60,8 @@ def draw_times(results: Sequence[Result], baseline: float) -> Figure:
     styles = looks([result.variant for result in results])
     for result in results:
         dash, colour = styles[result.variant]
-        points, look = (
-            (result.evaluation.run.seconds, result.pretrained.by_seed),
-            {"color": colour, "marker": MARKERS[dash]},
-        )
-        axes.scatter(*points, s=26, label=result.variant, zorder=3, clip_on=False, **look)
+        points, shape = (result.evaluation.run.seconds, result.pretrained.by_seed), MARKERS[dash]
+        axes.scatter(*points, s=26, color=colour, marker=shape, label=result.variant, zorder=3, clip_on=False)
     axes.axhline(baseline, color=GREY, linestyle="--", linewidth=1.1, zorder=1)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
