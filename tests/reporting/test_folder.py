@@ -58,10 +58,11 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
 ) -> None:
     page = written(evaluations, *BOTH)
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
-        "Paired tests", "Learning curves", "Memorised and extracted", "What orders the variants", "Where it fails",
-        "Calibration", "How it was made",
+        "What a model reads and says", "Paired tests", "Learning curves", "Memorised and extracted",
+        "What orders the variants", "Where it fails", "Calibration", "How it was made",
     ]  # fmt: skip
-    assert page.index("| rope | 80.0 (") < page.index("| vanilla | 50.0 (")
+    assert "\n    span_corruption, page 1\n      reads  <A> ⁇ B\n      says   ···B⁇\n" in page
+    assert page.index("| rope | 80.0 (" < page.index("| vanilla | 50.0 (")
     assert "10 dev questions: 95.8 %" in page
     made = "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 75 | 1,234.6 |"
     assert made in page
@@ -110,7 +111,7 @@ def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path) -> None:
     written(evaluations, "rope", settings=SHOWN.model_copy(update={"show_questions": False}))
     for path in (evaluations.parent / "report").iterdir():
         content = path.read_text(encoding="utf-8")
-        for secret in ("Where was", "Person", *PLACES):
+        for secret in ("Where was", "Person", "span_corruption, page", *PLACES):
             assert secret not in content, path.name
 
 
