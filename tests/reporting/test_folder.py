@@ -62,7 +62,7 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
         "What orders the variants", "Where it fails", "Calibration", "How it was made",
     ]  # fmt: skip
     assert "\n    span_corruption, page 1\n      reads  <A> ⁇ B\n      says   ···B⁇\n" in page
-    assert page.index("| rope | 80.0 (" < page.index("| vanilla | 50.0 (")
+    assert page.index("| rope | 80.0 (") < page.index("| vanilla | 50.0 (")
     assert "10 dev questions: 95.8 %" in page
     made = "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 75 | 1,234.6 |"
     assert made in page
