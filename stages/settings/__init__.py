@@ -2,6 +2,7 @@
 
 from stages.settings.ablation import FULL as FULL
 from stages.settings.ablation import Ablation as Ablation
+from stages.settings.ablation import merged as merged
 from stages.settings.params import ALL as ALL
 from stages.settings.params import COMPARED as COMPARED
 from stages.settings.params import PARAMS as PARAMS

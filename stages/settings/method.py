@@ -1,11 +1,11 @@
-"""The sections `cost` and `influence`, measured once for the whole project."""
+"""The sections of what is measured once for the whole project: `cost`, `influence`, `grid`, `passages`."""
 
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.section import Context, Name, Rate, Section
+from stages.settings.section import Context, Count, Name, Rate, Section
 
 LONGEST_SHORTEST = 4096  # characters; no length follows one that takes long, but the first is always measured
 
@@ -27,3 +27,15 @@ class Cost(Section):
 class Influence(Section):
     recipe: str
     settings: dict[Name, list[dict[str, Any]]]  # each checked by the mixer of the key's name
+
+
+class Grid(Section):
+    variants: Annotated[list[Name], Field(min_length=1, max_length=100)]
+    widths: Annotated[list[Count], Field(min_length=1, max_length=100)]
+    learning_rates: Annotated[list[Rate], Field(min_length=1, max_length=100)]
+
+
+class Passages(Section):
+    variant: Name
+    beginnings: Annotated[int, Field(gt=0, le=1000)]
+    characters: Annotated[int, Field(gt=0, le=10_000)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.settings.ablation import FULL, Ablation
-from stages.settings.method import Cost, Influence
+from stages.settings.method import Cost, Grid, Influence, Passages
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
@@ -50,6 +50,8 @@ class Settings(Section):
     recipes: dict[Name, AnyRecipe]
     cost: Cost
     influence: Influence
+    grid: Grid
+    passages: Passages
     ablation: Ablation
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
@@ -72,9 +74,11 @@ class Settings(Section):
             ("influence.recipe", self.influence.recipe, study.recipes),
             ("ablation.recipe", self.ablation.recipe, study.asked),
             ("ablation.variant", self.ablation.variant, study.variants),
+            ("passages.variant", self.passages.variant, study.variants),
             ("model.variant", self.model.variant, [COMPARED, ALL, *study.variants]),
             ("recipe", self.recipe, study.asked),
             *(("study.compared", name, study.variants) for name in study.compared),
+            *(("grid.variants", name, study.variants) for name in self.grid.variants),
         )
         for key, name, allowed in known:
             if name not in allowed:

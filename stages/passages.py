@@ -1,0 +1,115 @@
+"""Stage `passages`: what a model of recipe `text` says by each way to choose its characters, and how that reads.
+
+It goes on from beginnings all over the text. Each way is judged by three figures (means over the passages):
+
+likelihood   log-probability of a said character by the model, in nats, as if it had read what comes before
+repetition   share of the passage's runs of four words that it has said before (seq-rep-4 of Welleck et al. 2020)
+copied       share of the passage's stretches of 20 characters that stand in the text
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from stages.corpus.prepared import Prepared
+from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import provenance
+from stages.inference.decoding import Pick, Sampler, Sampling
+from stages.inference.generation import passage
+from stages.model.gpt import GPT
+from stages.settings import load
+from stages.system.digests import result_folder
+from stages.system.errors import Parser, StudyError, command
+from stages.system.files import write_json
+from stages.system.terminal import harmless
+
+RECIPE, TEXT = "text", "the text itself"
+BEGINNING = 16  # characters that a passage goes on from
+WORDS, STRETCH = 4, 20  # of a run; characters of a stretch
+WAYS: dict[str, Pick | int] = {
+    "greedy": 1,
+    "beam search, 8 hypotheses": 8,
+    "nucleus, 0.9": Sampler(Sampling(top_p=0.9), seed=1),
+    "top-k, 10": Sampler(Sampling(top_k=10), seed=1),
+    "any character": Sampler(Sampling(), seed=1),
+}
+
+
+@command
+def main() -> None:
+    """Let a model go on from many beginnings in every way, print the first passage of each, and write the figures."""
+    Parser(prog="python -m stages.passages", description=main.__doc__).parse_args()
+    settings, started = load(), time.perf_counter()
+    asked = settings.passages
+    experiment = Experiment.of(settings, RECIPE, asked.variant)
+    prepared = Prepared.load(experiment.prepared_folder)
+    seed = experiment.recipe.seeds[0]
+    model = experiment.trained_model(prepared, experiment.weights_folder / "pretrained" / f"seed-{seed}.safetensors")
+    tokens, length = prepared.documents.tokens.astype(np.int64), BEGINNING + asked.characters
+    if len(tokens) < length:
+        raise StudyError(f"passages.characters: was {asked.characters}; the text has {len(tokens)} characters")
+    starts = np.linspace(0, len(tokens) - length, asked.beginnings).astype(int)
+    own = np.stack([tokens[start : start + length] for start in starts])  # (passages, length)
+    text = prepared.vocabulary.decode(tokens)
+    rows = []
+    for way, by in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
+        all_of = own if by is None else np.stack([continued(model, each[:BEGINNING], length, by) for each in own])
+        said = [prepared.vocabulary.decode(each) for each in all_of]
+        rows.append(
+            {
+                "way": way,
+                "likelihood": round(likelihood(model, all_of), 3),
+                "repetition": round(float(np.mean([repetition(each.split()) for each in said])), 3),
+                "copied": round(float(np.mean([copied(each[BEGINNING:], text) for each in said])), 3),
+                "passage": said[0],
+            }
+        )
+    for row in rows:
+        print(f"{row['way']}: likelihood {row['likelihood']}, repetition {row['repetition']}, copied {row['copied']}")
+        print(*(f"    {harmless(line)}" for line in str(row["passage"]).split("\n")), sep="\n")
+    made = provenance(asked.model_dump(), experiment.backend, time.perf_counter() - started)
+    with result_folder(Path("data/passages")) as folder:
+        write_json(folder / "passages.json", asked.model_dump() | {"rows": rows, "provenance": made})
+
+
+def continued(model: GPT, beginning: np.ndarray, length: int, by: Pick | int) -> np.ndarray:
+    """A beginning with what a model says after it, `length` characters together."""
+    return np.concatenate([beginning, *passage(model, beginning, length - len(beginning), by)])
+
+
+@torch.inference_mode()
+def likelihood(model: GPT, passages: np.ndarray) -> float:
+    """Mean log-probability in nats of the characters (passages, length) after the first BEGINNING.
+
+    Each is read after as much of its passage as a context holds, and at least half a context where there is as much.
+    """
+    half, end = model.context // 2, passages.shape[1]
+    tokens = torch.from_numpy(passages).to(model.head.weight.device)
+    total, first = 0.0, BEGINNING  # the first character that is not counted yet
+    while first < end:
+        start = max(0, first - half)
+        last = min(start + model.context + 1, end)
+        logits = model.eval()(tokens[:, start : last - 1]).log_softmax(dim=-1)  # (passages, T, V)
+        chosen = logits.gather(2, tokens[:, start + 1 : last, None])[:, first - start - 1 :, 0]
+        total, first = total + float(chosen.double().sum()), last
+    return total / (len(passages) * (end - BEGINNING))
+
+
+def repetition(words: Sequence[str]) -> float:
+    """The share of a passage's runs of WORDS words that stand in it before."""
+    runs = [tuple(words[start : start + WORDS]) for start in range(len(words) - WORDS + 1)]
+    return 1 - len(set(runs)) / len(runs) if runs else 0.0
+
+
+def copied(said: str, text: str) -> float:
+    """The share of a passage's stretches of STRETCH characters that stand in a text."""
+    stretches = [said[start : start + STRETCH] for start in range(len(said) - STRETCH + 1)]
+    return float(np.mean([each in text for each in stretches])) if stretches else 0.0
+
+
+if __name__ == "__main__":
+    main()
