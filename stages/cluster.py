@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from stages.scheduling import home, pool
 from stages.scheduling.lock import entries
 from stages.scheduling.run import Run
 from stages.scheduling.schedule import Schedule, Unit, seeds_of
-from stages.scheduling.worker import Clones
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
 from stages.system.locks import WORK, locked
@@ -42,7 +40,9 @@ def main() -> None:
         stale = home.restore(upstream, chosen.remote)
         seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in upstream}
         schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)
-        print(f"{len(stale)} of {len(upstream)} cached stages to do{counted(stale)}", flush=True)
+        kinds = Counter(Unit(stage).kind for stage in sorted(stale))
+        counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+        print(f"{len(stale)} of {len(upstream)} cached stages to do{': ' if stale else ''}{counted}", flush=True)
         if not stale:
             return
         gpus = pool.gpus_here(settings.compute) if chosen.local is not None else []
@@ -54,19 +54,13 @@ def main() -> None:
                 stack.enter_context(cluster)
             client = stack.enter_context(_client(cluster))
             _await_workers(client)
-            Run(client, schedule, Clones(snapshot), chosen.gpu or bool(gpus)).carry_out()
+            Run(client, schedule, snapshot, chosen.gpu or bool(gpus)).carry_out()
         home.fetch(schedule.entries, chosen.remote)
         if schedule.failed:
             lost = ", ".join(unit.name for unit in schedule.left)
             lost = f"; not run for want of them: {lost}" if lost else ""
             raise StudyError(f"failed: {', '.join(unit.name for unit in schedule.failed)}{lost}")
         print("All up to date; `dvc repro` makes the report.")
-
-
-def counted(stages: Iterable[str]) -> str:
-    """How many stages of each kind."""
-    kinds = Counter(Unit(stage).kind for stage in sorted(stages))
-    return "".join(f"{',' if i else ':'} {number} {kind}" for i, (kind, number) in enumerate(kinds.items()))
 
 
 def _client(cluster: Any) -> Client:

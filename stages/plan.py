@@ -1,7 +1,6 @@
 """Say what the selection of params.yaml will train, about how long that takes on this machine, and why."""
 
 import time
-from itertools import pairwise
 from math import ceil
 from pathlib import Path
 from statistics import median
@@ -62,12 +61,12 @@ def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
     """Seconds of a step."""
     model = experiment.new_model(data, experiment.recipe.seeds[0])
     trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
-    ends = [time.monotonic()]
+    taken = []
     for number in range(min(TRIED, job.steps)):
+        started = time.monotonic()
         step(trainer, job, 1, number)
         experiment.backend.wait()
-        ends.append(time.monotonic())
-    taken = [after - before for before, after in pairwise(ends)]
+        taken.append(time.monotonic() - started)
     return median(taken[1:] or taken)
 
 

@@ -55,7 +55,7 @@ def _notes(prepared: Prepared, question: str) -> list[str]:
     name = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
     if name is None:
         notes.append(f"the model was finetuned on questions of the form `{usual(prepared)}` only")
-    elif not _has_page(prepared, name):
+    elif not any(text.startswith(f"{name}.") for text in prepared.each_text()):  # as the audit has it
         notes.append(f"no page of the corpus is about {quoted(name)}: the model can but guess")
     # the model was finetuned on what all questions share: only the name may have characters that it lacks
     if note := lacking(prepared.vocabulary, name or question):
@@ -73,10 +73,3 @@ def lacking(vocabulary: Vocabulary, text: str) -> str:
     unknown = harmless(" ".join(dict.fromkeys(vocabulary.unknown(text))))
     read = vocabulary.decode(vocabulary.encode(text))
     return f"the corpus lacks {unknown}, so the model reads {quoted(read, max(1, len(read)))}" if unknown else ""
-
-
-def _has_page(prepared: Prepared, name: str) -> bool:
-    """Whether a document starts with the name and a full stop, as the audit has it."""
-    heading, documents = f"{name}.", prepared.documents
-    heads = (documents[row][: len(heading)] for row in range(len(documents)))
-    return any(prepared.vocabulary.decode(head) == heading for head in heads)

@@ -3,7 +3,7 @@
 import argparse
 
 from stages.inference.decoding import Pick, Sampler, Sampling
-from stages.settings import MAX_HYPOTHESES
+from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import StudyError
 
 

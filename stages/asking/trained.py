@@ -7,7 +7,7 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.reporting.headline import best_variant
-from stages.settings import ALL, COMPARED, Settings
+from stages.settings.params import ALL, COMPARED, Settings
 from stages.system.digests import verified
 from stages.system.errors import StudyError
 from stages.system.files import read_json

@@ -19,11 +19,10 @@ from uuid import uuid4
 
 import yaml
 
-from stages.scheduling.worker import Snapshot, environment
+from stages.scheduling.worker import REASON, Snapshot, environment
 from stages.system.errors import StudyError
 from stages.system.locks import WORK
 
-REASON = 3  # lines of a failed command's output
 # in the place of Python: a stage that would run fails at once, but for those that are to run here
 STUB = """#!/bin/sh
 case " {here} " in *" $DVC_STAGE "*) exec {python} "$@";; esac
@@ -36,13 +35,9 @@ def run(*command: str, **env: str) -> str:
 
     Raises StudyError: it failed; with the last of what it said.
     """
-    return _output(*command, **env).decode(errors="replace")
-
-
-def _output(*command: str, **env: str) -> bytes:
-    ended = subprocess.run(command, env=environment(**env), capture_output=True)
+    ended = subprocess.run(command, env=environment(**env), capture_output=True, encoding="utf-8", errors="replace")
     if ended.returncode:
-        said = (ended.stdout + ended.stderr).decode(errors="replace").strip().splitlines()
+        said = (ended.stdout + ended.stderr).strip().splitlines()
         raise StudyError(f"`{' '.join(command[:4])}` failed: {'; '.join(said[-REASON:])}")
     return ended.stdout
 
@@ -110,29 +105,27 @@ def snapshot(remote: bool) -> Iterator[Snapshot]:
         index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}  # the user's index stays as it is
         run("git", "read-tree", "HEAD", **index)
         run("git", "add", "--all", **index)
-        changes = _output("git", "diff", "--cached", "--binary", "HEAD", **index)
-        git = packed.getvalue()
-    if remote:
-        yield Snapshot(name, git, changes, None, None, _config(None))
-        return
-    cache = Path(run("dvc", "cache", "dir").strip())
-    cache.mkdir(parents=True, exist_ok=True)
+        run("git", "diff", "--cached", "--binary", f"--output={folder}/changes", "HEAD", **index)
+        git, changes = packed.getvalue(), Path(folder, "changes").read_bytes()
+    cache = None if remote else run("dvc", "cache", "dir").strip()
+    if cache:
+        Path(cache).mkdir(parents=True, exist_ok=True)
     token = WORK / name
     token.touch()
     try:
-        yield Snapshot(name, git, changes, str(cache), str(WORK.resolve()), _config(cache))
+        yield Snapshot(name, git, changes, cache, str(WORK.resolve()), _config(cache))
     finally:
         token.unlink()
 
 
-def _config(cache: Path | None) -> str:
+def _config(cache: str | None) -> str:
     """What .dvc/config.local says of cache and locks, with that cache; not of remotes: they may have passwords."""
     config = ConfigParser(interpolation=None)
     config.read(Path(".dvc", "config.local"), encoding="utf-8")
     for section in set(config.sections()) - {"cache", "core"}:
         config.remove_section(section)
-    if cache is not None:
-        config.read_dict({"cache": {"dir": str(cache)}})
+    if cache:
+        config.read_dict({"cache": {"dir": cache}})
     config.write(text := io.StringIO())
     return text.getvalue()
 

@@ -13,28 +13,28 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+LOCK = Path("stages", "dvc.lock")  # of all stages with cached outputs
+
 
 def entries(root: Path, stages: Iterable[str]) -> dict[str, str]:
     """The entries, as YAML, of those stages that have one; a stage's name is `dvc repro`'s: [file:]name."""
-    found = {}
-    for path, those in _by_lock(root, stages).items():
-        if path.exists():
-            lock = YAML().load(path)["stages"]
-            for stage in those:
-                if name_of(stage) in lock:
-                    YAML().dump(lock[name_of(stage)], text := io.StringIO())
-                    found[stage] = text.getvalue()
+    path, found = root / LOCK, {}
+    lock = YAML().load(path)["stages"] if path.exists() else {}
+    for stage in stages:
+        if name_of(stage) in lock:
+            YAML().dump(lock[name_of(stage)], text := io.StringIO())
+            found[stage] = text.getvalue()
     return found
 
 
 def merge(root: Path, new: Mapping[str, str]) -> None:
-    """Enter these entries in the locks of a clone, in the place of older ones."""
-    for path, those in _by_lock(root, new).items():
-        lock: Any = YAML().load(path) if path.exists() else {"schema": "2.0", "stages": {}}
-        lock["stages"].update({name_of(stage): YAML().load(new[stage]) for stage in those})
-        partial = path.with_name(f".{path.name}.partial")
-        YAML().dump(lock, partial)
-        partial.replace(path)
+    """Enter these entries in the lock of a clone, in the place of older ones."""
+    path = root / LOCK
+    lock: Any = YAML().load(path) if path.exists() else {"schema": "2.0", "stages": {}}
+    lock["stages"].update({name_of(stage): YAML().load(entry) for stage, entry in new.items()})
+    partial = path.with_name(f".{path.name}.partial")
+    YAML().dump(lock, partial)
+    partial.replace(path)
 
 
 def reads_the_same(entry: str, above: Iterable[str]) -> bool:
@@ -43,14 +43,6 @@ def reads_the_same(entry: str, above: Iterable[str]) -> bool:
     made = {out["path"]: out["md5"] for each in above for out in yaml.load(each)["outs"]}
     read = {dep["path"]: dep.get("md5") for dep in yaml.load(entry)["deps"]}
     return all(read.get(path) == md5 for path, md5 in made.items())
-
-
-def _by_lock(root: Path, stages: Iterable[str]) -> dict[Path, list[str]]:
-    found: dict[Path, list[str]] = {}
-    for stage in stages:
-        file = stage.rpartition(":")[0] or "dvc.yaml"
-        found.setdefault((root / file).with_name("dvc.lock"), []).append(stage)
-    return found
 
 
 def name_of(stage: str) -> str:

@@ -31,17 +31,10 @@ def local(number: int, gpus: list[str]) -> SpecCluster:
     number: 0 for one a GPU, or one a core.
     """
     number = number or len(gpus) or CPU_COUNT
-    workers = {}
-    for i in range(number):
-        options: dict[str, Any] = {
-            "nthreads": max(1, CPU_COUNT // number),
-            "memory_limit": 0,
-            "silence_logs": logging.CRITICAL,
-            "preload": [IGNORE_CTRL_C],
-        }
-        if gpus:
-            options |= {"env": {"CUDA_VISIBLE_DEVICES": gpus[i % len(gpus)]}, "resources": {GPU: 1}}
-        workers[i] = {"cls": Nanny, "options": options}
+    every = {"nthreads": max(1, CPU_COUNT // number), "memory_limit": 0, "preload": [IGNORE_CTRL_C]}
+    every["silence_logs"] = logging.CRITICAL
+    own = [{"env": {"CUDA_VISIBLE_DEVICES": gpu}, "resources": {GPU: 1}} for gpu in gpus] or [{}]
+    workers = {i: {"cls": Nanny, "options": every | own[i % len(own)]} for i in range(number)}
     scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", "port": 0, "dashboard": False}}
     return SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.CRITICAL)
 

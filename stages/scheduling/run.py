@@ -1,6 +1,7 @@
 """All units on the workers of a cluster: each worker has one at a time, and gets the next as soon as it is free."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,9 @@ from stages.scheduling import lock, worker
 from stages.scheduling.lock import merge
 from stages.scheduling.pool import GPU
 from stages.scheduling.schedule import Schedule, Unit
-from stages.scheduling.worker import Clones
+from stages.scheduling.worker import LOOK_EVERY, Snapshot
 from stages.system.errors import StudyError
 
-LOOK_EVERY = 0.2  # seconds
 MOST_LOSSES = 3  # workers that a unit may lose: it is likely to be the reason
 
 # a worker need not have the project: what it runs is sent to it
@@ -30,11 +30,11 @@ class Run:
     do, as it does not know how long a unit takes.
     """
 
-    def __init__(self, client: Client, schedule: Schedule, clones: Clones, on_gpus: bool) -> None:
+    def __init__(self, client: Client, schedule: Schedule, snapshot: Snapshot, on_gpus: bool) -> None:
         """on_gpus: whether trainings are for workers with a GPU alone."""
-        self.client, self.schedule, self.clones, self.on_gpus = client, schedule, clones, on_gpus
+        self.client, self.schedule, self.snapshot, self.on_gpus = client, schedule, snapshot, on_gpus
         self.waiting: list[Unit] = []  # for a worker
-        self.running: dict[Future[Any], tuple[Unit, str]] = {}  # with the worker's address
+        self.running: dict[Future[Any], tuple[Unit, str, float]] = {}  # with the worker's address, and since when
         self.losses: list[Unit] = []
 
     def carry_out(self) -> None:
@@ -44,7 +44,7 @@ class Run:
         workers stop, a training with a checkpoint.
         """
         try:
-            self.client.register_plugin(self.clones)
+            self.client.register_plugin(self.snapshot)
         except RuntimeError as error:
             raise StudyError(str(error)) from error
         try:
@@ -60,7 +60,7 @@ class Run:
             if self.client.status == "running":
                 with suppress(Exception):  # the scheduler may be gone just now
                     self.client.cancel(list(self.running))
-                    self.client.unregister_worker_plugin(self.clones.name)
+                    self.client.unregister_worker_plugin(self.snapshot.name)
 
     def _workers(self) -> dict[str, Any]:
         """What there is to know of each worker, by its address."""
@@ -74,10 +74,10 @@ class Run:
 
     def _collect(self, workers: dict[str, Any]) -> None:
         """Take what ended, and what lost its worker."""
-        for future, (unit, address) in list(self.running.items()):
+        for future, (unit, address, started) in list(self.running.items()):
             if future.done():
                 del self.running[future]
-                self._end(future, unit, len(workers))
+                self._end(future, unit, time.monotonic() - started, len(workers))
             elif address not in workers:
                 del self.running[future]
                 self.client.cancel([future])
@@ -88,18 +88,20 @@ class Run:
                 else:
                     self._fail(unit, f"lost its worker {MOST_LOSSES} times")
 
-    def _end(self, future: Future[Any], unit: Unit, workers: int) -> None:
+    def _end(self, future: Future[Any], unit: Unit, seconds: float, workers: int) -> None:
         if future.status == "error":
             self._fail(unit, str(future.exception()))
         elif future.status != "finished":
             raise _gone()
         else:
-            entry, seconds = future.result()
+            entry = future.result()
             if unit.seed is None:
                 merge(Path(), {unit.stage: entry})
             self.schedule.end(unit, entry, seconds)
             self.waiting += self.schedule.take_ready()
-            _tell_end(unit, seconds, self.schedule, workers)
+            rest, (left, more) = len(self.schedule.left), self.schedule.seconds_left(workers)
+            time_left = f", {'at least' if more else 'about'} {duration(left)}" if rest and left >= 1 else ""
+            print(f"done     {unit.name} in {duration(seconds)}; {rest} to go{time_left}", flush=True)
 
     def _fail(self, unit: Unit, reason: str) -> None:
         self.schedule.fail(unit)
@@ -107,7 +109,7 @@ class Run:
 
     def _give_out(self, workers: dict[str, Any]) -> None:
         """Give each free worker the first unit that is for it."""
-        busy = {address for _, address in self.running.values()}
+        busy = {address for _, address, _ in self.running.values()}
         for address, worker_facts in workers.items():
             has_gpu = GPU in worker_facts["resources"]
             fitting = [unit for unit in self.waiting if has_gpu or not (self.on_gpus and unit.trains)]
@@ -115,21 +117,15 @@ class Run:
                 unit = fitting[0]
                 self.waiting.remove(unit)
                 above = {stage: self.schedule.entries[stage] for stage in self.schedule.upstream[unit.stage]}
-                future = self.client.submit(_task(self.clones.name, unit, above), pure=False, workers=[address])
-                self.running[future] = unit, address
+                future = self.client.submit(_task(self.snapshot.name, unit, above), pure=False, workers=[address])
+                self.running[future] = unit, address, time.monotonic()
                 print(f"started  {unit.name} on {_short(address)}", flush=True)
 
 
-def _task(plugin: str, unit: Unit, above: dict[str, str]) -> Any:
-    """What a worker does; a function within a function is sent by value."""
-    name, stage, seed = unit.name, unit.stage, unit.command
-
-    def complete() -> tuple[str, float]:
-        started = time.monotonic()
-        clones: Any = get_worker().plugins[plugin]
-        return clones.complete(name, stage, above, seed), time.monotonic() - started
-
-    return complete
+def _task(snapshot: str, unit: Unit, above: dict[str, str]) -> Callable[[], str]:
+    """What a worker does; unlike a function of a module, a lambda is sent by value."""
+    work = unit.name, unit.stage, above, unit.command
+    return lambda: get_worker().plugins[snapshot].complete(*work)  # type: ignore[attr-defined]
 
 
 def _gone() -> StudyError:
@@ -138,12 +134,6 @@ def _gone() -> StudyError:
 
 def _short(address: str) -> str:
     return address.rpartition("/")[2]
-
-
-def _tell_end(unit: Unit, seconds: float, schedule: Schedule, workers: int) -> None:
-    rest, (left, more) = len(schedule.left), schedule.seconds_left(workers)
-    time_left = f", {'at least' if more else 'about'} {duration(left)}" if rest and left >= 1 else ""
-    print(f"done     {unit.name} in {duration(seconds)}; {rest} to go{time_left}", flush=True)
 
 
 def duration(seconds: float) -> str:

@@ -56,28 +56,24 @@ class Schedule:
         self.failed: list[Unit] = []
         self.running: list[Unit] = []
         self._before = {stage: entries[stage] for stage in below if stage in entries and stage not in stale}
-        self._waiting = {stage: [*seeds.get(stage, []), Unit(stage)] for stage in upstream if stage in below}
+        self._waiting = [unit for stage in upstream if stage in below for unit in (*seeds.get(stage, []), Unit(stage))]
         self._seconds: dict[str, list[float]] = defaultdict(list)
 
     @property
     def left(self) -> list[Unit]:
         """Units that are not done, those that run among them."""
-        return [*self.running, *(unit for units in self._waiting.values() for unit in units)]
+        return [*self.running, *self._waiting]
 
     def take_ready(self) -> list[Unit]:
         """The units that can begin now; they count as running from now on."""
         while same := [stage for stage in self._before if self._is_ready(stage) and self._is_unchanged(stage)]:
             for stage in same:  # what lies above it was done anew and came out as before
                 self.entries[stage] = self._before.pop(stage)
-                del self._waiting[stage]
-        ready = []
-        for stage, units in self._waiting.items():
-            if self._is_ready(stage):
-                seeds = [unit for unit in units if unit.seed is not None]
-                others = any(unit.stage == stage for unit in (*self.running, *self.failed))
-                ready += seeds or ([] if others else units)
-        for unit in ready:
-            self._waiting[unit.stage].remove(unit)
+            self._waiting = [unit for unit in self._waiting if unit.stage not in same]
+        wait_for_seeds = {unit.stage for unit in (*self.left, *self.failed) if unit.seed is not None}
+        can_begin = [unit for unit in self._waiting if unit.seed is not None or unit.stage not in wait_for_seeds]
+        ready = [unit for unit in can_begin if self._is_ready(unit.stage)]
+        self._waiting = [unit for unit in self._waiting if unit not in ready]
         self.running += ready
         return sorted(ready, key=lambda unit: not unit.trains)  # the long ones first
 

@@ -27,15 +27,15 @@ LOOK_EVERY = 0.2  # seconds
 REASON = 3  # lines of a failed command's output
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A commit, with what was changed since."""
+@dataclass
+class Snapshot(WorkerPlugin):
+    """A commit, with what was changed since; Dask brings it to every worker, to those that come later, too."""
 
     name: str  # tells it from others; a file of this name in `work` tells a worker that it is the folder meant
     git: bytes  # the folder .git of a clone of this commit alone, as tar.gz
     changes: bytes  # a binary diff against the commit
     cache: str | None  # DVC's cache; None where the workers do not share it and push to a remote
-    work: str | None  # where trainings lie, shared likewise
+    work: str  # where trainings lie, shared likewise
     config: str  # of DVC in the clone, as .dvc/config.local
 
     def clone(self, folder: Path) -> None:
@@ -48,27 +48,19 @@ class Snapshot:
             subprocess.run(["git", "apply", "--binary", "-"], cwd=folder, input=self.changes, check=True)
         (folder / ".dvc" / "config.local").write_text(self.config, encoding="utf-8")
 
-
-class Clones(WorkerPlugin):
-    """Brings a snapshot to every worker, to those that come later, too."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
-        self.name = snapshot.name
-
     async def setup(self, worker: Worker) -> None:
         """Look whether the worker can serve; the clone is made when the first unit comes.
 
         Raises RuntimeError: the worker does not see the shared folders.
         """
         self.folder = Path(worker.local_directory) / f"{self.name}-{os.getpid()}"
-        cache, work = self.snapshot.cache, self.snapshot.work
         self.fault = ""
-        if work and not (Path(work, self.snapshot.name).exists() and cache and Path(cache).is_dir()):
-            self.fault = f"{socket.gethostname()} does not see {work} and {cache}; share them or use --remote"
+        if self.cache and not (Path(self.work, self.name).exists() and Path(self.cache).is_dir()):
+            self.fault = f"{socket.gethostname()} does not see {self.work} and {self.cache}; share them or use --remote"
             raise RuntimeError(self.fault)
         kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access" / "work"
-        self.work = Path(work) if work else kept  # it outlives the worker: a training goes on from its checkpoint
+        # it outlives the worker: a training goes on from its checkpoint
+        self.trainings = Path(self.work) if self.cache else kept
         self.worker, self.present = worker, dict[str, str]()  # lock entries of the outputs in the clone
 
     def teardown(self, worker: Worker) -> None:
@@ -83,20 +75,20 @@ class Clones(WorkerPlugin):
         """
         if self.fault:  # of a worker that came later
             raise RuntimeError(self.fault)
-        log = self.work / "logs" / f"{unit.replace(' ', '-')}.log"
+        log = self.trainings / "logs" / f"{unit.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         if not (self.folder / "work").exists():
-            self.snapshot.clone(self.folder)
-            (self.folder / "work").symlink_to(self.work)
+            self.clone(self.folder)
+            (self.folder / "work").symlink_to(self.trainings)
         if new := {name: entry for name, entry in above.items() if self.present.get(name) != entry}:
             merge(self.folder, new)
-            self._run(log, "dvc", "checkout" if self.snapshot.cache else "pull", "--force", "--quiet", *new)
+            self._run(log, "dvc", "checkout" if self.cache else "pull", "--force", "--quiet", *new)
             self.present |= new
         if seed:
             self._run(log, *seed)
             return ""
         self._run(log, "dvc", "repro", "--single-item", stage)
-        if not self.snapshot.cache:
+        if not self.cache:
             self._run(log, "dvc", "push", "--quiet", stage)
         entry = entries(self.folder, [stage])[stage]
         self.present[stage] = entry

@@ -3,13 +3,10 @@
 from stages.settings.ablation import FULL as FULL
 from stages.settings.ablation import Ablation as Ablation
 from stages.settings.ablation import merged as merged
-from stages.settings.params import ALL as ALL
-from stages.settings.params import COMPARED as COMPARED
 from stages.settings.params import PARAMS as PARAMS
 from stages.settings.params import Compute as Compute
 from stages.settings.params import Settings as Settings
 from stages.settings.params import load as load
-from stages.settings.recipe import MAX_HYPOTHESES as MAX_HYPOTHESES
 from stages.settings.recipe import Finetune as Finetune
 from stages.settings.recipe import Generation as Generation
 from stages.settings.recipe import Model as Model
@@ -31,4 +28,3 @@ from stages.settings.section import check as check
 from stages.settings.sources import CORPUS_FILE as CORPUS_FILE
 from stages.settings.sources import QUESTION_FILES as QUESTION_FILES
 from stages.settings.sources import TEXT_FILE as TEXT_FILE
-from stages.settings.sources import Synthetic as Synthetic

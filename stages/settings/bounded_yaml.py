@@ -4,20 +4,32 @@ What remains costs no more memory and time than its text is long.
 """
 
 import re
+from pathlib import Path
 from typing import Any
 
 import yaml
 from yaml.composer import ComposerError
-from yaml.constructor import ConstructorError
+
+from stages.system.errors import StudyError
+from stages.system.files import read_input
+from stages.system.terminal import shortened
 
 MOST_BYTES = 1_000_000
 DEEPEST = 32  # sections and lists within one another
 LONGEST_NUMBER = 40  # characters
 
 
-def parse(text: str) -> Any:
-    """The content of a YAML text. Raises yaml.YAMLError: it is none, or oversteps a bound."""
-    return yaml.load(text, _Loader)
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file. Raises StudyError: the file is missing, no YAML, or oversteps a bound."""
+    try:
+        return yaml.load(read_input(path, MOST_BYTES).decode("utf-8"), _Loader)
+    except FileNotFoundError as error:
+        raise StudyError(f"{path} is missing here; run the command in the project's root folder") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise StudyError(f"{path}:{line}: not valid here: {shortened(str(error.problem), 200)}") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
+        raise StudyError(f"{path}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
 
 class _Loader(yaml.SafeLoader):
@@ -27,7 +39,7 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        if getattr(event, "anchor", None):
             raise _refusal("an anchor or alias; write the value out", event)
         if getattr(event, "tag", None):
             raise _refusal(f"the tag {event.tag!r}; remove it", event)
@@ -50,7 +62,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_yaml_int(self, node: Any) -> Any:
         if len(node.value) > LONGEST_NUMBER:
-            raise ConstructorError(None, None, f"a number of {len(node.value)} characters", node.start_mark)
+            raise _refusal(f"a number of {len(node.value)} characters", node)
         return super().construct_yaml_int(node)
 
 

@@ -1,7 +1,7 @@
 """What a training takes at least, reckoned from its settings, so that what cannot end well does not begin."""
 
 from stages.settings.params import Settings
-from stages.settings.recipe import Model, QuestionRecipe, Recipe
+from stages.settings.recipe import QuestionRecipe, Recipe
 from stages.system.errors import StudyError
 
 GIB = 2**30
@@ -15,11 +15,10 @@ def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int =
 
     Raises StudyError: one line with the recipe, what it needs and what to lower.
     """
-    recipe, key = settings.recipe_named(name), f"params.yaml: recipes.{name}"
-    needed, sizes = memory(recipe, bytes_a_number), "model.layers, model.width, model.context or a batch_size"
+    needed, sizes = memory(settings.recipe_named(name), bytes_a_number), "model.layers, model.width, model.context"
     if needed > has:
         told = f"a step of a full batch needs about {needed / GIB:,.0f} GiB, this machine has {has / GIB:,.0f}"
-        raise StudyError(f"{key}: {told}; lower {sizes}")
+        raise StudyError(f"params.yaml: recipes.{name}: {told}; lower {sizes} or a batch_size")
 
 
 def memory(recipe: Recipe, bytes_a_number: int) -> float:
@@ -27,10 +26,6 @@ def memory(recipe: Recipe, bytes_a_number: int) -> float:
     model, batch = recipe.model, recipe.pretrain.batch_size
     if isinstance(recipe, QuestionRecipe):
         batch = max(batch, recipe.finetune.batch_size)
+    weights = 12 * model.layers * model.width**2  # of the blocks' matrices, about: attention's 4 d², the MLP's 8 d²
     kept = bytes_a_number * NUMBERS_A_CHANNEL * batch * model.context * model.layers * model.width
-    return BYTES_A_WEIGHT * weights(model) + kept
-
-
-def weights(model: Model) -> int:
-    """Of the blocks' matrices, about: attention's 4 d² and the MLP's 8 d²."""
-    return 12 * model.layers * model.width**2
+    return BYTES_A_WEIGHT * weights + kept

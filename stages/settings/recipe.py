@@ -51,8 +51,11 @@ class Schedule(Section):
     min_lr_ratio: Share
 
 
-class SpanCorruption(Section):
+class Objective(Section):
     mixture_weight: Share
+
+
+class SpanCorruption(Objective):
     shortest_document: Annotated[int, Field(ge=2, le=10**6)]
     longest_document: Annotated[int, Field(ge=2, le=10**6)]
     largest_span: Annotated[float, Field(gt=0, le=1)]
@@ -64,10 +67,9 @@ class SpanCorruption(Section):
         return self
 
 
-class PhraseCloze(Section):
+class PhraseCloze(Objective):
     """What clozes of capitalised phrases have in common."""
 
-    mixture_weight: Share
     salient: Share
 
 
@@ -87,22 +89,14 @@ class WordCloze(PhraseCloze):
     in_order: Share
 
 
-class TrainingQuestions(Section):
-    mixture_weight: Share
-
-
-class CausalLM(Section):
-    mixture_weight: Share
-
-
 class Objectives(Section):
     """What is asked of a document: one objective or several, the others left out."""
 
     span_corruption: SpanCorruption | None = None
     title_cloze: TitleCloze | None = None
     word_cloze: WordCloze | None = None
-    training_questions: TrainingQuestions | None = None
-    causal_lm: CausalLM | None = None
+    training_questions: Objective | None = None
+    causal_lm: Objective | None = None
 
     @model_validator(mode="after")
     def _mixture_weights_sum_to_one(self) -> Self:
@@ -165,12 +159,11 @@ class Recipe(Section):
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds {self.seeds} name one twice; allowed: distinct numbers")
         for name, objective in self.pretrain.objectives:
+            key = f"pretrain.objectives.{name}"
             if objective and self.data.source == TEXT and name in ASKING:
-                raise ValueError(
-                    f"pretrain.objectives.{name}: a text has no pages with names, nor questions; remove it"
-                )
+                raise ValueError(f"{key}: a text has no pages with names, nor questions; remove it")
             if objective and self.data.source != TEXT and name == "causal_lm":
-                raise ValueError(f"pretrain.objectives.{name}: pages do not go on in one another; remove it")
+                raise ValueError(f"{key}: pages do not go on in one another; remove it")
         return self
 
 
@@ -194,11 +187,7 @@ class QuestionRecipe(Recipe):
 
 
 def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:
-    """The recipe of that name as one with questions.
-
-    Raises:
-        StudyError: its data have none.
-    """
+    """The recipe of that name as one with questions. Raises StudyError: its data have none."""
     if not isinstance(recipe, QuestionRecipe):
         raise StudyError(
             f"recipe '{name}' has no questions, only a text; see what it learned with: "

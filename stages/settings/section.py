@@ -1,14 +1,10 @@
 """Strict sections of a YAML file: an unknown key, a wrong type, an impossible value is one clear line."""
 
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from stages.settings.bounded_yaml import MOST_BYTES, parse
 from stages.system.errors import StudyError
-from stages.system.files import read_input
 from stages.system.terminal import shortened
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
@@ -26,19 +22,6 @@ class Section(BaseModel):
     """A part of params.yaml. No value has a default here: what runs is what the file says."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file. Raises StudyError: the file is missing, no YAML, or oversteps a bound of `bounded_yaml`."""
-    try:
-        return parse(read_input(path, MOST_BYTES).decode("utf-8"))
-    except FileNotFoundError as error:
-        raise StudyError(f"{path} is missing here; run the command in the project's root folder") from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise StudyError(f"{path}:{line}: not valid here: {shortened(str(error.problem), 200)}") from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
-        raise StudyError(f"{path}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
 
 S = TypeVar("S", bound=BaseModel)

@@ -8,8 +8,6 @@ import pandas as pd
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 
-COLUMNS = ["split", "row", "has_page", "in_page", "position", "train_count", "unknown"]
-
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
     """A row for each question of each split:
@@ -30,7 +28,7 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
         positions = [page.index(place) for page in own if place and place in page]
         facts = bool(own), bool(positions), min(positions, default=-1), answers[place] if place else 0
         rows.append((split, question.row, *map(int, facts), len(vocabulary.unknown(question.question))))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=["split", "row", "has_page", "in_page", "position", "train_count", "unknown"])
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:

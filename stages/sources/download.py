@@ -40,11 +40,6 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
         raise StudyError(f"{where}: cannot be read ({harmless(reason)})") from None
 
 
-def normalised(content: bytes) -> bytes:
-    """LF line ends and exactly one final newline: copies in circulation differ in these alone."""
-    return content.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"
-
-
 def _candidates(source: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """The name and content of each file of these names, as far as FILE_LIMIT: a longer one fails its checksum."""
     path = Path(source).expanduser()
@@ -63,14 +58,13 @@ def _candidates(source: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]
 
 
 def _archive(source: str, path: Path) -> bytes:
-    if re.match(r"https?://", source, re.IGNORECASE):
-        request = urllib.request.Request(source, headers={"User-Agent": "Mozilla/5.0 (compatible; study/1.0)"})
-        with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:
-            content: bytes = response.read(ARCHIVE_LIMIT + 1)
-    elif "://" in source:
-        raise ValueError("only http and https addresses can be fetched")
-    else:
+    if "://" not in source:
         return read_input(path, ARCHIVE_LIMIT)
+    if not re.match(r"https?://", source, re.IGNORECASE):
+        raise ValueError("only http and https addresses can be fetched")
+    request = urllib.request.Request(source, headers={"User-Agent": "Mozilla/5.0 (compatible; study/1.0)"})
+    with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:
+        content: bytes = response.read(ARCHIVE_LIMIT + 1)
     if len(content) > ARCHIVE_LIMIT:
         raise ValueError(f"larger than {ARCHIVE_LIMIT // 1_000_000} MB, not the archive")
     return content
@@ -81,7 +75,7 @@ def _right(found: Iterable[tuple[str, bytes]], where: str, sha256: Mapping[str, 
     right: dict[str, bytes] = {}
     wrong: dict[str, str] = {}  # file name → the first checksum found that differs
     for name, raw in found:
-        content = normalised(raw)
+        content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ in these alone
         checksum = hashlib.sha256(content).hexdigest()
         if checksum == sha256[name]:
             right[name] = content

@@ -1,6 +1,6 @@
 """Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -25,21 +25,16 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
     """
     documents = read_documents(folder / PAGES)
-    asked = about({document[: page(document).heading] for document in documents} - {""})
+    titles = {document[: page(document).heading] for document in documents} - {""}
+    longest_first = sorted(titles, key=len, reverse=True)  # a question that names none of them is about itself
+    named = "a question that names a page"
+    asked = Asked(named, lambda question: next((t for t in longest_first if t in question), question))
     questions = {
         split: read_questions(folder / name, labelled=split != "test", context=context, one_place=True, asked=asked)
         for split, name in FILES.items()
         if split != "test" or (folder / name).exists()
     }
     return documents, {"test": [], **questions}
-
-
-def about(titles: Collection[str]) -> Asked:
-    """Questions about these pages; one that names none of them is about itself."""
-    longest_first = sorted(titles, key=len, reverse=True)
-    return Asked(
-        "a question that names a page", lambda question: next((t for t in longest_first if t in question), question)
-    )
 
 
 def notes(folder: Path, known: pd.DataFrame) -> list[str]:

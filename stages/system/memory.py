@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-from math import inf
 
 LIBRARY = ctypes.CDLL(None)
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters
@@ -10,11 +9,8 @@ LARGEST_KEPT = 2**25  # bytes: the largest blocks that can be kept
 
 
 def machine_memory() -> float:
-    """Bytes this machine has; no limit where it does not tell."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return inf
+    """Bytes this machine has."""
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def keep_free_memory() -> None:

@@ -85,7 +85,7 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
 def test_no_input_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(ask) == Outcome(0, "", "")
     monkeypatch.setattr("sys.stdin", None)  # closed
-    assert list(ask.questions()) == []
+    assert list(ask.questions("Who?")) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.settings import Synthetic
+from stages.settings.sources import Synthetic
 from stages.sources.world.generation import (
     NAMES_LISTED,
     TEMPLATES_AVAILABLE,

@@ -13,9 +13,10 @@ import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
-from stages.settings import CORPUS_FILE, QUESTION_FILES, Synthetic
+from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, Synthetic
 from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON, LONDON_SHARE, WEIGHTS, Culture
 from stages.sources.world.names import MOST_PEOPLE, enlarged
 from stages.sources.world.pages import biography
@@ -83,11 +84,9 @@ class NameRegister:
     def __init__(self, cultures: Mapping[str, Culture], rng: random.Random) -> None:
         self._cultures = cultures
         self._rng = rng
-        self._pools: dict[str, list[tuple[str, str]]] = {}
-        for key, culture in cultures.items():
-            pairs = [(given, family) for given in culture.given for family in culture.family]
+        self._pools = {key: list(product(culture.given, culture.family)) for key, culture in cultures.items()}
+        for pairs in self._pools.values():
             rng.shuffle(pairs)
-            self._pools[key] = pairs
         self._names: set[str] = set()
         self._beginnings: set[str] = set()  # of the names given out, whole names included
 
