@@ -16,13 +16,12 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(given.recipe)
-    variants = sorted(settings.selected(given.selection))
     write_report(
         Path("data/evaluations") / given.recipe,
         Path("reports") / given.recipe / given.selection,
         given.recipe,
         given.selection,
-        variants,
+        settings.selected(given.selection),
         recipe.report,
         recipe.generation.beams,
         ablation=settings.ablation.recipe == given.recipe,

@@ -29,8 +29,7 @@ def main() -> None:
         report = Path("reports") / settings.recipe / settings.model.variant
         print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
         return
-    report = Path("reports") / given.recipe / given.variant
-    path = report / "metrics.json"
+    path = Path("reports") / given.recipe / given.variant / "metrics.json"
     with read_as_made(path):
         metrics = read_json(path)
         selected = headline(metrics)

@@ -1,7 +1,7 @@
 """What a recipe owes to its parts: the page that compares it with itself, one change at a time."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,11 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.answers import Marks
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, code, table
-from stages.reporting.statistics.intervals import accuracy_interval
-from stages.reporting.statistics.significance import Difference, Sample, compare_pairs, shown_p, shown_points
-from stages.reporting.style import GREY, INK, SMALL, styled, svg
+from stages.reporting.statistics.intervals import Marks, accuracy_interval
+from stages.reporting.statistics.significance import Difference, compare_pairs, shown_p, shown_points
+from stages.reporting.style import GREY, INK, SMALL, rows_figure, styled, svg
 from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
@@ -42,13 +41,14 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
     """Write report.md, index.html and what they show to the folder `target`; `found` holds the change `full`."""
     full = next(each for each in found if each.change == FULL)
     others = sorted((each for each in found if each is not full), key=lambda each: (each.correct.mean(), each.change))
-    differences = compare_pairs([(Sample(each.change, each.correct), Sample(FULL, full.correct)) for each in others])
     ordered = [full, *others]
+    pairs = [(each.change, FULL) for each in others]
+    differences = compare_pairs({each.change: each.correct for each in ordered}, pairs)
     rows = [figures(each) for each in ordered]
     data = pd.DataFrame(rows)
-    changed = [set(flat(settings.changes[each.change])) for each in ordered]
-    is_length = [all(key.startswith(LENGTH) for key in keys) for keys in changed]
-    lengths = data[is_length].sort_values("epochs")
+    changes = {each.change: list(flat(settings.changes[each.change])) for each in others}
+    longer = [FULL, *(name for name, pairs in changes.items() if all(pair.startswith(LENGTH) for pair in pairs))]
+    lengths = data[data.change.isin(longer)].sort_values("epochs")
     lengths_shown = len(lengths) > 2
     text = fill(
         "ablation.md.jinja",
@@ -59,11 +59,11 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
         facts=len(full.extracted),
         seed=settings.seed,
         lengths_shown=lengths_shown,
-        changes=[(each.change, flat(settings.changes[each.change])) for each in others],
+        changes=changes,
         made=sorted({(short(each.provenance["commit"]), each.provenance["device"]) for each in ordered}),
     )
-    files = {"ablation.svg": svg(draw_ablation(data))}
-    files["ablation.csv"] = data.round(4).to_csv(index=False, lineterminator="\n")
+    csv = data.round(4).to_csv(index=False, lineterminator="\n")
+    files = {"ablation.svg": svg(draw_ablation(data)), "ablation.csv": csv}
     if lengths_shown:
         files["exposures.svg"] = svg(draw_exposures(lengths))
     write_page(target, text, files)
@@ -103,8 +103,8 @@ def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Differen
 
 def draw_ablation(rows: pd.DataFrame) -> Figure:
     """Draw rows of ablation.csv from top to bottom, the first being the full recipe."""
-    figure = Figure(figsize=(SMALL, 1.1 + 0.34 * len(rows)), layout="constrained")
-    axes = figure.subplots()
+    label = "held-out questions, or facts of the pages (%)"
+    figure, axes = rows_figure(list(rows.change), 1.1 + 0.34 * len(rows), label)
     height = range(len(rows))
     answered, memorised = 100 * rows.accuracy, 100 * rows.memorised
     axes.axvline(answered.iloc[0], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
@@ -113,12 +113,7 @@ def draw_ablation(rows: pd.DataFrame) -> Figure:
     axes.errorbar(answered, height, xerr=whiskers, fmt="none", color=INK, linewidth=1.0, capsize=2.5, zorder=3)
     axes.scatter(answered, height, s=34, color=ANSWERED, zorder=4, label="answered (95 % interval)")
     axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, label="memorised")
-    axes.set_yticks(height, rows.change)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("held-out questions, or facts of the pages (%)")
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", zorder=0)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
 
@@ -143,12 +138,10 @@ def draw_exposures(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def flat(changes: dict[str, Any], prefix: str = "") -> list[str]:
+def flat(changes: dict[str, Any], prefix: str = "") -> Iterator[str]:
     """Nested settings as `key: value`, keys with dots, values as params.yaml writes them."""
-    pairs = []
     for key, value in changes.items():
         if isinstance(value, dict):
-            pairs += flat(value, f"{prefix}{key}.")
+            yield from flat(value, f"{prefix}{key}.")
         else:
-            pairs.append(f"{prefix}{key}: {value if isinstance(value, str) else json.dumps(value)}")
-    return pairs
+            yield f"{prefix}{key}: {value if isinstance(value, str) else json.dumps(value)}"

@@ -1,9 +1,7 @@
 """What the evaluation stages left behind, read and checked before anything is reported."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat
@@ -11,23 +9,14 @@ from pydantic import AliasPath, BaseModel, Field, FiniteFloat
 from stages.reporting.markdown import Markdown
 from stages.reporting.records import read_as_made
 from stages.system.digests import verified
-from stages.system.files import read_json
 
 BASELINE = "baseline"
-INITS = ("scratch", "pretrained")
 QUESTION_COLUMNS = ("split", "row", "question", "gold")  # of the baseline, for all variants
 PREDICTION_COLUMNS = ("variant", "split", "row", "seed", "init", "predicted", "correct", "probability")
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 MEASURES = ("memorised", "extracted")
-EXTRACTION_COLUMNS = ("seed", "row", *(f"{weights}_{measure}" for weights in WEIGHTS for measure in MEASURES))
-OFFSET_COLUMNS = ("seed", "row", "offset", *WEIGHTS)
-ORIGIN_COLUMNS = ("asked", "init", "seed", "row", "origin")
-NEIGHBOUR_COLUMNS = ("seed", "row", "letters", "state", "chance")
 DECODINGS = ("greedy", "beam", "draw")
-DECODING_COLUMNS = ("seed", "row", *DECODINGS, *(f"{each}_probability" for each in DECODINGS))
-CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
-Record = TypeVar("Record", bound=BaseModel)
 
 
 class Provenance(BaseModel):
@@ -97,7 +86,9 @@ class Baseline(BaseModel):
 
 def read_baseline(folder: Path) -> Baseline:
     """Read baseline.json below a recipe's evaluations; raises StudyError where it is missing or broken."""
-    return _read_model(folder / BASELINE / "baseline.json", Baseline)
+    path = folder / BASELINE / "baseline.json"
+    with read_as_made(path):
+        return Baseline.model_validate_json(verified(path).read_bytes())
 
 
 def read_examples(folder: Path) -> Markdown:
@@ -108,30 +99,24 @@ def read_examples(folder: Path) -> Markdown:
 
 def read_evaluation(folder: Path) -> Evaluation:
     """Read the evaluation of the variant that `folder` is named after; raises StudyError where it is broken."""
-    asked = read_table(folder.parent / BASELINE / "questions.tsv", QUESTION_COLUMNS, dtype=str)
-    predicted = read_table(folder / "predictions.tsv", PREDICTION_COLUMNS, dtype=str)
+    asked = read_table(folder.parent / BASELINE / "questions.tsv", dtype=str)
+    predicted = read_table(folder / "predictions.tsv", dtype=str)
+    with read_as_made(folder / "run.json"):
+        run = Run.model_validate_json(verified(folder / "run.json").read_bytes())
     columns = [*PREDICTION_COLUMNS[:5], *QUESTION_COLUMNS[2:], *PREDICTION_COLUMNS[5:]]
     return Evaluation(
         variant=folder.name,
         predictions=predicted.merge(asked, "left", ["split", "row"])[columns],
-        curves=read_table(folder / "curves.csv", CURVE_COLUMNS, ",", str),
-        run=_read_model(folder / "run.json", Run),
-        extraction=read_table(folder / "extraction.tsv", EXTRACTION_COLUMNS),
-        prefix_offset=read_table(folder / "prefix_offset.tsv", OFFSET_COLUMNS),
-        origins=read_table(folder / "origins.tsv", ORIGIN_COLUMNS),
-        neighbours=read_table(folder / "neighbours.tsv", NEIGHBOUR_COLUMNS),
-        decodings=read_table(folder / "decodings.tsv", DECODING_COLUMNS),
+        curves=read_table(folder / "curves.csv", ",", str),
+        run=run,
+        extraction=read_table(folder / "extraction.tsv"),
+        prefix_offset=read_table(folder / "prefix_offset.tsv"),
+        origins=read_table(folder / "origins.tsv"),
+        neighbours=read_table(folder / "neighbours.tsv"),
+        decodings=read_table(folder / "decodings.tsv"),
     )
 
 
-def read_table(path: Path, columns: Sequence[str], separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
-    """Read a table that has these columns; raises StudyError where it is missing or broken."""
-    with read_as_made(path):
-        table = pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
-        table[list(columns)]
-    return table
-
-
-def _read_model(path: Path, kind: type[Record]) -> Record:
-    with read_as_made(path):
-        return kind.model_validate(read_json(verified(path)))
+def read_table(path: Path, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
+    """Read a table; raises StudyError where it is missing, or not as it was written."""
+    return pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)

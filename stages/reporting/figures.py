@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from stages.reporting.curves import seed_curves
 from stages.reporting.evaluations import Baseline
-from stages.reporting.metrics import Accuracy, Result
-from stages.reporting.style import GREY, INK, SMALL, WIDTH, legend_columns, logarithmic, looks
+from stages.reporting.metrics import Answers, Result
+from stages.reporting.style import GREY, INK, WIDTH, legend_columns, logarithmic, looks, rows_figure
 
 PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
 PHASES = (
@@ -20,24 +20,21 @@ PHASES = (
     ("finetune_pretrained", "Finetuning, pretrained"),
 )
 
+Array = npt.NDArray[np.float64]
+
 
 def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     """Draw the dev accuracy in percent of `results`, best first, with 95 % intervals and single seeds."""
-    figure = Figure(figsize=(SMALL, 1.5 + 0.45 * len(results)), layout="constrained")
-    axes = figure.subplots()
+    label = f"dev questions answered exactly (% of {baseline.dev_questions:,})"
+    figure, axes = rows_figure([result.variant for result in results], 1.5 + 0.45 * len(results), label)
     _bars(axes, -0.19, [result.pretrained for result in results], PRETRAINED, "pretrained, then finetuned")
     _bars(axes, 0.19, [result.scratch for result in results], SCRATCH, "finetuned from scratch")
     always = f"always {baseline.place}: {baseline.dev_accuracy:.1f} %"
     axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5, label=always)
     ceiling = f"ceiling: {baseline.ceiling:.1f} %"
     axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5, label=ceiling)
-    axes.set_yticks(range(len(results)), [result.variant for result in results])
-    axes.set_ylim(len(results) - 0.45, -0.55)  # best on top
     axes.set_xlim(0, 108)  # room for a label beside a full bar
     axes.set_xticks(range(0, 101, 10))
-    axes.set_xlabel(f"dev questions answered exactly (% of {baseline.dev_questions:,})")
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", zorder=0)
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
@@ -50,12 +47,13 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
     panels = figure.subplots(1, len(PHASES), width_ratios=(1.35, 1, 1))
     for axes, (phase, title) in zip(panels, PHASES, strict=True):
         for variant, (dash, colour) in looks(variants).items():
-            seeds = seed_curves(curves, variant, phase)
-            for epochs, losses in seeds if len(seeds) > 1 else ():
-                axes.plot(epochs, losses, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=2)
-            if seeds:
-                mean = np.mean([losses for _, losses in seeds], axis=0)
-                axes.plot(seeds[0][0], mean, color=colour, linestyle=dash, linewidth=1.6, zorder=3, label=variant)
+            rows = curves[(curves["variant"] == variant) & (curves["phase"] == phase)]
+            if len(rows):
+                epochs, losses = seed_curves(rows)
+                for each in losses if len(losses) > 1 else ():
+                    axes.plot(epochs, each, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=2)
+                mean = losses.mean(axis=0)
+                axes.plot(epochs, mean, color=colour, linestyle=dash, linewidth=1.6, zorder=3, label=variant)
         axes.set_title(title)
         axes.set_xlabel("epochs")
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
@@ -64,12 +62,26 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
         if 0 < low < high / 4:  # they span enough to have labelled ticks on a logarithmic axis
             logarithmic(axes, low, high)
     panels[0].set_ylabel("loss (nats a character)")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=8.5)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, fontsize=8.5)
     return figure
 
 
-def _bars(axes: Axes, offset: float, accuracies: Sequence[Accuracy], colour: str, label: str) -> None:
+def seed_curves(rows: pd.DataFrame, points: int = 60) -> tuple[Array, Array]:
+    """Return epochs (P,), at most `points`, and each seed's losses there (seeds, P) of a variant's phase of training.
+
+    The logged losses of a step are noisy: each point is the mean over a stretch of the run.
+    """
+    stretches = []
+    for _, seed in rows.groupby("seed"):
+        curve = seed[["epoch", "loss"]].astype(float).to_numpy().T  # (2, steps)
+        parts = np.array_split(curve, min(points, len(seed)), axis=1)
+        stretches.append(np.array([part.mean(axis=1) for part in parts]).T)
+    start, end = max(epochs[0] for epochs, _ in stretches), min(epochs[-1] for epochs, _ in stretches)
+    grid = np.linspace(start, end, min(points, max(len(epochs) for epochs, _ in stretches)))
+    return grid, np.array([np.interp(grid, epochs, losses) for epochs, losses in stretches])
+
+
+def _bars(axes: Axes, offset: float, accuracies: Sequence[Answers], colour: str, label: str) -> None:
     """A bar, a whisker, the seeds' dots and the figure of each row."""
     heights = np.arange(len(accuracies)) + offset
     means, low, high = (np.array([getattr(each, name) for each in accuracies]) for name in ("mean", "low", "high"))

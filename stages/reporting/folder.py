@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.reporting.curves import thin
 from stages.reporting.evaluations import read_baseline, read_evaluation, read_examples
 from stages.reporting.figures import draw_accuracy, draw_losses
-from stages.reporting.html.answers import Predictions
-from stages.reporting.html.index import write_page
+from stages.reporting.html.index import answers_data, write_page
 from stages.reporting.metrics import study_metrics, summarise
 from stages.reporting.sections.calibration import calibration_part
 from stages.reporting.sections.comparisons import ROWS, comparisons, comparisons_csv, comparisons_table
@@ -19,7 +17,7 @@ from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.order import order_part
 from stages.reporting.statistics.significance import LEVEL
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import accuracy_rows, provenance_table, published_table, results_table
+from stages.reporting.tables import accuracy_rows, provenance_table, published_table, results_table, thin
 from stages.reporting.template import fill
 from stages.settings import Report
 
@@ -42,8 +40,8 @@ def write_report(
     Raises StudyError where an input is missing or broken; `target` stays as it was.
     """
     baseline = read_baseline(evaluations)
-    results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]
-    names = [result.variant for result in results]
+    names = sorted(variants)
+    results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in names]
     best_first = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
     metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
     predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
@@ -85,4 +83,4 @@ def write_report(
     for part in filter(None, parts):
         files |= part.files
     ranking = [result.variant for result in best_first]
-    write_page(target, text, files, Predictions(predictions, ranking, settings.show_questions))
+    write_page(target, text, files, answers_data(predictions, ranking, settings.show_questions))

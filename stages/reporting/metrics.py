@@ -1,33 +1,42 @@
-"""From predictions to the figures of metrics.json: accuracies with intervals, the lift, the best variant."""
+"""From predictions to the figures of metrics.json: answers, accuracies with intervals, the lift, the best variant."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stages.reporting.answers import Answers, dev_answers
-from stages.reporting.evaluations import INITS, Evaluation
+import numpy as np
+import numpy.typing as npt
+
+from stages.reporting.evaluations import Evaluation
 from stages.reporting.headline import best_variant
-from stages.reporting.statistics.intervals import accuracy_interval
+from stages.reporting.records import REMAKE
+from stages.reporting.statistics.intervals import Marks, accuracy_interval
+from stages.system.errors import StudyError
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """Exact-match accuracy on dev in percent: mean over seeds, 95 % interval, and each seed's own."""
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The N dev answers of each seed after one way of training, in the order of the rows and of the seeds.
 
+    Their exact-match accuracy is in percent: the mean over seeds, its 95 % interval, and each seed's own.
+    """
+
+    correct: Marks
+    probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
+    gold: npt.NDArray[np.str_]  # (N,) the right places
     mean: float
     low: float
     high: float
     by_seed: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
-    """One variant's evaluation with the answers and accuracies of its two ways of training."""
+    """One variant's evaluation with the answers of its two ways of training."""
 
     evaluation: Evaluation
-    answers: Mapping[str, Answers]  # by init
-    scratch: Accuracy
-    pretrained: Accuracy
+    scratch: Answers
+    pretrained: Answers
 
     @property
     def variant(self) -> str:
@@ -35,11 +44,33 @@ class Result:
 
 
 def summarise(evaluation: Evaluation, questions: int) -> Result:
-    """Return `evaluation` with its answers and accuracies on the `questions` dev questions; raises as `dev_answers`."""
-    answers = {init: dev_answers(evaluation, init, questions) for init in INITS}
-    name = evaluation.variant
-    scratch = _accuracy(answers["scratch"], f"{name} scratch")
-    return Result(evaluation, answers, scratch, _accuracy(answers["pretrained"], name))
+    """Return `evaluation` with its answers to the `questions` dev questions; raises as `dev_answers`."""
+    return Result(evaluation, *(dev_answers(evaluation, init, questions) for init in ("scratch", "pretrained")))
+
+
+def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:
+    """Return the answers of `init` (scratch or pretrained) to the dev split.
+
+    Raises StudyError unless every seed answered each of the `questions` dev questions once, and the baseline's.
+    """
+    variant, table = evaluation.variant, evaluation.predictions
+    rows = table[(table["split"] == "dev") & (table["init"] == init)]
+    read = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
+    counts = read.groupby("seed")["row"].agg(["size", "nunique"])
+    name = f"predictions.tsv of {variant}"
+    if counts.empty or not (counts == questions).all(axis=None):
+        raise StudyError(
+            f"{name}: {init} does not answer each of the {questions} dev questions once per seed; {REMAKE}"
+        )
+    if ((read["predicted"] == read["gold"]) != read["correct"]).any():
+        raise StudyError(f"{name}: not of the baseline's dev questions; {REMAKE}")
+    by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability"])
+    correct = by_seed["correct"].to_numpy().astype(np.int64)
+    interval = accuracy_interval(correct, variant if init == "pretrained" else f"{variant} {init}")
+    shares = (correct.mean(), *interval, *correct.mean(axis=0))
+    mean, low, high, *seeds = (round(100 * float(each), 2) for each in shares)
+    gold = read.drop_duplicates("row").sort_values("row")["gold"].to_numpy(dtype=str)
+    return Answers(correct, by_seed["probability"].to_numpy(), gold, mean, low, high, tuple(seeds))
 
 
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: float) -> dict[str, Any]:
@@ -57,13 +88,6 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
     }
 
 
-def _accuracy(answers: Answers, stream: str) -> Accuracy:
-    """`stream` names the draws of the interval (see `resampled_means`)."""
-    low, high = accuracy_interval(answers.correct, stream)
-    by_seed = tuple(_percent(each) for each in answers.correct.mean(axis=0))
-    return Accuracy(_percent(answers.correct.mean()), _percent(low), _percent(high), by_seed)
-
-
 def _figures(result: Result, baseline: float) -> dict[str, Any]:
     run = result.evaluation.run
     return {
@@ -77,7 +101,3 @@ def _figures(result: Result, baseline: float) -> dict[str, Any]:
         "pretrain_loss": round(run.pretrain_loss, 4),
         "documents_per_second": round(run.documents_per_second, 1),
     }
-
-
-def _percent(fraction: float) -> float:
-    return round(100 * float(fraction), 2)

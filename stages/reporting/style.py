@@ -3,12 +3,12 @@
 import io
 from collections.abc import Collection, Sequence
 from functools import partial
-from itertools import cycle, islice, product
+from itertools import cycle, product
 
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
 WIDTH = 8.6  # inches: about the width of a README's text column
 SMALL = 5.4  # inches: scaled as the page allows, a figure so wide is seen whole on a phone
@@ -37,8 +37,21 @@ STYLE = {
 
 def looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """A dash and a colour for each name: a variant looks the same in all figures that are given the same names."""
-    look = dict(zip(sorted(names), islice(cycle(product(DASHES, COLOURS)), len(names)), strict=True))
+    look = dict(zip(sorted(names), cycle(product(DASHES, COLOURS)), strict=False))
     return {name: look[name] for name in names}
+
+
+def rows_figure(names: Sequence[str], height: float, label: str) -> tuple[Figure, Axes]:
+    """A figure of small width, `height` in inches, with a row for each name and a labelled axis of 0 … 100 %."""
+    figure = Figure(figsize=(SMALL, height), layout="constrained")
+    axes = figure.subplots()
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.45, -0.55)  # the first on top
+    axes.set_xlim(0, 100)
+    axes.set_xlabel(label)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+    return figure, axes
 
 
 def legend_columns(labels: Collection[str]) -> int:
@@ -52,7 +65,7 @@ def logarithmic(axes: Axes, low: float, high: float) -> None:
     axes.set_yscale("log")
     subs = (1.0, 2.0, 5.0) if high / low < 200 else (1.0,)
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.yaxis.set_major_formatter("{x:,g}")
     axes.yaxis.set_minor_locator(NullLocator())
 
 

@@ -1,9 +1,10 @@
-"""The tables of the report: accuracies of all variants, and where the figures come from."""
+"""The tables of the report: accuracies of all variants, losses, and where the figures come from."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
 from statistics import fmean
 
+import numpy as np
 import pandas as pd
 
 from stages.reporting.evaluations import Evaluation
@@ -55,13 +56,12 @@ def published_table() -> Markdown:
 
 def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
     """Return commit, params hash, device, precision, kernels, libraries, seconds of all seeds and rate of one."""
-    header = (
-        "variant", "commit", "params", "device", "precision", "kernels", "libraries", "seconds", "documents/s"
-    )  # fmt: skip
+    header = ("variant", "commit", "params", "device", "precision", "kernels", "libraries", "seconds", "documents/s")
     rows = []
     for each in evaluations:
         made = each.run.provenance
-        row = [each.variant, short(made.commit), made.params_sha256[:10], made.device, made.precision]
+        commits, params = ([short(part) for part in parts.split(" + ")] for parts in (made.commit, made.params_sha256))
+        row = [each.variant, " + ".join(commits), " + ".join(params), made.device, made.precision]
         row += [kernels_in_words(made.kernels), versions(made.libraries)]
         rows.append([*row, f"{made.seconds:,.0f}", f"{each.run.documents_per_second:,.1f}"])
     return table(header, rows, right=header[-2:])
@@ -90,6 +90,15 @@ def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
         for init, accuracy in (("scratch", result.scratch), ("pretrained", result.pretrained))
     ]
     return pd.DataFrame(rows, columns=["model", "variant", "init", "accuracy"])
+
+
+def thin(curves: pd.DataFrame, points: int = 200) -> pd.DataFrame:
+    """Return at most `points` evenly spaced rows of each variant's seed and phase, first and last kept."""
+    kept = []
+    for _, rows in curves.groupby(["variant", "seed", "phase"], sort=False):
+        spread = np.linspace(0, len(rows) - 1, min(len(rows), points))
+        kept.append(rows.iloc[spread.round().astype(np.intp)])
+    return pd.concat(kept, ignore_index=True)
 
 
 def percent(share: float) -> str:

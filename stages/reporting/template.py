@@ -1,14 +1,15 @@
 """Markdown templates: the page's, beside this file, and those of its sections."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from stages.reporting.markdown import Markdown, code, escape
 
-FOLDER = Path(__file__).parent
+FOLDERS = [Path(__file__).parent / name for name in ("", "sections", "method")]
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -22,17 +23,15 @@ class Part:
 
 def fill(template: str, **values: object) -> Markdown:
     """Return the template's text with the values set in, each escaped unless it is Markdown already."""
-    environment = Environment(
-        loader=FileSystemLoader([FOLDER, FOLDER / "sections", FOLDER / "method"]),
-        undefined=StrictUndefined,
-        finalize=escape,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"code": code, "power": power}
-    environment.globals["figure"] = figure
-    return Markdown(environment.get_template(template).render(**values))
+    pages = environment(FOLDERS, finalize=escape, keep_trailing_newline=True)
+    pages.filters |= {"code": code, "power": power}
+    return Markdown(pages.get_template(template).render(figure=figure, **values))
+
+
+def environment(folders: Sequence[Path], **options: Any) -> Environment:
+    """The templates of the `folders`, in which a name without a value is an error."""
+    loader = FileSystemLoader(folders)
+    return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
 
 
 def figure(name: str, label: str, caller: Callable[[], str]) -> Markdown:

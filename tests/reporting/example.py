@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import CURVE_COLUMNS, PREDICTION_COLUMNS, QUESTION_COLUMNS, WEIGHTS
+from stages.reporting.evaluations import PREDICTION_COLUMNS, QUESTION_COLUMNS, WEIGHTS
 from stages.settings import Report
 from stages.system.files import write_json
 from tests.project import with_sums
 
 SHOWN = Report(show_questions=True, dev_asked_before=None)
+CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
 Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
 PROVENANCE: dict[str, Any] = {
     "commit": "0123456789abcdef",
@@ -107,10 +108,11 @@ def probe_tables(
     marks |= {"pretrained_extracted": extracted & (row % 2 > 0), "finetuned_extracted": extracted}
     moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
     origins = [(*asked, number, each) for asked, found in ORIGINS.items() for number, each in enumerate(found, 1)]
-    drawn = {"greedy": 1, "beam": row > 4, "draw": row > 10}  # of 40 questions
+    questions = np.arange(1, FACTS + 1)  # whether they are facts or not
+    drawn = {"greedy": 1, "beam": questions > 4, "draw": questions > 10}
     tables = {
         "neighbours.tsv": pd.DataFrame({"row": [1, 2], "letters": [0.5, 1], "state": [1, 1], "chance": 0.05}),
-        "decodings.tsv": pd.DataFrame({"row": row, **drawn, **{f"{name}_probability": 0.8 for name in drawn}}),
+        "decodings.tsv": pd.DataFrame({"row": questions, **drawn, **{f"{name}_probability": 0.8 for name in drawn}}),
         "extraction.tsv": pd.DataFrame(marks),
         "prefix_offset.tsv": pd.DataFrame(moved, columns=["row", "offset", *WEIGHTS]),
         "origins.tsv": pd.DataFrame(origins, columns=["asked", "init", "row", "origin"]),

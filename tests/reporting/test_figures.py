@@ -6,12 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from stages.reporting.curves import seed_curves, thin
-from stages.reporting.evaluations import CURVE_COLUMNS, read_baseline, read_evaluation
-from stages.reporting.figures import draw_accuracy, draw_losses
+from stages.reporting.evaluations import read_baseline, read_evaluation
+from stages.reporting.figures import draw_accuracy, draw_losses, seed_curves
 from stages.reporting.metrics import summarise
 from stages.reporting.style import looks
-from tests.reporting.example import write_baseline, write_variant
+from stages.reporting.tables import thin
+from tests.reporting.example import CURVE_COLUMNS, write_baseline, write_variant
 
 
 @pytest.mark.parametrize("variants", [1, 2, 12])
@@ -41,10 +41,8 @@ def test_names_do_not_overlap_and_every_variant_and_seed_is_drawn(tmp_path: Path
 def test_seed_curves_share_their_epochs_and_keep_the_level_thinned_ones_their_ends() -> None:
     rows = [("rope", seed, "pretrain", 1, epoch, seed, 0.1) for seed, n in ((1, 90), (2, 70)) for epoch in range(n)]
     table = pd.DataFrame(rows, columns=CURVE_COLUMNS)
-    curves = seed_curves(table, "rope", "pretrain")
-    assert [losses.mean() for _, losses in curves] == pytest.approx([1.0, 2.0])
-    assert (curves[0][0] == curves[1][0]).all()
-    assert seed_curves(table, "rope", "finetune_scratch") == []
+    epochs, losses = seed_curves(table)
+    assert losses.mean(axis=1) == pytest.approx([1.0, 2.0]) and losses.shape == (2, len(epochs)) == (2, 60)
     assert thin(table, points=100)[:90].equals(table[:90])  # a short curve stays whole
-    epochs = thin(table, points=20).epoch  # a long one keeps its ends
-    assert len(epochs) == 40 and epochs[:20].is_monotonic_increasing and list(epochs[[0, 19, 39]]) == [0, 89, 69]
+    kept = thin(table, points=20).epoch  # a long one keeps its ends
+    assert len(kept) == 40 and kept[:20].is_monotonic_increasing and list(kept[[0, 19, 39]]) == [0, 89, 69]

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stages.reporting.answers import dev_answers
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.headline import headline
-from stages.reporting.metrics import Result, study_metrics, summarise
+from stages.reporting.metrics import Result, dev_answers, study_metrics, summarise
 from stages.system.errors import StudyError
 from tests.project import with_sums
 from tests.reporting.example import Correct, write_variant

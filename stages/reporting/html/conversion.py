@@ -14,6 +14,7 @@ from markupsafe import Markup
 FIGURE = re.compile(r'<p><img src="([^"]*)" alt="([^"]*)" /></p>(?:\n<p><em>((?:(?!</?em>).)*)</em></p>)?', re.DOTALL)
 SECTION = re.compile(r"<h2>(.*?)</h2>\n")
 OF_NUMBERS = re.compile(r'<(t[hd]) style="text-align:right">')
+IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # what comes before one, in SVG
 OTHER_REPORT = re.compile(r'(?<=href="\.\./)([^"]*)report\.md(?=")')
 
 DROPPED = ("metadata", "style", "title")  # matplotlib's style rule would hold for the whole page: it is in index.css
@@ -54,8 +55,7 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
 
     unparted = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", report)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(unparted)
-    html = OF_NUMBERS.sub(r'<\1 class="number">', html).replace("<th>", '<th scope="col">')
-    html = html.replace('<th class="number">', '<th scope="col" class="number">')
+    html = re.sub(r"<th(?=[ >])", '<th scope="col"', OF_NUMBERS.sub(r'<\1 class="number">', html))
     html = html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
     html = FIGURE.sub(figure, OTHER_REPORT.sub(r"\1index.html", html))
     opening, *rest = SECTION.split(html)
@@ -80,24 +80,15 @@ def inlined(picture: str, prefix: str, label: str) -> Markup:
             parent.remove(child)
     for each in root.iter():
         each.tag = _local(each.tag)
-        each.attrib = {
-            _local(name): _prefixed(_local(name), " ".join(value.split()), prefix)
-            for name, value in each.attrib.items()
-        }
+        each.attrib = {_local(name): " ".join(value.split()) for name, value in each.attrib.items()}
     width = PIXELS_A_POINT * float(root.attrib["width"].removesuffix("pt"))
     root.attrib = {"viewBox": root.attrib["viewBox"], "style": f"--width: {width:.0f}px"}
     root.attrib |= {"role": "img", "aria-label": label}
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
+    return Markup(IDENTIFIER.sub(rf"\g<0>{prefix}", ElementTree.tostring(root, encoding="unicode")))
 
 
 def _plain(html: str) -> str:
     return unescape(re.sub("<[^>]*>", "", html))
-
-
-def _prefixed(name: str, value: str, prefix: str) -> str:
-    if name == "id":
-        return prefix + value
-    return re.sub(r"^#" if name == "href" else r"(?<=url\()#", f"#{prefix}", value)
 
 
 def _local(name: str) -> str:

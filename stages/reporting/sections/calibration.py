@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.evaluations import DECODINGS
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
+from stages.reporting.statistics.intervals import Marks
 from stages.reporting.style import GREY, SMALL, looks, svg
 from stages.reporting.template import Part, fill
 
@@ -27,24 +27,20 @@ def calibration_part(results: Sequence[Result]) -> Part:
     return Part(text, {"calibration.svg": svg(draw_calibration(results))})
 
 
-def confidence(result: Result) -> tuple[Array, Array]:
-    """The pretrained dev answers of all seeds together: A probabilities, and 1 where the answer was right, else 0."""
-    answers = result.answers["pretrained"]
-    return answers.probability.ravel(), answers.correct.ravel().astype(np.float64)
-
-
 def calibration_table(results: Sequence[Result]) -> Markdown:
-    """Return the table of accuracy, mean probability and measures of calibration by variant."""
+    """Return the table of accuracy, mean probability and measures of calibration by variant.
+
+    The Brier score is the mean squared distance of probability and correctness: 0 at best (Brier 1950).
+    """
     header = (
         "variant", "accuracy, %", "mean probability, %", "expected calibration error, points", "Brier score",
         "Brier score of the accuracy alone",
     )  # fmt: skip
     rows = []
     for result in results:
-        probability, correct = confidence(result)
-        alone = np.full_like(correct, correct.mean())
+        probability, correct = result.pretrained.probability, result.pretrained.correct
         percent = (result.pretrained.mean, 100 * probability.mean(), 100 * calibration_error(probability, correct))
-        brier = (brier_score(probability, correct), brier_score(alone, correct))
+        brier = (((probability - correct) ** 2).mean(), correct.var())
         rows.append((result.variant, *(f"{each:.1f}" for each in percent), *(f"{each:.3f}" for each in brier)))
     return table(header, rows, right=header[1:])
 
@@ -67,11 +63,10 @@ def draw_calibration(results: Sequence[Result]) -> Figure:
     figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
     axes = figure.subplots()
     styles = looks([result.variant for result in results])
-    for result in results:
-        dash, colour = styles[result.variant]
-        bins = 100 * reliability(*confidence(result))
-        line = axes.plot(bins["confidence"], bins["accuracy"], color=colour, linestyle=dash, marker=".")
-        line[0].set_label(result.variant)
+    for result, (dash, colour) in zip(results, styles.values(), strict=True):
+        bins = 100 * reliability(result.pretrained.probability, result.pretrained.correct)
+        points = bins["confidence"], bins["accuracy"]
+        axes.plot(*points, color=colour, linestyle=dash, marker=".", label=result.variant)
     axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     axes.set_xlim(0, 101)
     axes.set_ylim(-2, 102)
@@ -82,30 +77,24 @@ def draw_calibration(results: Sequence[Result]) -> Figure:
     return figure
 
 
-def reliability(probability: Array, correct: Array) -> pd.DataFrame:
+def reliability(probability: Array, correct: Array | Marks) -> pd.DataFrame:
     """Return count, confidence (mean probability) and accuracy of each bin, from the least sure to the surest answers.
 
-    `probability` (A,) in 0…1 and `correct` (A,) 0 or 1 belong to the same answers. Bins have about equal mass and
-    FEWEST answers or more; answers of equal probability are in one bin, so that one beside them may hold fewer.
+    `probability` in 0…1 and `correct`, 0 or 1, are of one shape and the same answers, all taken together. Bins have
+    about equal mass and FEWEST answers or more; answers of equal probability are in one bin, so that one beside them
+    may hold fewer.
     """
-    bins = min(BINS, max(1, len(probability) // FEWEST))
-    rank = (stats.rankdata(probability, method="average") - 0.5) / len(probability)  # in 0…1, equals have one rank
-    table = pd.DataFrame({"bin": (bins * rank).astype(int), "confidence": probability, "accuracy": correct})
-    groups = table.groupby("bin")
-    found = groups[["confidence", "accuracy"]].mean()
-    found.insert(0, "count", groups.size())
-    return found.reset_index(drop=True)
+    answers = pd.DataFrame({"probability": probability.ravel(), "correct": correct.ravel()})
+    bins = min(BINS, max(1, len(answers) // FEWEST))
+    rank = (answers.probability.rank() - 0.5) / len(answers)  # in 0…1, equals have one rank
+    groups = answers.groupby((bins * rank).astype(int))
+    return groups.agg(count=("correct", "size"), confidence=("probability", "mean"), accuracy=("correct", "mean"))
 
 
-def calibration_error(probability: Array, correct: Array) -> float:
+def calibration_error(probability: Array, correct: Array | Marks) -> float:
     """Return the expected calibration error: |accuracy - confidence|, the mean over bins weighted by their answers.
 
     Naeini, Cooper & Hauskrecht 2015 (AAAI), there with bins of equal width.
     """
     bins = reliability(probability, correct)
     return float(np.average((bins["accuracy"] - bins["confidence"]).abs(), weights=bins["count"]))
-
-
-def brier_score(probability: Array, correct: Array) -> float:
-    """Return the mean squared difference of probability and correctness: 0 at best (Brier 1950)."""
-    return float(np.mean((probability - correct) ** 2))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
-from stages.reporting.statistics.significance import Difference, Sample, compare_pairs, shown_p, shown_points
+from stages.reporting.statistics.significance import Difference, compare_pairs, shown_p, shown_points
 
 ROWS = 20  # of the table: all tests of four variants
 
@@ -19,12 +19,13 @@ def comparisons(results: Sequence[Result], place: str) -> list[Difference]:
 
     Holm corrects over all tests.
     """
-    pretrained = [Sample(result.variant, result.answers["pretrained"].correct) for result in results]
-    scratch = [Sample(f"{each.variant} from scratch", each.answers["scratch"].correct) for each in results]
-    constant = Sample(f"always {place}", (results[0].answers["pretrained"].gold == place).astype(np.int64)[:, None])
-    pairs = [*zip(pretrained, scratch, strict=True), *((sample, constant) for sample in pretrained)]
-    pairs += combinations(pretrained, 2)
-    return compare_pairs(pairs)
+    constant = f"always {place}"
+    correct = {constant: (results[0].pretrained.gold == place).astype(np.int64)[:, None]}
+    correct |= {result.variant: result.pretrained.correct for result in results}
+    correct |= {f"{result.variant} from scratch": result.scratch.correct for result in results}
+    variants = [result.variant for result in results]
+    pairs = [(name, f"{name} from scratch") for name in variants] + [(name, constant) for name in variants]
+    return compare_pairs(correct, [*pairs, *combinations(variants, 2)])
 
 
 def comparisons_table(compared: Sequence[Difference], results: Sequence[Result]) -> Markdown:

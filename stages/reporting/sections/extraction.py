@@ -10,16 +10,12 @@ from matplotlib.figure import Figure
 from stages.reporting.evaluations import MEASURES, WEIGHTS, Evaluation
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.statistics.intervals import share
-from stages.reporting.style import COLOURS, INK, SMALL, svg
+from stages.reporting.style import COLOURS, INK, rows_figure, svg
 from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
 OFFSET = "offset_"  # and the number of characters: a measure of extraction.csv
-BARS = {
-    "memorised, pretrained": ("pretrained", "memorised"),
-    "memorised, finetuned": ("finetuned", "memorised"),
-    "extracted, finetuned": ("finetuned", "extracted"),
-}  # label: weights and measure
+BARS = (("pretrained", "memorised"), ("finetuned", "memorised"), ("finetuned", "extracted"))  # weights and measure
 
 
 def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
@@ -57,8 +53,7 @@ def shares(probe: Evaluation) -> list[dict[str, Any]]:
 def forms_table(rows: pd.DataFrame, probes: Sequence[Evaluation]) -> Markdown:
     """A row for each variant, a column for each prompt form; percent before and after finetuning."""
     measures = ["memorised", *probes[0].forms, "extracted"]
-    forms = (name.replace("_", " ") for name in measures[:-1])
-    header = ("variant", *forms, "question", "extracted of memorised")
+    header = ("variant", *(name.replace("_", " ") for name in measures[:-1]), "question", "extracted of memorised")
     lines = []
     for probe in probes:
         reached = probe.extraction[probe.extraction.pretrained_memorised == 1].finetuned_extracted.mean()
@@ -77,20 +72,14 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
     """Draw `rows` (extraction.csv): three bars a variant with their 95 % intervals, the most extracted on top."""
     extracted = rows[(rows.weights == "finetuned") & (rows.measure == "extracted")]
     variants = extracted.sort_values("share", ascending=False, kind="stable").variant.tolist()
-    figure = Figure(figsize=(SMALL, 1.2 + 0.55 * len(variants)), layout="constrained")
-    axes = figure.subplots()
-    for number, (label, (weights, measure)) in enumerate(BARS.items()):
+    figure, axes = rows_figure(variants, 1.2 + 0.55 * len(variants), "facts (%)")
+    for number, (weights, measure) in enumerate(BARS):
         mine = rows[(rows.weights == weights) & (rows.measure == measure)].set_index("variant").loc[variants]
         middle = np.arange(len(variants)) + 0.27 * (number - 1)
         whiskers = 100 * mine[["ci_low", "ci_high"]].sub(mine["share"], axis=0).abs().to_numpy().T
         error = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.0}
-        axes.barh(middle, 100 * mine["share"], 0.25, xerr=whiskers, color=COLOURS[number], label=label, error_kw=error)
-    axes.set_yticks(range(len(variants)), variants)
-    axes.set_ylim(len(variants) - 0.45, -0.55)
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("facts (%)")
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x")
+        label, colour = f"{measure}, {weights}", COLOURS[number]
+        axes.barh(middle, 100 * mine["share"], 0.25, xerr=whiskers, color=colour, label=label, error_kw=error)
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure

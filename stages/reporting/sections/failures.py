@@ -48,8 +48,6 @@ def origins_table(probes: Sequence[Evaluation]) -> Markdown:
 def neighbours_table(probes: Sequence[Evaluation]) -> Markdown:
     """A row for each variant: of its wrong answers, how many, and the shares that are a neighbour's, in percent."""
     header = ("variant", "wrong answers", "nearest name's, %", "nearest state's, %", "any name's, %")
-    rows = []
-    for probe in probes:
-        shares = probe.neighbours[["letters", "state", "chance"]].mean()
-        rows.append((probe.variant, f"{len(probe.neighbours):,}", *map(percent, shares)))
+    wrong = {probe.variant: probe.neighbours[["letters", "state", "chance"]] for probe in probes}
+    rows = [(name, f"{len(found):,}", *map(percent, found.mean())) for name, found in wrong.items()]
     return table(header, rows, right=header[1:])

@@ -1,14 +1,15 @@
 """The report's section on what orders the variants: time, loss, what is memorised."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
+from stages.reporting.statistics.significance import shown_p
 from stages.reporting.style import GREY, SMALL, looks, svg
 from stages.reporting.template import Part, fill
 
@@ -27,29 +28,23 @@ def order_part(results: Sequence[Result], baseline: float) -> Part | None:
 def order_table(results: Sequence[Result]) -> Markdown:
     """A row for each figure: how well its order of the variants is that of their dev accuracies."""
     accuracies = [result.pretrained.mean for result in results]
-    rows = []
-    for name, values in figures(results).items():
-        known = np.isfinite(values)
-        if known.all() and np.ptp(values) > 0:
-            found = stats.spearmanr(values, accuracies)
-            rows.append((name, f"{found.statistic:+.2f}", "< 0.001" if found.pvalue < 0.001 else f"{found.pvalue:.3f}"))
-    return table(("figure of a variant", "rank correlation with its accuracy", "p"), rows, right=("p",))
-
-
-def figures(results: Sequence[Result]) -> dict[str, np.ndarray]:
-    """By name what may order the variants, each (variants,)."""
     probes = [result.evaluation.extraction for result in results]
     memorised = [probe[probe.pretrained_memorised == 1] for probe in probes]
-    found = {
+    figures: dict[str, list[float]] = {
         "pretraining loss": [result.evaluation.run.pretrain_loss for result in results],
         "parameters": [result.evaluation.run.parameters for result in results],
-        "seconds of pretraining": [np.mean(result.evaluation.run.seconds) for result in results],
+        "seconds of pretraining": [fmean(result.evaluation.run.seconds) for result in results],
         "memorised, pretrained": [probe.pretrained_memorised.mean() for probe in probes],
         "memorised, finetuned": [probe.finetuned_memorised.mean() for probe in probes],
         "extracted of memorised": [each.finetuned_extracted.mean() for each in memorised],
         "extracted before finetuning": [probe.pretrained_extracted.mean() for probe in probes],
     }
-    return {name: np.array(values, dtype=float) for name, values in found.items()}
+    rows = []
+    for name, values in figures.items():
+        if np.isfinite(values).all() and np.ptp(values) > 0:
+            found = stats.spearmanr(values, accuracies)
+            rows.append((name, f"{found.statistic:+.2f}", shown_p(found.pvalue)))
+    return table(("figure of a variant", "rank correlation with its accuracy", "p"), rows, right=("p",))
 
 
 def draw_times(results: Sequence[Result], baseline: float) -> Figure:
@@ -58,14 +53,13 @@ def draw_times(results: Sequence[Result], baseline: float) -> Figure:
     figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
     axes = figure.subplots()
     styles = looks([result.variant for result in results])
-    for result in results:
-        dash, colour = styles[result.variant]
+    for result, (dash, colour) in zip(results, styles.values(), strict=True):
         points, shape = (result.evaluation.run.seconds, result.pretrained.by_seed), MARKERS[dash]
         axes.scatter(*points, s=26, color=colour, marker=shape, label=result.variant, zorder=3, clip_on=False)
     axes.axhline(baseline, color=GREY, linestyle="--", linewidth=1.1, zorder=1)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,g}" if f"{value:.0e}"[0] in "25" else ""))
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_minor_formatter(lambda value, _: f"{value:,g}" if f"{value:.0e}"[0] in "25" else "")
     axes.set_ylim(0, 100)
     axes.set_xlabel("seconds of pretraining")
     axes.set_ylabel("dev questions answered exactly (%)")

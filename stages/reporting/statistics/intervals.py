@@ -7,11 +7,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.answers import Marks
-
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 
+Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
 Means = npt.NDArray[np.float64]  # (RESAMPLES,) fractions in 0…1
 
 

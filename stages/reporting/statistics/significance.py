@@ -1,6 +1,6 @@
 """Paired tests of two ways of answering the same questions, corrected for their number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -8,23 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.answers import Marks
-from stages.reporting.statistics.intervals import difference_interval, resampled_means
+from stages.reporting.statistics.intervals import Marks, difference_interval, resampled_means
 
 LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Sample:
-    """What is compared: correctness (N, seeds) under a name, after which its seeds are resampled."""
-
-    name: str
-    correct: Marks
-
-
-@dataclass(frozen=True)
 class Difference:
-    """The first sample's accuracy less the second's in points, its 95 % interval, p and p corrected by Holm."""
+    """The accuracy of the first less that of the second in points, its 95 % interval, p and p corrected by Holm."""
 
     first: str
     second: str
@@ -42,18 +33,20 @@ class Difference:
         return "yes" if self.ci_low > 0 or self.ci_high < 0 else "for these seeds"
 
 
-def compare_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> list[Difference]:
-    """Return the difference of each pair of samples of the same questions; Holm corrects over all `pairs`."""
-    samples = {sample.name: sample for pair in pairs for sample in pair}  # each is resampled once, not once a pair
-    means = {name: resampled_means(sample.correct, name) for name, sample in samples.items()}
-    ps = [sign_flip_test(paired(first.correct, second.correct)) for first, second in pairs]
+def compare_pairs(correct: Mapping[str, Marks], pairs: Sequence[tuple[str, str]]) -> list[Difference]:
+    """Return the difference of each pair of names in `correct`, which answer the same questions.
+
+    Holm corrects over all `pairs`; the name decides how the seeds are resampled.
+    """
+    means = {name: resampled_means(marks, name) for name, marks in correct.items()}
+    ps = [sign_flip_test(paired(correct[first], correct[second])) for first, second in pairs]
     found = []
     for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
-        low, high = difference_interval(means[first.name], means[second.name], len(first.correct))
-        mean = float(first.correct.mean() - second.correct.mean())
+        low, high = difference_interval(means[first], means[second], len(correct[first]))
+        mean = float(correct[first].mean() - correct[second].mean())
         # as they are shown: what reads 0.00 counts as 0
         points, low, high = (round(100 * each, 2) + 0.0 for each in (mean, low, high))
-        found.append(Difference(first.name, second.name, points, low, high, p, corrected))
+        found.append(Difference(first, second, points, low, high, p, corrected))
     return found
 
 

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from stages.reporting.folder import write_report
-from stages.reporting.html.answers import HIDDEN, Predictions
-from stages.reporting.html.index import render_index
+from stages.reporting.html.index import answers_data, render_index
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.template import Part
 from tests.reporting.example import SHOWN, probe_tables, write_baseline, write_variant
@@ -38,7 +37,7 @@ def predictions(variants: Sequence[str] = ("rope",), seeds: int = 1, questions: 
 
 def render(given: pd.DataFrame | None = None, show_questions: bool = True) -> str:
     given = predictions() if given is None else given
-    return render_index(REPORT, {}, Predictions(given, list(dict.fromkeys(given["variant"])), show_questions))
+    return render_index(REPORT, {}, answers_data(given, list(dict.fromkeys(given["variant"])), show_questions))
 
 
 def parsed(page: str) -> Element:
@@ -79,7 +78,10 @@ def test_structure_serves_those_who_do_not_see_it(page: str) -> None:
     assert tree.get("lang") == "en" and len(list(tree.iter("main"))) == 1
     labels = [each.get("aria-label") for each in tree.iter() if str(each.tag).endswith("svg")]
     assert len(labels) == len(set(labels)) == 3 and all(labels)
-    titles = ["Paired tests", "Learning curves", "A part", "Calibration", "Every dev answer", "How it was made"]
+    titles = [
+        "What a model reads and says", "Paired tests", "Learning curves", "A part", "Calibration", "Every dev answer",
+        "How it was made",
+    ]  # fmt: skip
     assert ["".join(each.itertext()) for each in tree.iter("h2")] == titles
     assert ["".join(each.itertext()) for each in tree.iter("a") if each.get("href", "").startswith("#")][1:] == titles
     controls = [each for each in tree.iter() if each.tag in ("input", "select")]
@@ -92,7 +94,7 @@ def test_hidden_questions_golds_and_right_answers_are_nowhere() -> None:
         assert secret not in page
     data = content(page)
     assert (data["questions"], data["golds"], data["rows"]) == ([], [], [1, 2, 3, 4])
-    assert [run["predicted"][2] for run in data["runs"]] == [HIDDEN] * 4
+    assert [run["predicted"][2] for run in data["runs"]] == [-1] * 4
 
 
 def test_shown_answers_come_back_whole_the_best_variant_first() -> None:

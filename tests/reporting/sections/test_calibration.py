@@ -7,13 +7,7 @@ import pytest
 
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
-from stages.reporting.sections.calibration import (
-    brier_score,
-    calibration_error,
-    calibration_table,
-    draw_calibration,
-    reliability,
-)
+from stages.reporting.sections.calibration import calibration_error, calibration_table, draw_calibration, reliability
 from tests.reporting.example import write_variant
 
 
@@ -28,8 +22,6 @@ def test_bins_and_error_are_the_hand_reckoned() -> None:
         assert len(reliability(np.linspace(0.1, 0.9, answers), np.ones(answers))) == bins
     likely, outcome = np.array([0.2] * 30 + [0.8] * 10), np.array(right(9, 30) + right(5, 10))
     assert calibration_error(likely, outcome) == pytest.approx(0.15)  # (30·0.1 + 10·0.3) / 40
-    # the documented example of scikit-learn's brier_score_loss
-    assert brier_score(np.array([0.1, 0.9, 0.8, 0.3]), np.array([0.0, 1.0, 1.0, 0.0])) == pytest.approx(0.0375)
 
 
 def test_the_table_holds_the_hand_reckoned_of_all_seeds_and_no_test_rows(tmp_path: Path) -> None:

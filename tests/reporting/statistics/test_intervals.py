@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.answers import Marks
-from stages.reporting.statistics.intervals import accuracy_interval, difference_interval, resampled_means, wilson
+from stages.reporting.statistics.intervals import (
+    Marks,
+    accuracy_interval,
+    difference_interval,
+    resampled_means,
+    wilson,
+)
 
 
 def marks(right: int, questions: int, seeds: int = 1) -> Marks:

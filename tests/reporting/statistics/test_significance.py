@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.significance import Sample, compare_pairs, holm, paired, sign_flip_test
+from stages.reporting.statistics.significance import compare_pairs, holm, paired, sign_flip_test
 
 
 def test_sign_flip_test_gives_fishers_count_of_darwins_maize() -> None:
@@ -36,13 +36,13 @@ def test_holm_gives_the_documented_examples() -> None:
 def test_the_whole_family_is_corrected_and_points_are_percent() -> None:
     right = np.repeat([1, 0], [70, 30])[:, None]
     wrong, half = np.zeros_like(right), np.repeat([1, 0], [66, 34])[:, None]
-    a, b, c = Sample("a", right), Sample("b", wrong), Sample("c", half)
-    far, near = compare_pairs([(a, b), (a, c)])
+    correct = {"a": right, "b": wrong, "c": half}
+    far, near = compare_pairs(correct, [("a", "b"), ("a", "c")])
     assert (far.points, near.points) == (70.0, 4.0)
     assert near.p == near.corrected_p == pytest.approx(2 / 2**4)  # four questions, all one way
     assert far.corrected_p == pytest.approx(2 * far.p)
     assert far.significant == "yes" and near.significant == "no"
-    assert compare_pairs([(a, c)])[0].ci_low == near.ci_low  # whatever else is compared
+    assert compare_pairs(correct, [("a", "c")])[0].ci_low == near.ci_low  # whatever else is compared
     first, second = np.array([[1, 0], [1, 1]]), np.array([[1, 0, 0], [1, 1, 1]])  # unequal numbers of seeds
     assert paired(first, second).tolist() == [3 - 2, 0]  # 1/2 - 1/3 in sixths
 
@@ -50,6 +50,6 @@ def test_the_whole_family_is_corrected_and_points_are_percent() -> None:
 def test_a_difference_that_seeds_could_have_made_is_called_so() -> None:
     seeds = np.zeros((100, 2), dtype=int)
     seeds[:60, 0] = 1  # one seed knows much, the other nothing
-    (found,) = compare_pairs([(Sample("a", seeds), Sample("b", np.zeros((100, 2), dtype=int)))])
+    (found,) = compare_pairs({"a": seeds, "b": np.zeros((100, 2), dtype=int)}, [("a", "b")])
     assert found.corrected_p < 0.001 and found.ci_low == 0
     assert found.significant == "for these seeds"
