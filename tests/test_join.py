@@ -1,0 +1,88 @@
+"""Evaluations of seeds that were trained apart, joined."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from stages import join
+from stages.reporting.evaluations import read_evaluation
+from stages.system.files import write_json
+from tests.project import with_sums
+from tests.reporting.example import PROVENANCE, write_baseline, write_variant
+
+MADE = PROVENANCE | {"vocabulary_sha256": "ab", "seconds": 30.0}
+TABLES = ("predictions.tsv", "extraction.tsv", "prefix_offset.tsv", "origins.tsv", "neighbours.tsv", "decodings.tsv")
+
+
+def part(folder: Path, whole: Path, seeds: Sequence[int], provenance: dict[str, Any], **run: Any) -> Path:
+    """The evaluation of some of the seeds of a whole one."""
+    folder.mkdir(parents=True)
+    for name in (*TABLES, "curves.csv"):
+        separator = "," if name.endswith(".csv") else "\t"
+        table = pd.read_csv(whole / name, sep=separator, dtype=str, keep_default_na=False)
+        table[table.seed.isin([*map(str, seeds)])].to_csv(folder / name, sep=separator, index=False)
+    settings = {"variant": {"rope": {"theta": 1.0}}, "recipe": {"model": 1}, "seeds": [*seeds]}
+    facts = {"variant": "rope", "seeds": [*seeds], "parameters": 7, "pretrain_loss": 0.5, "documents_per_second": 10.0}
+    facts |= {"pretrain_seconds": {str(seed): 10.0 * seed for seed in seeds}}
+    write_json(folder / "run.json", facts | run | {"provenance": {"settings": settings} | MADE | provenance})
+    with_sums(folder)
+    return folder
+
+
+@pytest.fixture(name="whole")
+def whole_fixture(tmp_path: Path) -> Path:
+    write_baseline(tmp_path / "evaluations")
+    write_variant(tmp_path / "evaluations", "rope", ([0, 0],) * 2, ([1, 0], [1, 1]))
+    return tmp_path / "evaluations" / "rope"
+
+
+def joined(monkeypatch: pytest.MonkeyPatch, *parts: Path) -> Path:
+    target = parts[0].parent / "joined" / "rope"
+    monkeypatch.setattr("sys.argv", ["join", *map(str, parts), "--to", str(target)])
+    join.main()
+    return target
+
+
+def test_parts_are_the_whole_again(tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = part(tmp_path / "a", whole, [1], {"device": "one"})
+    second = part(tmp_path / "b", whole, [2], {"device": "two"}, pretrain_loss=0.25, documents_per_second=2.5)
+    target = joined(monkeypatch, first, second)
+    (target.parent / "baseline").symlink_to(whole.parent / "baseline")
+    before, after = read_evaluation(whole), read_evaluation(target)
+    for name in ("predictions", "curves", "extraction", "prefix_offset", "origins", "neighbours", "decodings"):
+        tables = [getattr(each, name) for each in (before, after)]
+        rows = [table.sort_values([*table.columns]).reset_index(drop=True) for table in tables]
+        pd.testing.assert_frame_equal(*rows)
+    assert after.run.pretrain_seconds == {1: 10.0, 2: 20.0}
+    assert after.run.pretrain_loss == 0.375
+    assert after.run.documents_per_second == 4.0  # two seeds of 10 documents take 1 and 4 seconds
+    assert after.run.provenance.seconds == 60.0
+    assert (after.run.provenance.device, after.run.provenance.precision) == ("one + two", "float32")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "provenance", "told"),
+    [
+        ([2], {"settings": {"variant": {"rope": {"theta": 2.0}}, "recipe": {"model": 1}}}, "other settings"),
+        ([2], {"vocabulary_sha256": "cd"}, "other data"),
+        ([1, 2], {}, "has seed 1"),
+    ],
+)
+def test_parts_that_do_not_belong_together_are_refused(
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch, seeds: list[int], provenance: Any, told: str
+) -> None:
+    parts = part(tmp_path / "a", whole, [1], {}), part(tmp_path / "b", whole, seeds, provenance)
+    with pytest.raises(SystemExit, match=rf"error: {parts[1]} has .*{told}|error: {parts[1]} {told}"):
+        joined(monkeypatch, *parts)
+    assert not (tmp_path / "joined").exists()
+
+
+def test_a_damaged_part_is_refused(tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = part(tmp_path / "a", whole, [1], {}), part(tmp_path / "b", whole, [2], {})
+    (parts[1] / "run.json").write_text(json.dumps({}), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"run\.json is damaged"):
+        joined(monkeypatch, *parts)
