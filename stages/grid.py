@@ -1,4 +1,4 @@
-"""Stage `grid`: variants trained on recipe `text` by hidden size and learning rate, and what each says then."""
+"""Stage `grid`: variants trained on a text by hidden size and learning rate, and what each says then."""
 
 import time
 from functools import partial
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
@@ -21,35 +20,42 @@ from stages.system.errors import Parser, command
 from stages.system.files import write_json
 from stages.training.run import Training, run
 
-RECIPE = "text"
-FOLDER = Path("data/grid")  # <cell>/: weights; results/: what the report shows
+FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
 CHARACTERS, TEMPERATURE = 300, 0.8  # of each passage
 
 
 @command
 def main() -> None:
-    """Train every cell of section `grid`, and write losses and passages."""
+    """Train every cell of section `grid`, each for the recipe's first seed, and write losses and passages."""
     Parser(prog="python -m stages.grid", description=main.__doc__).parse_args()
     settings, started = load(), time.perf_counter()
-    grid, prepared = settings.grid, Prepared.load(Path("data/prepared") / RECIPE)
-    choices = [*product(grid.variants, grid.widths, grid.learning_rates)]
-    cells = [cell(settings, prepared, *choice) for choice in tqdm(choices, desc="grid")]
-    backend = Experiment.of(settings, RECIPE, grid.variants[0]).backend
-    made = provenance(grid.model_dump(), backend, time.perf_counter() - started)
+    choices = product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)
+    experiments = [cell(settings, *choice) for choice in choices]  # all of them are checked before one is trained
+    cells = []
+    for number, experiment in enumerate(experiments, 1):
+        width, rate = experiment.recipe.model.width, experiment.recipe.pretrain.learning_rate
+        print(f"{number} of {len(experiments)}: {experiment.variant}, hidden size {width}, learning rate {rate:g}")
+        cells.append({"variant": experiment.variant, "width": width, "learning_rate": rate} | trained(experiment))
+    made = provenance(settings.grid.model_dump(), experiments[0].backend, time.perf_counter() - started)
     with result_folder(FOLDER / "results") as folder:
         write_json(folder / "grid.json", {"cells": cells, "provenance": made})
 
 
-def cell(settings: Settings, prepared: Prepared, variant: str, width: int, rate: float) -> dict[str, Any]:
-    """Train one cell, a model for the recipe's first seed: its settings, loss of each epoch, and a passage."""
-    recipe = settings.recipe_named(RECIPE)
-    seed = recipe.seeds[0]
-    changes = {"seeds": [seed], "model": {"width": width}, "pretrain": {"learning_rate": rate}}
+def cell(settings: Settings, variant: str, width: int, rate: float) -> Experiment:
+    """The grid's recipe with that width and rate. Raises StudyError: the result is no valid recipe."""
+    name = settings.grid.recipe
+    recipe = settings.recipe_named(name)
+    changes = {"seeds": recipe.seeds[:1], "model": {"width": width}, "pretrain": {"learning_rate": rate}}
     changed = check(Recipe, merged(recipe.model_dump(), changes), str(PARAMS), "grid")
-    experiment = Experiment.of(
-        settings.model_copy(update={"recipes": settings.recipes | {RECIPE: changed}}), RECIPE, variant
-    )
-    job, output = pretraining(experiment, prepared), FOLDER / f"{variant}-{width}-{rate:g}"
+    return Experiment.of(settings.model_copy(update={"recipes": {name: changed}}), name, variant)
+
+
+def trained(experiment: Experiment) -> dict[str, Any]:
+    """Train a cell: how many parameters it has, the loss of each epoch, and a passage."""
+    (seed,), recipe = experiment.recipe.seeds, experiment.recipe
+    prepared = Prepared.load(experiment.prepared_folder)
+    job = pretraining(experiment, prepared)
+    output = FOLDER / f"{experiment.variant}-{recipe.model.width}-{recipe.pretrain.learning_rate:g}"
 
     def trainings(_: Path, seed: int) -> dict[str, Training]:
         return {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
@@ -59,9 +65,6 @@ def cell(settings: Settings, prepared: Prepared, variant: str, width: int, rate:
     start = prepared.vocabulary.encode("\n")
     said = passage(model, start, CHARACTERS, Sampler(Sampling(TEMPERATURE), seed))
     return {
-        "variant": variant,
-        "width": width,
-        "learning_rate": rate,
         "parameters": sum(each.numel() for each in model.parameters()),
         "losses": pd.read_csv(output / f"seed-{seed}.csv").loss.tolist(),
         "passage": "".join(map(prepared.vocabulary.decode, said)),

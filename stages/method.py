@@ -10,10 +10,11 @@ from stages.system.errors import Parser, command
 
 @command
 def main() -> None:
-    """Read data/cost/ and data/influence/, compute the attention exploration, and write the report."""
+    """Read what was measured, compute the attention exploration, and write the report."""
     Parser(prog="python -m stages.method", description=main.__doc__).parse_args()
-    variants = load().study.variants
-    write_method(Path("reports/method"), Path("data/cost"), Path("data/influence"), explore(), variants)
+    settings = load()
+    latents = settings.variants.get("perceiver", {"bottleneck": 0})["bottleneck"]
+    write_method(Path("reports/method"), Path("data"), explore(), settings.study.variants, latents)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Stage `passages`: what a model of recipe `text` says by each way to choose its characters, and how that reads.
+"""Stage `passages`: what a model of a text says by each way to choose its characters, and how that reads.
 
 It goes on from beginnings all over the text. Each way is judged by three figures (means over the passages):
 
@@ -18,8 +18,8 @@ from tqdm import tqdm
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.inference.decoding import Pick, Sampler, Sampling
-from stages.inference.generation import passage
+from stages.inference.decoding import Pick, Sampler, Sampling, greedy
+from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
 from stages.settings import load
 from stages.system.digests import result_folder
@@ -27,11 +27,11 @@ from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_json
 from stages.system.terminal import harmless
 
-RECIPE, TEXT = "text", "the text itself"
+TEXT = "the text itself"
 BEGINNING = 16  # characters that a passage goes on from
 WORDS, STRETCH = 4, 20  # of a run; characters of a stretch
 WAYS: dict[str, Pick | int] = {
-    "greedy": 1,
+    "greedy": greedy,
     "beam search, 8 hypotheses": 8,
     "nucleus, 0.9": Sampler(Sampling(top_p=0.9), seed=1),
     "top-k, 10": Sampler(Sampling(top_k=10), seed=1),
@@ -45,7 +45,7 @@ def main() -> None:
     Parser(prog="python -m stages.passages", description=main.__doc__).parse_args()
     settings, started = load(), time.perf_counter()
     asked = settings.passages
-    experiment = Experiment.of(settings, RECIPE, asked.variant)
+    experiment = Experiment.of(settings, asked.recipe, asked.variant)
     prepared = Prepared.load(experiment.prepared_folder)
     seed = experiment.recipe.seeds[0]
     model = experiment.trained_model(prepared, experiment.weights_folder / "pretrained" / f"seed-{seed}.safetensors")
@@ -57,7 +57,7 @@ def main() -> None:
     text = prepared.vocabulary.decode(tokens)
     rows = []
     for way, by in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
-        all_of = own if by is None else np.stack([continued(model, each[:BEGINNING], length, by) for each in own])
+        all_of = own if by is None else continued(model, own[:, :BEGINNING], length, by)
         said = [prepared.vocabulary.decode(each) for each in all_of]
         rows.append(
             {
@@ -76,9 +76,20 @@ def main() -> None:
         write_json(folder / "passages.json", asked.model_dump() | {"rows": rows, "provenance": made})
 
 
-def continued(model: GPT, beginning: np.ndarray, length: int, by: Pick | int) -> np.ndarray:
-    """A beginning with what a model says after it, `length` characters together."""
-    return np.concatenate([beginning, *passage(model, beginning, length - len(beginning), by)])
+def continued(model: GPT, beginnings: np.ndarray, length: int, by: Pick | int) -> np.ndarray:
+    """Beginnings (passages, characters) with what a model says after each, `length` characters together.
+
+    by: what chooses each character, or the width of a beam. Where a context is full, it goes on from its last half.
+    """
+    texts = beginnings
+    while (missing := length - texts.shape[1]) > 0:
+        read = [*(texts if texts.shape[1] <= model.context else texts[:, -(model.context // 2) :])]
+        if isinstance(by, int):
+            said = [best for best, *_ in beam_search(model, read, missing, by, end=None)]
+        else:
+            said = generate(model, read, missing, by, end=None)
+        texts = np.hstack([texts, [each.tokens for each in said]])
+    return texts
 
 
 @torch.inference_mode()

@@ -24,6 +24,7 @@ def small(content: dict[str, Any]) -> None:
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     content["influence"]["settings"] = {}
+    content["grid"]["variants"] = [*TWO]
     content["ablation"] |= {"recipe": "quick", "held_out": 5}
     content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
     for recipe in content["recipes"].values():

@@ -59,7 +59,7 @@ def variants_of(name: str) -> list[str]:
 
 def code_of(name: str, variant: str) -> list[str]:
     """The code that the stage lists, in the cell of a variant."""
-    filled = [each.replace("${item.variant}", variant).replace("${ablation.variant}", variant) for each in deps(name)]
+    filled = [re.sub(r"\$\{\w+\.variant\}", variant, each) for each in deps(name)]
     return [each for each in filled if each.startswith("stages/")]
 
 

@@ -30,12 +30,14 @@ class Influence(Section):
 
 
 class Grid(Section):
+    recipe: str
     variants: Annotated[list[Name], Field(min_length=1, max_length=100)]
     widths: Annotated[list[Count], Field(min_length=1, max_length=100)]
     learning_rates: Annotated[list[Rate], Field(min_length=1, max_length=100)]
 
 
 class Passages(Section):
+    recipe: str
     variant: Name
     beginnings: Annotated[int, Field(gt=0, le=1000)]
     characters: Annotated[int, Field(gt=0, le=10_000)]

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.settings.ablation import FULL, Ablation
+from stages.settings.bounded_yaml import read_yaml
 from stages.settings.method import Cost, Grid, Influence, Passages
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
-from stages.settings.section import Name, NonNegative, Section, check, read_yaml
+from stages.settings.section import Name, NonNegative, Section, check
 from stages.settings.sources import Sources
 from stages.system.errors import StudyError
 
@@ -74,6 +75,8 @@ class Settings(Section):
             ("influence.recipe", self.influence.recipe, study.recipes),
             ("ablation.recipe", self.ablation.recipe, study.asked),
             ("ablation.variant", self.ablation.variant, study.variants),
+            ("grid.recipe", self.grid.recipe, study.recipes),
+            ("passages.recipe", self.passages.recipe, study.recipes),
             ("passages.variant", self.passages.variant, study.variants),
             ("model.variant", self.model.variant, [COMPARED, ALL, *study.variants]),
             ("recipe", self.recipe, study.asked),

@@ -47,6 +47,7 @@ class Own(Section):
 
 class Text(Section):
     path: Annotated[str, Field(min_length=1)]
+    people: Annotated[int, Field(gt=0, le=10**7)]
 
 
 class Sources(Section):

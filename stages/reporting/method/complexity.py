@@ -35,3 +35,14 @@ COMPLEXITY = {
     "rnn": RECURRENT,
     "wrnn": RECURRENT,
 }
+
+
+def vanilla_products(blocks: int, length: int, width: int) -> int:
+    """Multiply-adds of all matrix products of vanilla's blocks in a forward pass: L(12ℓd² + 2ℓ²d)."""
+    return blocks * (12 * length * width**2 + 2 * length**2 * width)
+
+
+def perceiver_products(blocks: int, length: int, width: int, latents: int) -> int:
+    """The same of the perceiver's blocks, for m ≤ ℓ: 10ℓd² + 2ℓmd + 2md² + (L − 1)(12md² + 2m²d)."""
+    inner = 12 * latents * width**2 + 2 * latents**2 * width
+    return 10 * length * width**2 + 2 * length * latents * width + 2 * latents * width**2 + (blocks - 1) * inner

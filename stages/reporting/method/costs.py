@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.method.complexity import COMPLEXITY
+from stages.reporting.method.complexity import COMPLEXITY, perceiver_products, vanilla_products
 from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import kernels_in_words, short, versions
@@ -41,15 +42,19 @@ def read_costs(folder: Path) -> Measured:
     path = folder / "cost.json"
     with read_as_made(path):
         record = read_json(verified(path))
-        made = record["provenance"]
-        where = f"{made['device']}, {made['precision']}, {kernels_in_words(made['kernels'])} kernels"
         return Measured(
             variant=folder.name,
             recipe=str(record["recipe"]),
             shape={name: int(record["shape"][name]) for name in ("layers", "heads", "width")},
             table=pd.DataFrame(record["measurements"]).set_index("length").sort_index()[list(QUANTITIES)].astype(float),
-            made=f"commit {short(made['commit'])} on {where}; {versions(made['libraries'])}",
+            made=made(record["provenance"]),
         )
+
+
+def made(provenance: dict[str, Any]) -> str:
+    """Where a result comes from, in a line."""
+    where = f"{provenance['device']}, {provenance['precision']}, {kernels_in_words(provenance['kernels'])} kernels"
+    return f"commit {short(provenance['commit'])} on {where}; {versions(provenance['libraries'])}"
 
 
 def forward_table(measured: Sequence[Measured], length: int) -> Markdown:
@@ -72,6 +77,25 @@ def generation_table(measured: Sequence[Measured], length: int) -> Markdown:
         first = (each.variant, _words(each, "character"), *_cells(each, length, seconds))
         rows.append((*first, _words(each, "state"), *_cells(each, length, state)))
     return table(header, rows, right=("next character, ms", "exponent", "state, kB"))
+
+
+def products_table(measured: Sequence[Measured], length: int, latents: int) -> Markdown:
+    """Multiply-adds of vanilla and the perceiver with so many latents: by formula beside what was counted."""
+    header = ("variant", "multiply-adds", "by formula, M", "counted, M")
+    rows = []
+    for each in measured:
+        blocks, width = each.shape["layers"], each.shape["width"]
+        formulas = {
+            "vanilla": ("L(12ℓd² + 2ℓ²d)", vanilla_products(blocks, length, width)),
+            "perceiver": (
+                "10ℓd² + 2ℓmd + 2md² + (L−1)(12md² + 2m²d)", perceiver_products(blocks, length, width, latents)
+            ),
+        }  # fmt: skip
+        if each.variant in formulas:
+            words, value = formulas[each.variant]
+            counted = each.table.multiply_adds[length]
+            rows.append((each.variant, words, f"{1e-6 * value:,.1f}", f"{1e-6 * counted:,.1f}"))
+    return table(header, rows, right=header[2:])
 
 
 def exponent(values: pd.Series) -> str:

@@ -8,22 +8,33 @@ import pandas as pd
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, OFF, PAIRS, POSITIONS, Exploration
 from stages.reporting.html.index import write_page
 from stages.reporting.method.attention import draw_errors, draw_heads, draw_lengths
-from stages.reporting.method.costs import draw_costs, forward_table, generation_table, read_costs
+from stages.reporting.method.costs import draw_costs, forward_table, generation_table, made, products_table, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
+from stages.reporting.method.text import (
+    CELL,
+    ROW,
+    best_of_each,
+    block,
+    draw_grid,
+    grid_table,
+    passages_table,
+    read_results,
+)
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
 
 
 @styled()
-def write_method(
-    target: Path, costs: Path, influences: Path, exploration: Exploration, variants: Sequence[str]
-) -> None:
+def write_method(target: Path, data: Path, exploration: Exploration, variants: Sequence[str], latents: int) -> None:
     """Write report.md, index.html, pictures and cost.csv to the folder `target`.
 
-    costs, influences: with a folder a variant. Raises StudyError where something is missing or broken.
+    data: with cost/ and influence/, a folder a variant in each, grid/ and passages/; latents: of the perceiver.
+    Raises StudyError where something is missing or broken.
     """
-    measured = [read_costs(costs / name) for name in variants]
-    reaches = [read_reach(influences / name) for name in variants]
+    measured = [read_costs(data / "cost" / name) for name in variants]
+    reaches = [read_reach(data / "influence" / name) for name in variants]
+    cells, of_grid = read_results(data / "grid/results/grid.json", "cells", CELL)
+    ways, of_passages = read_results(data / "passages/passages.json", "rows", ROW)
     own = [found[0] for found in reaches]
     several = [found for found in reaches if len(found) > 1]
     longest = max(set.intersection(*(set(each.table.index) for each in measured)))
@@ -31,6 +42,7 @@ def write_method(
         "cost": draw_costs(measured),
         "influence": draw_reach(own, [each.variant for each in own]),
         **{f"influence_{found[0].variant}": draw_reach(found, [each.settings for each in found]) for found in several},
+        "grid": draw_grid(cells),
         "exploration_errors": draw_errors(exploration),
         "exploration_lengths": draw_lengths(exploration),
         "exploration_heads": draw_heads(exploration),
@@ -42,9 +54,16 @@ def write_method(
         length=longest,
         forward_table=forward_table(measured, longest),
         generation_table=generation_table(measured, longest),
+        latents=latents,
+        products_table=products_table(measured, longest, latents),
         influence=own[0],
         reach_table=reach_table([each for found in reaches for each in found]),
         several=[found[0].variant for found in several],
+        grid_table=grid_table(cells),
+        best=best_of_each(cells),
+        passages_table=passages_table(ways),
+        ways=ways,
+        block=block,
         pairs=PAIRS,
         dimension=DIMENSION,
         samples=len(exploration.one_head),
@@ -53,7 +72,7 @@ def write_method(
         off=OFF,
         positions=POSITIONS,
         numbers=exploration.numbers,
-        made=sorted({each.made for each in measured}),
+        made=sorted({*(each.made for each in measured), *map(made, (of_grid, of_passages))}),
     )
     rows = pd.concat([each.table.assign(variant=each.variant).reset_index() for each in measured])
     files["cost.csv"] = rows.to_csv(index=False, lineterminator="\n")

@@ -1,10 +1,12 @@
 """The complexities in words against the products that are counted and the states that are made."""
 
+from dataclasses import replace
+
 import pytest
 
 from stages.costing.measurement import count
 from stages.model.registry import build
-from stages.reporting.method.complexity import COMPLEXITY
+from stages.reporting.method.complexity import COMPLEXITY, perceiver_products, vanilla_products
 from tests.costing.test_measurement import job
 
 LENGTHS = (128, 256, 512)  # beyond every window, bottleneck and chunk
@@ -25,3 +27,17 @@ def test_a_state_grows_with_the_length_where_the_words_do(variant: str) -> None:
     backbone = build(variant, asked.model, asked.settings)
     short, long = (sum(each.bytes_per_sequence for each in backbone.empty_states(1, length)) for length in LENGTHS[::2])
     assert 2 * short < long <= 4 * short if "ℓ" in COMPLEXITY[variant].state else long == short
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 6])
+@pytest.mark.parametrize("length", [128, 512])
+def test_the_formulas_count_every_product(blocks: int, length: int) -> None:
+    for variant in ("vanilla", "perceiver"):
+        asked = job(variant, length)
+        asked = replace(asked, model=asked.model.model_copy(update={"layers": blocks}))
+        width, latents = asked.model.width, getattr(asked.settings, "bottleneck", 0)
+        formula = {
+            "vanilla": vanilla_products(blocks, length, width),
+            "perceiver": perceiver_products(blocks, length, width, latents),
+        }
+        assert count(asked) == formula[variant]

@@ -42,8 +42,32 @@ def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, setting
     with_sums(influence)
 
 
+def write_texts(folder: Path) -> None:
+    """Two trainings of each of two networks, and two ways to choose characters."""
+    made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
+    cells = [
+        {"variant": name, "width": 8, "learning_rate": rate, "parameters": 1234, "losses": [3.0, end], "passage": said}
+        for name, rate, end, said in (
+            ("rnn", 0.001, 2.5, "worse"),
+            ("rnn", 0.01, 1.25, "better <1>\nthan it"),
+            ("wrnn", 0.001, 2.0, "only"),
+        )
+    ]
+    rows = [
+        {"way": "greedy", "likelihood": -0.1, "repetition": 0.9, "copied": 1.0, "passage": "la la"},
+        {"way": "nucleus", "likelihood": -1.25, "repetition": 0.0, "copied": 0.125, "passage": "lo li"},
+    ]
+    made_by = {"provenance": made | {"libraries": {"torch": "2.0"}}}
+    write_json(folder / "grid" / "results" / "grid.json", {"cells": cells} | made_by)
+    write_json(folder / "passages" / "passages.json", {"rows": rows} | made_by)
+    with_sums(folder / "grid" / "results")
+    with_sums(folder / "passages")
+
+
 def write_report(folder: Path, *variants: str) -> Path:
-    write_method(folder / "method", folder / "cost", folder / "influence", explore(samples=100), variants)
+    if not (folder / "grid").exists():
+        write_texts(folder)
+    write_method(folder / "method", folder, explore(samples=100), variants, latents=8)
     return folder / "method"
 
 
@@ -58,6 +82,9 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     assert "| novelty | – | 2.50 | 0.00 ± 0.00 | – | 51.2 | 1.00 ± 0.00 |" in text
     assert "- commit 0123456789 on a &lt;quick&gt; processor, float32, torch's kernels; torch 2.0\n" in text
     assert "| rope | theta 2, flag false | 0.0 | – | 16 of 16 |" in text
+    assert "| rnn | 8 | 0.01 | 1,234 | 3.000 | 1.250 |" in text
+    assert "rnn, hidden size 8, learning rate 0.01:\n\n    better <1>\n    than it\n" in text and "worse" not in text
+    assert "| nucleus | -1.25 | 0.0 | 12.5 |" in text and "nucleus:\n\n    lo li\n" in text
     shown = re.findall(r"!\[[^\]]+\]\((\w+)\.svg\)\n\n\*[A-Z].{20,}\.\*\n", text)
     assert set(shown) == {path.stem for path in folder.glob("*.svg")} and "influence_rope" in shown
     page = html5lib.parse((folder / "index.html").read_text(encoding="utf-8"), namespaceHTMLElements=False)
@@ -93,9 +120,13 @@ def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: i
     assert np.array_equal(drawn, [TRIANGLE] * number)
 
 
-@pytest.mark.parametrize("file", ["cost/rope/cost.json", "influence/rope/influence.json"])
+BROKEN = ["cost/rope/cost.json", "influence/rope/influence.json", "grid/results/grid.json", "passages/passages.json"]
+
+
+@pytest.mark.parametrize("file", BROKEN)
 def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
     write_data(tmp_path, "rope")
+    write_texts(tmp_path)
     (tmp_path / file).write_text("{}", encoding="utf-8")
     with_sums((tmp_path / file).parent)  # as of other code
     with pytest.raises(StudyError, match=re.escape(file)) as told:

@@ -1,0 +1,85 @@
+"""What models of a text say: the results of stages `grid` and `passages` as tables, passages and a picture."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.records import read_as_made
+from stages.reporting.style import COLOURS, DASHES, WIDTH
+from stages.system.digests import verified
+from stages.system.files import read_json
+from stages.system.terminal import harmless
+
+CELL = ("variant", "width", "learning_rate", "parameters", "losses", "passage")
+ROW = ("way", "likelihood", "repetition", "copied", "passage")
+Cells = Sequence[dict[str, Any]]
+
+
+def read_results(path: Path, rows: str, keys: Sequence[str]) -> tuple[Cells, dict[str, Any]]:
+    """The rows that a results file has under `rows`, with these keys, and where they come from.
+
+    Raises StudyError: the file is missing, damaged or broken.
+    """
+    with read_as_made(path):
+        record = read_json(verified(path))
+        return [{key: each[key] for key in keys} for each in record[rows]], record["provenance"]
+
+
+def grid_table(cells: Cells) -> Markdown:
+    """Parameters and loss of the last epoch by variant, hidden size and learning rate."""
+    header = ("variant", "hidden size", "learning rate", "parameters", "loss, first epoch", "loss, last epoch")
+    rows = [
+        (each["variant"], each["width"], f"{each['learning_rate']:g}", f"{each['parameters']:,}",
+         f"{each['losses'][0]:.3f}", f"{each['losses'][-1]:.3f}")
+        for each in cells
+    ]  # fmt: skip
+    return table(header, rows, right=header[1:])
+
+
+def best_of_each(cells: Cells) -> Cells:
+    """The cell with the least loss in the last epoch of each variant."""
+    names = dict.fromkeys(each["variant"] for each in cells)
+    return [
+        min((each for each in cells if each["variant"] == name), key=lambda each: each["losses"][-1]) for name in names
+    ]
+
+
+def passages_table(rows: Cells) -> Markdown:
+    """Likelihood, repetition and copied share by the way in which characters are chosen."""
+    header = ("characters", "log-likelihood, nats a character", "repetition, %", "copied, %")
+    cells = [
+        (each["way"], f"{each['likelihood']:.2f}", f"{100 * each['repetition']:.1f}", f"{100 * each['copied']:.1f}")
+        for each in rows
+    ]
+    return table(header, cells, right=header[1:])
+
+
+def block(text: str) -> Markdown:
+    """A passage as a block of code."""
+    return Markdown("\n".join(f"    {harmless(line)}".rstrip() for line in text.strip("\n").split("\n")))
+
+
+def draw_grid(cells: Cells) -> Figure:
+    """Loss against epoch, a panel a variant; colours are learning rates, dashes hidden sizes."""
+    variants, widths, rates = (list(dict.fromkeys(each[key] for each in cells)) for key in CELL[:3])
+    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    panels = figure.subplots(1, len(variants), sharey=True, squeeze=False)[0]
+    for each in cells:
+        axes = panels[variants.index(each["variant"])]
+        look = {
+            "color": COLOURS[rates.index(each["learning_rate"]) % len(COLOURS)],
+            "linestyle": DASHES[widths.index(each["width"]) % len(DASHES)],
+        }
+        label = f"hidden size {each['width']}, learning rate {each['learning_rate']:g}"
+        axes.plot(range(1, len(each["losses"]) + 1), each["losses"], linewidth=1.2, label=label, **look)
+    for axes, variant in zip(panels, variants, strict=True):
+        axes.set_title(variant)
+        axes.set_xlabel("epoch")
+        axes.set_ylim(bottom=0)
+        axes.grid(zorder=0)
+    panels[0].set_ylabel("loss (nats a character)")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8.5)
+    return figure
