@@ -9,10 +9,11 @@ from stages.ablate import HELD_OUT, WEIGHTS, ablated
 from stages.corpus.prepared import Prepared, read_table
 from stages.evaluate import predictions
 from stages.probing.extraction import extraction
-from stages.probing.facts import Fact, dev_facts, dev_pages
+from stages.probing.facts import Fact, dev_facts
 from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts
 from stages.reporting.ablation import Ablated, write_ablation
 from stages.settings import FULL, Settings, load
+from stages.sources.audit import own_pages
 from stages.system.digests import verified
 from stages.system.errors import command
 from stages.system.files import read_json
@@ -26,7 +27,7 @@ def main() -> None:
     folder = HELD_OUT / name
     prepared, audit = Prepared.load(folder), read_table(folder / "audit.tsv")
     documents = prepared.texts
-    facts = dev_facts(prepared, audit, dev_pages(prepared, documents))
+    facts = dev_facts(prepared, audit, own_pages(documents, set(prepared.of_split("dev").name)))
     full = ablated(settings, FULL).recipe
     word_cue = WordCue.of(full.pretrain.objectives, documents, prepared.training_answers)
     prompts = page_prompts(facts, PAGE_FORMS, full.pretrain.objectives, word_cue, full.model.context)

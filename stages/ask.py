@@ -9,10 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from stages.asking.answers import WIDTH, Reply, ask, usual
-from stages.asking.options import add_decoding, add_model, check_hypotheses, decoding
-from stages.asking.trained import chosen_variant, load_trained
-from stages.experiment.experiment import Experiment
-from stages.settings import load
+from stages.asking.options import add_decoding, add_model, check_hypotheses, decoding, load_trained
 from stages.system.errors import Parser, StudyError, command, error_line
 from stages.system.terminal import harmless
 
@@ -33,13 +30,9 @@ def main() -> None:
     given = parser.parse_args()
     check_hypotheses("--top", given.top)
     by = decoding(given, None)
-    settings = load()
-    recipe = settings.recipe if given.recipe is None else given.recipe
-    max_characters = settings.question_recipe(recipe).generation.max_characters
-    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
-    experiment = Experiment.of(settings, recipe, variant)
-    seed, prepared, model = load_trained(experiment, "finetune", "pretrained-", given.seed)
-    origin = {"recipe": recipe, "variant": experiment.variant, "seed": seed}
+    experiment, seed, prepared, model = load_trained(given, "finetune")
+    max_characters = experiment.question_recipe.generation.max_characters
+    origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": seed}
     if given.question is not None:
         show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)
         return

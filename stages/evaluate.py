@@ -9,7 +9,7 @@ from tqdm import tqdm
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
-from stages.inference.generation import answer
+from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.probing.probe import probe
 from stages.settings import Generation
@@ -24,7 +24,7 @@ def predictions(model: GPT, prepared: Prepared, split: str, decoding: Generation
     Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more.
     """
     prompts = [prompt(prepared.questions[split][row]) for row in range(len(prepared.questions[split]))]
-    answers = answer(model, prompts, decoding)
+    answers = generate(model, prompts, decoding.max_characters, decoding.beams)
     asked = prepared.of_split(split)
     predicted = pd.Series([prepared.vocabulary.decode(each.tokens) for each in answers], dtype=object)
     return pd.DataFrame(

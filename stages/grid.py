@@ -11,8 +11,8 @@ import pandas as pd
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.inference.decoding import Sampler, Sampling
-from stages.inference.generation import passage
+from stages.inference.decoding import Sampler
+from stages.inference.generation import passages
 from stages.pretrain import pretraining
 from stages.settings import PARAMS, Recipe, Settings, check, load, merged
 from stages.system.digests import result_folder
@@ -63,11 +63,11 @@ def trained(experiment: Experiment) -> dict[str, Any]:
     run("grid", experiment, experiment.settings("pretrain"), output, experiment.prepared_folder, trainings=trainings)
     model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
     start = prepared.vocabulary.encode("\n")
-    said = passage(model, start, CHARACTERS, Sampler(Sampling(TEMPERATURE), seed))
+    said = passages(model, start[None], CHARACTERS, Sampler(seed, TEMPERATURE))
     return {
         "parameters": sum(each.numel() for each in model.parameters()),
         "losses": pd.read_csv(output / f"seed-{seed}.csv").loss.tolist(),
-        "passage": "".join(map(prepared.vocabulary.decode, said)),
+        "passage": "".join(prepared.vocabulary.decode(piece[0]) for piece in said),
     }
 
 

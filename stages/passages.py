@@ -18,8 +18,8 @@ from tqdm import tqdm
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.inference.decoding import Pick, Sampler, Sampling, greedy
-from stages.inference.generation import beam_search, generate
+from stages.inference.decoding import Pick, Sampler, greedy
+from stages.inference.generation import passages
 from stages.model.gpt import GPT
 from stages.settings import load
 from stages.system.digests import result_folder
@@ -33,9 +33,9 @@ WORDS, STRETCH = 4, 20  # of a run; characters of a stretch
 WAYS: dict[str, Pick | int] = {
     "greedy": greedy,
     "beam search, 8 hypotheses": 8,
-    "nucleus, 0.9": Sampler(Sampling(top_p=0.9), seed=1),
-    "top-k, 10": Sampler(Sampling(top_k=10), seed=1),
-    "any character": Sampler(Sampling(), seed=1),
+    "nucleus, 0.9": Sampler(seed=1, top_p=0.9),
+    "top-k, 10": Sampler(seed=1, top_k=10),
+    "any character": Sampler(seed=1),
 }
 
 
@@ -54,10 +54,11 @@ def main() -> None:
         raise StudyError(f"passages.characters: was {asked.characters}; the text has {len(tokens)} characters")
     starts = np.linspace(0, len(tokens) - length, asked.beginnings).astype(int)
     own = np.stack([tokens[start : start + length] for start in starts])  # (passages, length)
+    beginnings = own[:, :BEGINNING]
     text = prepared.vocabulary.decode(tokens)
     rows = []
     for way, by in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
-        all_of = own if by is None else continued(model, own[:, :BEGINNING], length, by)
+        all_of = own if by is None else np.hstack([beginnings, *passages(model, beginnings, asked.characters, by)])
         said = [prepared.vocabulary.decode(each) for each in all_of]
         rows.append(
             {
@@ -76,30 +77,14 @@ def main() -> None:
         write_json(folder / "passages.json", asked.model_dump() | {"rows": rows, "provenance": made})
 
 
-def continued(model: GPT, beginnings: np.ndarray, length: int, by: Pick | int) -> np.ndarray:
-    """Beginnings (passages, characters) with what a model says after each, `length` characters together.
-
-    by: what chooses each character, or the width of a beam. Where a context is full, it goes on from its last half.
-    """
-    texts = beginnings
-    while (missing := length - texts.shape[1]) > 0:
-        read = [*(texts if texts.shape[1] <= model.context else texts[:, -(model.context // 2) :])]
-        if isinstance(by, int):
-            said = [best for best, *_ in beam_search(model, read, missing, by, end=None)]
-        else:
-            said = generate(model, read, missing, by, end=None)
-        texts = np.hstack([texts, [each.tokens for each in said]])
-    return texts
-
-
 @torch.inference_mode()
-def likelihood(model: GPT, passages: np.ndarray) -> float:
+def likelihood(model: GPT, texts: np.ndarray) -> float:
     """Mean log-probability in nats of the characters (passages, length) after the first BEGINNING.
 
     Each is read after as much of its passage as a context holds, and at least half a context where there is as much.
     """
-    half, end = model.context // 2, passages.shape[1]
-    tokens = torch.from_numpy(passages).to(model.head.weight.device)
+    half, end = model.context // 2, texts.shape[1]
+    tokens = torch.from_numpy(texts).to(model.head.weight.device)
     total, first = 0.0, BEGINNING  # the first character that is not counted yet
     while first < end:
         start = max(0, first - half)
@@ -107,7 +92,7 @@ def likelihood(model: GPT, passages: np.ndarray) -> float:
         logits = model.eval()(tokens[:, start : last - 1]).log_softmax(dim=-1)  # (passages, T, V)
         chosen = logits.gather(2, tokens[:, start + 1 : last, None])[:, first - start - 1 :, 0]
         total, first = total + float(chosen.double().sum()), last
-    return total / (len(passages) * (end - BEGINNING))
+    return total / (len(texts) * (end - BEGINNING))
 
 
 def repetition(words: Sequence[str]) -> float:

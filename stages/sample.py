@@ -7,11 +7,8 @@ import sys
 from itertools import chain
 
 from stages.asking.answers import lacking
-from stages.asking.options import add_decoding, add_model, decoding
-from stages.asking.trained import chosen_variant, load_trained
-from stages.experiment.experiment import Experiment
-from stages.inference.generation import passage
-from stages.settings import load
+from stages.asking.options import add_decoding, add_model, decoding, load_trained
+from stages.inference.generation import passages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import harmless, quoted
 
@@ -36,19 +33,14 @@ def main() -> None:
         raise StudyError(f"--characters: was {given.characters}; allowed: 1 to {MOST_CHARACTERS}")
     by = decoding(given, TEMPERATURE)
     assert by is not None  # a temperature is usual here
-    settings = load()
-    recipe = settings.recipe if given.recipe is None else given.recipe
-    settings.recipe_named(recipe)
-    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
-    experiment = Experiment.of(settings, recipe, variant)
-    _, prepared, model = load_trained(experiment, "pretrain", "", given.seed)
+    _, _, prepared, model = load_trained(given, "pretrain")
     vocabulary = prepared.vocabulary
     prompt = vocabulary.encode(given.prompt)
     if not len(prompt):
         raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
     if note := lacking(vocabulary, given.prompt):
         print(f"note: {note}", file=sys.stderr)
-    for piece in chain([prompt], passage(model, prompt, given.characters, by)):
+    for (piece,) in chain([prompt[None]], passages(model, prompt[None], given.characters, by)):
         text = vocabulary.decode(piece)
         print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text), end="", flush=True)
     print()

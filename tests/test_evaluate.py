@@ -15,7 +15,7 @@ SAID = {place: place for place in BIRTHPLACES.values()} | {
 def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = tiny_prepared()
     answers = [Continuation(np.array(prepared.vocabulary.encode(said)), 0.5) for said in SAID.values()]
-    monkeypatch.setattr("stages.evaluate.answer", lambda *_: answers)
+    monkeypatch.setattr("stages.evaluate.generate", lambda *_: answers)
     model, decoding = tiny_model("vanilla"), SETTINGS.question_recipe("quick").generation
     dev = predictions(model, prepared, "dev", decoding)
     assert dev.predicted.tolist() == [*SAID.values()] and dev.gold.tolist() == [*SAID]

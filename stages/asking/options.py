@@ -1,10 +1,22 @@
-"""The options that `ask` and `sample` share: which model is meant, and what chooses its characters."""
+"""The options that `ask` and `sample` share: which trained model is meant, and what chooses its characters."""
 
 import argparse
+from pathlib import Path
+from typing import Any
 
-from stages.inference.decoding import Pick, Sampler, Sampling
+from stages.corpus.prepared import Prepared
+from stages.experiment.experiment import Experiment
+from stages.inference.decoding import Pick, Sampler
+from stages.model.gpt import GPT
+from stages.reporting.headline import best_variant
+from stages.settings import Settings, load
+from stages.settings.params import ALL, COMPARED
 from stages.settings.recipe import MAX_HYPOTHESES
+from stages.system.digests import verified
 from stages.system.errors import StudyError
+from stages.system.files import read_json
+
+WEIGHTS = {"pretrain": "pretrained/seed-{}", "finetune": "finetuned/pretrained-seed-{}"}  # that a stage makes
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -12,6 +24,59 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", help="by default the selection of params.yaml")
     parser.add_argument("--variant", help="by default that of params.yaml; where it selects several, the best on dev")
     parser.add_argument("--seed", type=int, help="which training's model; by default the recipe's first seed")
+
+
+def load_trained(given: argparse.Namespace, stage: str) -> tuple[Experiment, int, Prepared, GPT]:
+    """The experiment and seed that the options of `add_model` mean, the data, and the model that a stage made of them.
+
+    stage: `pretrain` or `finetune`. Raises StudyError: there is no such recipe, variant or seed, or none with
+    questions; files are missing or damaged, or of other settings or characters than today.
+    """
+    settings = load()
+    recipe = settings.recipe if given.recipe is None else given.recipe
+    (settings.question_recipe if stage == "finetune" else settings.recipe_named)(recipe)  # refuses before a variant is
+    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
+    experiment = Experiment.of(settings, recipe, variant)
+    seeds = experiment.recipe.seeds
+    seed = seeds[0] if given.seed is None else given.seed
+    if seed not in seeds:
+        raise StudyError(f"recipe '{recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
+    weights = experiment.weights_folder / f"{WEIGHTS[stage].format(seed)}.safetensors"
+    make = f"dvc repro stages/dvc.yaml:{stage}@{recipe}-{variant}"
+    for path in (weights, experiment.prepared_folder):
+        if not path.exists():
+            raise StudyError(f"{path} is missing; make it with: {make}")
+    prepared = Prepared.load(experiment.prepared_folder)
+    # other weights may fit and say something else, for many settings leave the shapes as they are (rope's theta)
+    now = _meaning(experiment.settings(), prepared.vocabulary.sha256)
+    try:
+        made = read_json(verified(weights.parent / "provenance.json"))
+        same = _meaning(made["settings"], made["vocabulary_sha256"]) == now
+    except (OSError, ValueError, KeyError, TypeError):
+        same = False
+    if not same:
+        raise StudyError(f"{weights} was trained with other settings or characters; train anew with: {make}")
+    return experiment, seed, prepared, experiment.trained_model(prepared, weights)
+
+
+def chosen_variant(settings: Settings, recipe: str) -> str:
+    """The selected variant; where several are selected, the best on dev by the recipe's report of them.
+
+    Raises StudyError: several are selected, and their report is missing or broken.
+    """
+    selection = settings.model.variant
+    if selection not in (COMPARED, ALL):
+        return selection
+    report = Path("reports") / recipe / selection / "metrics.json"
+    try:
+        return best_variant(read_json(report)["variants"])
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise StudyError(f"{report} is missing or broken; name a variant with --variant") from error
+
+
+def _meaning(settings: dict[str, Any], vocabulary: str) -> tuple[Any, ...]:
+    """What decides what weights say; dropout matters in training only."""
+    return vocabulary, settings["variant"], settings["recipe"]["model"] | {"dropout": None}
 
 
 def add_decoding(parser: argparse.ArgumentParser, temperature: str, beams: str) -> None:
@@ -50,4 +115,4 @@ def decoding(given: argparse.Namespace, usual_temperature: float | None) -> Pick
     if not asked and usual_temperature is None:
         return None
     temperature = next(each for each in (given.temperature, usual_temperature, 1.0) if each is not None)
-    return Sampler(Sampling(temperature, given.top_k, given.top_p), given.draw_seed)
+    return Sampler(given.draw_seed, temperature, given.top_k, given.top_p)

@@ -1,11 +1,14 @@
-"""Attention of a query to keys, in numpy and without scale; what one query can do: copy a value, average two.
+"""Attention of a query to keys, in numpy and without scale.
+
+What one query can do: copy a value, average two. Then one head against two where a key varies in length: the share of
+two values in the output, over draws of the keys.
 
 The identities of this package are those of the attention exploration in Stanford CS224N's assignment 5.
 """
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax  # type: ignore[import-untyped]
+from scipy.special import expit, softmax  # type: ignore[import-untyped]
 
 Array = npt.NDArray[np.float64]
 
@@ -51,6 +54,37 @@ def averaging_error(betas: Array, pairs: int) -> Array:
     return share * np.sqrt(1 / others + 1 / 2)
 
 
-def projection(basis: Array) -> Array:
-    """M = A Aᵀ for orthonormal columns A (d, m): M (v_a + v_b) = v_a if v_a = A x and Aᵀ v_b = 0."""
-    return basis @ basis.T
+def draws(random: np.random.Generator, means: Array, alpha: float, samples: int, stretch: float = 0.5) -> Array:
+    """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + stretch μ_a μ_aᵀ): (samples, n, d).
+
+    means: μ (n, d), orthonormal. For small α the first key's direction is sure, its length is not.
+    """
+    keys = means + np.sqrt(alpha) * random.standard_normal((samples, *means.shape))
+    keys[:, 0] += np.sqrt(stretch) * random.standard_normal((samples, 1)) * means[0]
+    return keys
+
+
+def shares(keys: Array, queries: Array) -> Array:
+    """The shares of all values in the mean of the heads' outputs. keys (S, n, d), queries (heads, d) → (S, n)."""
+    return softmax(np.einsum("hd,snd->shn", queries, keys), axis=-1).mean(axis=1)
+
+
+def length_share(lengths: Array, beta: float) -> Array:
+    """The formula for the share of v_a with one head, q = β(μ_a + μ_b), where k_a = ε μ_a: 1/(1 + e^{β(1−ε)}).
+
+    The other keys' share, (n − 2)e^{−β} at most, is left out. lengths: ε, of any shape.
+    """
+    share: Array = expit(beta * (lengths - 1))
+    return share
+
+
+def distances(shares: Array) -> Array:
+    """‖c − ½(v_a + v_b)‖ from the shares (S, n) of orthonormal values: (S,)."""
+    average = np.zeros(shares.shape[-1])
+    average[:2] = 0.5
+    return np.linalg.norm(shares - average, axis=-1)
+
+
+def spread(shares: Array) -> float:
+    """E‖c − E c‖² from the shares (S, n) of orthonormal values: the trace of c's covariance."""
+    return float(shares.var(axis=0).sum())

@@ -1,19 +1,8 @@
 """Self-attention over x₁ = u_d + u_b, x₂ = u_a, x₃ = u_c + u_b, the u orthogonal and of equal squared length."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from stages.exploration.attention import Array, attend
-
-
-@dataclass(frozen=True)
-class Matrices:
-    """Values, keys and queries: v = V x, k = K x, q = Q x; each (d, d)."""
-
-    value: Array
-    key: Array
-    query: Array
 
 
 def inputs(a: Array, b: Array, c: Array, d: Array) -> Array:
@@ -21,8 +10,10 @@ def inputs(a: Array, b: Array, c: Array, d: Array) -> Array:
     return np.stack([d + b, a, c + b])
 
 
-def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False) -> Matrices:
-    """Matrices of rank two with c₁ ≈ u_b − u_c and c₂ ≈ u_b, each a sum of two outer products over the squared length.
+def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False) -> tuple[Array, Array, Array]:
+    """V, K and Q with c₁ ≈ u_b − u_c and c₂ ≈ u_b, for v = V x, k = K x, q = Q x.
+
+    Each is (d, d) and of rank two, a sum of two outer products over the squared length.
 
     ::
 
@@ -34,17 +25,13 @@ def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False
     q₁ meets k₃, which has the value that is wanted, and q₂ meets k₁, with score ‖u‖² against 0; q₃ gets the mean.
     """
     squared = a @ a
-    return Matrices(
-        value=(np.outer(b, b) - np.outer(c, c)) / squared,
-        key=np.eye(len(a)) if every_key else (np.outer(d, d) + np.outer(c, c)) / squared,
-        query=(np.outer(c, d) + np.outer(d, a)) / squared,
-    )
+    key = np.eye(len(a)) if every_key else (np.outer(d, d) + np.outer(c, c)) / squared
+    return (np.outer(b, b) - np.outer(c, c)) / squared, key, (np.outer(c, d) + np.outer(d, a)) / squared
 
 
-def outputs(x: Array, matrices: Matrices) -> Array:
+def outputs(x: Array, value: Array, key: Array, query: Array) -> Array:
     """c_i (3, d) of the inputs x (3, d), each attending to all three."""
-    mixed, _ = attend(x @ matrices.query.T, x @ matrices.key.T, x @ matrices.value.T)
-    return mixed
+    return attend(x @ query.T, x @ key.T, x @ value.T)[0]
 
 
 def construction_errors(squared_length: Array) -> tuple[Array, Array]:

@@ -11,11 +11,14 @@ from stages.exploration.attention import (
     averaging_error,
     copied_share,
     copying,
+    distances,
+    draws,
+    length_share,
     orthonormal,
-    projection,
+    shares,
+    spread,
 )
-from stages.exploration.construction import Matrices, construction, construction_errors, inputs, outputs
-from stages.exploration.heads import distances, draws, length_share, shares, spread
+from stages.exploration.construction import construction, construction_errors, inputs, outputs
 from stages.exploration.rotation import added_scores, rotary_scores, spread_by_distance
 
 SEED = 2021
@@ -81,27 +84,27 @@ def explore(samples: int = SAMPLES) -> Exploration:
 
 def _errors(vectors: Array, every_key: bool = False) -> Array:
     """The relative errors of c₁ and c₂ (2, b) for u of squared lengths BETAS."""
-    return np.transpose([_constructed(np.sqrt(squared) * vectors, every_key) for squared in BETAS])
-
-
-def _constructed(vectors: Array, every_key: bool) -> tuple[float, float]:
-    """The relative errors of c₁ and c₂ for u_a … u_d, rows (4, d)."""
-    a, b, c, d = vectors
-    output, length = outputs(inputs(a, b, c, d), construction(a, b, c, d, every_key)), np.linalg.norm(a)
-    return float(np.linalg.norm(output[0] - (b - c)) / length), float(np.linalg.norm(output[1] - b) / length)
+    errors = []
+    for squared in BETAS:
+        a, b, c, d = np.sqrt(squared) * vectors
+        first, second, _ = outputs(inputs(a, b, c, d), *construction(a, b, c, d, every_key))
+        errors.append(np.array([np.linalg.norm(first - (b - c)), np.linalg.norm(second - b)]) / np.linalg.norm(a))
+    return np.transpose(errors)
 
 
 def _nearest_with_identity(vectors: Array) -> float:
     """The least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, whatever multiple of u_c or u_d is added to x₂."""
     a, b, c, d = vectors
-    same = Matrices(*(np.eye(len(b)),) * 3)
     added = [factor * addition for addition in (c, d) for factor in np.linspace(-3, 3, 61)]
-    nearest = min(np.linalg.norm(outputs(inputs(a + each, b, c, d), same)[1] - b) for each in added)
+    nearest = min(np.linalg.norm(outputs(inputs(a + each, b, c, d), *[np.eye(len(b))] * 3)[1] - b) for each in added)
     return float(nearest / np.linalg.norm(b))
 
 
 def _projection_error(basis: Array, random: np.random.Generator) -> float:
-    """‖M(v_a + v_b) − v_a‖ for random v_a in the span of half of the basis' rows and v_b in that of the others."""
+    """‖M(v_a + v_b) − v_a‖ for random v_a in the span of half of the basis' rows and v_b in that of the others.
+
+    M = A Aᵀ for orthonormal columns A (d, m): M (v_a + v_b) = v_a if v_a = A x and Aᵀ v_b = 0.
+    """
     own, other = np.split(basis, 2)
     a, b = random.standard_normal(len(own)) @ own, random.standard_normal(len(other)) @ other
-    return float(np.linalg.norm(projection(own.T) @ (a + b) - a))
+    return float(np.linalg.norm(own.T @ own @ (a + b) - a))

@@ -18,13 +18,14 @@ def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
     return log_probability, character
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """What chance chooses from: the distribution at a temperature, then its top k, then the nucleus of those.
+@dataclass
+class Sampler:
+    """A `Pick` that draws from the distribution at a temperature, then its top k, then the nucleus of those.
 
-    Raises StudyError: a value is impossible.
+    The same seed and the same logits give the same characters. Raises StudyError: a value is impossible.
     """
 
+    seed: int
     temperature: float = 1.0  # logits are divided by it; 0: always the likeliest
     top_k: int | None = None  # only the so many likeliest
     top_p: float | None = None  # only the nucleus: the fewest likeliest with this mass (Holtzman et al. 2020)
@@ -36,43 +37,35 @@ class Sampling:
             raise StudyError(f"top-k: was {self.top_k}; allowed: 1 or more")
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise StudyError(f"top-p: was {self.top_p:g}; allowed: more than 0, at most 1")
+        self.generator = np.random.default_rng(self.seed)
 
-
-def distribution(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """Logits (B, V) → the probabilities (B, V) that are sampled from; of equals the earlier character is likelier."""
-    temperature, top_k = (sampling.temperature, sampling.top_k) if sampling.temperature else (1.0, 1)
-    order = np.argsort(-logits, axis=1, kind="stable")
-    falling = np.take_along_axis(logits, order, axis=1).astype(np.float64)
-    falling = np.exp((falling - falling[:, :1]) / temperature)
-    if top_k is not None:
-        falling[:, top_k:] = 0
-    falling /= falling.sum(axis=1, keepdims=True)
-    if sampling.top_p is not None:
-        likelier = np.roll(falling.cumsum(axis=1), 1, axis=1)  # mass before each
-        likelier[:, 0] = 0
-        falling[likelier >= sampling.top_p] = 0
+    def distribution(self, logits: np.ndarray) -> np.ndarray:
+        """Logits (B, V) → the probabilities (B, V) that are drawn from; of equals the earlier character is likelier."""
+        temperature, top_k = (self.temperature, self.top_k) if self.temperature else (1.0, 1)
+        order = np.argsort(-logits, axis=1, kind="stable")
+        falling = np.take_along_axis(logits, order, axis=1).astype(np.float64)
+        falling = np.exp((falling - falling[:, :1]) / temperature)
+        if top_k is not None:
+            falling[:, top_k:] = 0
         falling /= falling.sum(axis=1, keepdims=True)
-    probabilities = np.empty_like(falling)
-    np.put_along_axis(probabilities, order, falling, axis=1)
-    return probabilities
+        if self.top_p is not None:
+            likelier = np.roll(falling.cumsum(axis=1), 1, axis=1)  # mass before each
+            likelier[:, 0] = 0
+            falling[likelier >= self.top_p] = 0
+            falling /= falling.sum(axis=1, keepdims=True)
+        probabilities = np.empty_like(falling)
+        np.put_along_axis(probabilities, order, falling, axis=1)
+        return probabilities
+
+    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The log-probability with which each character was drawn, and the character."""
+        probabilities = self.distribution(logits.double().cpu().numpy())
+        characters = draw(probabilities, self.generator)
+        chosen = np.log(probabilities[np.arange(len(characters)), characters])
+        return torch.from_numpy(chosen).to(logits.device), torch.from_numpy(characters).to(logits.device)
 
 
 def draw(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """A character (B,) for each sequence, drawn from probabilities (B, V)."""
     bounds = probabilities.cumsum(axis=1)
     return (bounds <= generator.random((len(bounds), 1)) * bounds[:, -1:]).sum(axis=1)
-
-
-class Sampler:
-    """A `Pick` that draws; the same seed and the same logits give the same characters."""
-
-    def __init__(self, sampling: Sampling, seed: int) -> None:
-        self.sampling = sampling
-        self.generator = np.random.default_rng(seed)
-
-    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The log-probability with which each character was drawn, and the character."""
-        probabilities = distribution(logits.double().cpu().numpy(), self.sampling)
-        characters = draw(probabilities, self.generator)
-        chosen = np.log(probabilities[np.arange(len(characters)), characters])
-        return torch.from_numpy(chosen).to(logits.device), torch.from_numpy(characters).to(logits.device)

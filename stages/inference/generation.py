@@ -13,18 +13,21 @@ from stages.inference.searches import BeamSearch, Continuation, Hypothesis, Sear
 from stages.model.gpt import GPT
 from stages.model.mixer import State
 from stages.model.packing import Packing
-from stages.settings import Generation
 
 BATCH = 256  # hypotheses at once: each has a state of its own, and more do not fit the processor's cache
 
 
 def generate(
-    model: GPT, prompts: Sequence[np.ndarray], max_characters: int, pick: Pick = greedy, end: int | None = MASK
+    model: GPT, prompts: Sequence[np.ndarray], max_characters: int, by: Pick | int = greedy, end: int | None = MASK
 ) -> list[Continuation]:
     """Continue each prompt until it says `end`, has said `max_characters`, or fills the context.
 
-    prompts: each (length,) int64, 1 ≤ length ≤ context; pick: chooses each next character, greedily by default.
+    prompts: each (length,) int64, 1 ≤ length ≤ context; by: what chooses each next character, greedily by default, or
+    the width of a beam, whose best hypothesis is taken.
     """
+    if isinstance(by, int) and by > 1:
+        return [best for best, *_ in beam_search(model, prompts, max_characters, by, end)]
+    pick = greedy if isinstance(by, int) else by
     said = _in_batches(model, prompts, max_characters, BATCH, lambda owners: SingleSearch(owners, pick, end))
     return [only for (only,) in said]
 
@@ -41,28 +44,18 @@ def beam_search(
     return _in_batches(model, prompts, max_characters, most, lambda owners: BeamSearch(owners, width, end))
 
 
-def answer(model: GPT, prompts: Sequence[np.ndarray], decoding: Generation) -> list[Continuation]:
-    """What a recipe takes for the answer to each prompt: the best hypothesis of a beam, or the greedy one."""
-    if decoding.beams == 1:
-        return generate(model, prompts, decoding.max_characters)
-    return [best for best, *_ in beam_search(model, prompts, decoding.max_characters, decoding.beams)]
+def passages(model: GPT, beginnings: np.ndarray, characters: int, by: Pick | int) -> Iterator[np.ndarray]:
+    """Continue beginnings (B, any length but 0) by so many characters, MASK among them, piece by piece: (B, said).
 
-
-def passage(model: GPT, prompt: np.ndarray, characters: int, by: Pick | int) -> Iterator[np.ndarray]:
-    """Continue a prompt (any length but 0) by so many characters, MASK among them, piece by piece.
-
-    by: what chooses each character, or the width of a beam. Where the context is full, the model goes on from the last
-    half context of the text, read anew; a beam goes on from its best hypothesis.
+    by: as in `generate`. Where the context is full, the model goes on from the last half context of each text, read
+    anew; a beam goes on from its best hypothesis.
     """
-    text = prompt
-    while (missing := len(prompt) + characters - len(text)) > 0:
-        read = text if len(text) <= model.context else text[-(model.context // 2) :]
-        if isinstance(by, int):
-            ((best, *_),) = beam_search(model, [read], missing, by, end=None)
-        else:
-            (best,) = generate(model, [read], missing, by, end=None)
-        text = np.concatenate([text, best.tokens])
-        yield best.tokens
+    texts = beginnings
+    while (missing := beginnings.shape[1] + characters - texts.shape[1]) > 0:
+        read = texts if texts.shape[1] <= model.context else texts[:, -(model.context // 2) :]
+        said = np.stack([each.tokens for each in generate(model, [*read], missing, by, end=None)])
+        texts = np.hstack([texts, said])
+        yield said
 
 
 def _in_batches(

@@ -5,8 +5,8 @@ import pandas as pd
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt
-from stages.inference.decoding import Sampler, Sampling
-from stages.inference.generation import beam_search, generate
+from stages.inference.decoding import Pick, Sampler, greedy
+from stages.inference.generation import generate
 from stages.model.gpt import GPT
 
 BEAM = 4
@@ -20,13 +20,10 @@ def by_decoding(model: GPT, prepared: Prepared, max_characters: int) -> pd.DataF
     """
     asked, questions = prepared.of_split("dev"), prepared.questions["dev"]
     prompts = [prompt(questions[row]) for row in range(len(questions))]
-    answers = {
-        "greedy": generate(model, prompts, max_characters),
-        "beam": [best for best, *_ in beam_search(model, prompts, max_characters, BEAM)],
-        "draw": generate(model, prompts, max_characters, Sampler(Sampling(), SEED)),
-    }
+    ways: dict[str, Pick | int] = {"greedy": greedy, "beam": BEAM, "draw": Sampler(SEED)}
     table = {"row": asked.row}
-    for name, said in answers.items():
+    for name, by in ways.items():
+        said = generate(model, prompts, max_characters, by)
         predicted = np.array([prepared.vocabulary.decode(each.tokens) for each in said], dtype=object)
         table[name] = (asked.place == predicted).astype(int)
         table[f"{name}_probability"] = pd.Series([round(each.probability, 4) for each in said])

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from stages.corpus.prepared import Prepared
-from stages.sources.audit import own_pages
 
 
 @dataclass(frozen=True)
@@ -21,15 +20,10 @@ class Fact:
     position: int  # of the place in the page, in characters from its start
 
 
-def dev_pages(prepared: Prepared, documents: Sequence[str]) -> dict[str, list[str]]:
-    """The documents about each person whom dev asks about, by name; a person without any is left out."""
-    return own_pages(documents, set(prepared.of_split("dev").name))
-
-
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
     """The dev questions that the audit found answered in the person's own page, in the file's order.
 
-    pages: as `dev_pages` gives them; of several it is the one that has the place at the audit's position.
+    pages: each person's own, by name; of several it is the one that has the place at the audit's position.
     """
     asked = prepared.of_split("dev")
     known = audit[audit.split == "dev"].set_index("row").loc[asked.row]

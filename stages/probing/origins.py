@@ -1,8 +1,19 @@
-"""Where an answer can come from: the person's own page, the training answers, other pages, or nowhere."""
+"""Where an answer can come from: the person's own page, the training answers, other pages, or nowhere.
+
+That is asked of unseen entities, too: names that no page and no question has.
+"""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
+
+from stages.corpus.vocabulary import Vocabulary
+from stages.sources.forms import Form
+from stages.sources.world.lexicon import CULTURES
+
+SEED = 2021  # of the names
+COUNT = 200  # at most
 
 
 def origin(
@@ -37,3 +48,19 @@ def dev_origins(
         for answer, place, row in zip(dev.predicted, dev.gold, dev.row, strict=True)
     ]
     return dev[["init", "seed", "row"]].assign(asked="dev", origin=found)
+
+
+def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int, count: int = COUNT) -> list[str]:
+    """At most `count` names of the generated world's cultures, the same each time.
+
+    None stands in the text `known`, the vocabulary has all characters, and the question leaves room for an answer.
+    """
+    names = [
+        f"{given} {family}" for culture in CULTURES.values() for given in culture.given for family in culture.family
+    ]
+    fitting = (
+        name
+        for name in (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
+        if not vocabulary.unknown(name) and name not in known and len(form.about(name)) + 2 <= context
+    )
+    return [name for name, _ in zip(fitting, range(count), strict=False)]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
-from stages.probing.exact_match import exact_matches
+from stages.probing.extraction import exact_matches
 from stages.probing.facts import Fact
 from stages.probing.forms import Prompt
 

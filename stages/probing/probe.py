@@ -4,16 +4,26 @@ import pandas as pd
 from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared, read_table
+from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
+from stages.inference.generation import generate
 from stages.probing.decodings import by_decoding
 from stages.probing.extraction import extraction
-from stages.probing.facts import dev_facts, dev_pages
+from stages.probing.facts import dev_facts
 from stages.probing.forms import WordCue, page_prompts, practised_forms
 from stages.probing.neighbours import neighbours
-from stages.probing.origins import dev_origins, origin
+from stages.probing.origins import dev_origins, origin, unseen_names
 from stages.probing.prefix_offset import matches_by_offset, with_room
-from stages.probing.unseen import answers_about, unseen_names
+from stages.sources.audit import own_pages
 from stages.sources.forms import question_forms
+
+KEYS = {
+    "extraction.tsv": ["seed", "row"],
+    "prefix_offset.tsv": ["seed", "row", "offset"],
+    "origins.tsv": ["asked", "init", "seed", "row"],
+    "neighbours.tsv": ["seed", "row"],
+    "decodings.tsv": ["seed", "row"],
+}  # the first columns of each table
 
 
 def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -27,55 +37,46 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         neighbours.tsv       seed, row, letters, state, chance: of wrong answers
         decodings.tsv        seed, row, and for each way to decode 0 or 1 and a probability
     """
-    recipe = experiment.question_recipe
-    documents = prepared.texts
+    recipe, vocabulary, decoding = (
+        experiment.question_recipe,
+        prepared.vocabulary,
+        experiment.question_recipe.generation,
+    )
+    documents, asked = prepared.texts, prepared.of_split("dev")
     corpus, places = "\n".join(documents), prepared.training_answers
-    pages = dev_pages(prepared, documents)
+    pages = own_pages(documents, set(asked.name))
     facts = dev_facts(prepared, read_table(experiment.prepared_folder / "audit.tsv"), pages)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     forms = practised_forms(objectives)
-    cue = WordCue.of(objectives, documents, places)
-    prompts = page_prompts(facts, forms, objectives, cue, context)
+    prompts = page_prompts(facts, forms, objectives, WordCue.of(objectives, documents, places), context)
     moved = with_room(facts, context) if "continuation" in forms else []
-    asked = prepared.of_split("dev")
     own = {row: pages.get(name, []) for row, name in zip(asked.row, asked.name, strict=True)}
-    read = "\n".join([corpus, *prepared.table.question])
     form, *_ = question_forms(prepared)
-    names = unseen_names(prepared.vocabulary, read, form, context)
-    extracted, offsets, origins = [], [], [dev_origins(predictions, own, places, corpus)]
-    near, decoded = [], []
+    names = unseen_names(vocabulary, "\n".join([corpus, *prepared.table.question]), form, context)
+    about_unseen = [prompt(vocabulary.encode(form.about(name))) for name in names]
+    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in KEYS}
+    tables["origins.tsv"].append(dev_origins(predictions, own, places, corpus))
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
         models = {
             weights: experiment.trained_model(prepared, experiment.weights_folder / f"{name}.safetensors")
             for weights, name in files.items()
         }
-        answered = _answers(predictions, seed)
+        finetuned = models["finetuned"]
+        of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == seed)
+        answered = predictions[of_seed].set_index("row")
         right = answered.correct.loc[[fact.row for fact in facts]].to_numpy(int)
-        near.append(neighbours(models["finetuned"], prepared, answered.predicted).assign(seed=seed))
-        decoded.append(by_decoding(models["finetuned"], prepared, recipe.generation.max_characters).assign(seed=seed))
-        extracted.append(extraction(models, prepared.vocabulary, facts, prompts, right).assign(seed=seed))
-        offsets.append(matches_by_offset(models, prepared.vocabulary, moved).assign(seed=seed))
-        said = answers_about(models["finetuned"], prepared.vocabulary, names, form, recipe.generation)
-        found = [origin(each, None, (), places, corpus) for each in said]
-        unseen = pd.DataFrame({"row": range(1, len(said) + 1), "origin": found})
-        origins.append(unseen.assign(asked="unseen", init="pretrained", seed=seed))
-    return {
-        "extraction.tsv": _together(extracted, "seed", "row"),
-        "prefix_offset.tsv": _together(offsets, "seed", "row", "offset"),
-        "origins.tsv": _together(origins, "asked", "init", "seed", "row"),
-        "neighbours.tsv": _together(near, "seed", "row"),
-        "decodings.tsv": _together(decoded, "seed", "row"),
-    }
-
-
-def _answers(predictions: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """The dev answers of a seed's pretrained and finetuned model, by the row of the question."""
-    of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == seed)
-    return predictions[of_seed].set_index("row")
-
-
-def _together(tables: list[pd.DataFrame], *first: str) -> pd.DataFrame:
-    """The rows of all tables, with these columns before the others."""
-    table = pd.concat(tables, ignore_index=True)
-    return table[[*first, *(name for name in table.columns if name not in first)]]
+        said = generate(finetuned, about_unseen, decoding.max_characters, decoding.beams)
+        unseen = [origin(vocabulary.decode(each.tokens), None, (), places, corpus) for each in said]
+        found = {
+            "extraction.tsv": extraction(models, vocabulary, facts, prompts, right),
+            "prefix_offset.tsv": matches_by_offset(models, vocabulary, moved),
+            "origins.tsv": pd.DataFrame({"row": range(1, len(said) + 1), "origin": unseen}).assign(
+                asked="unseen", init="pretrained"
+            ),
+            "neighbours.tsv": neighbours(finetuned, prepared, answered.predicted),
+            "decodings.tsv": by_decoding(finetuned, prepared, decoding.max_characters),
+        }
+        for name, table in found.items():
+            tables[name].append(table.assign(seed=seed))
+    return {name: pd.concat(parts).set_index(KEYS[name]).reset_index() for name, parts in tables.items()}

@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.exploration.attention import (
-    attend,
-    averaging,
-    averaging_error,
-    copied_share,
-    copying,
-    orthonormal,
-    projection,
-)
+from stages.exploration.attention import attend, averaging, averaging_error, copied_share, copying, orthonormal
 
 BETAS = np.array([0.5, 1.0, 3.0, 8.0, 20.0])
 RANDOM = np.random.default_rng(1)
@@ -29,10 +21,3 @@ def test_copying_and_averaging_follow_their_formulas_and_come_about() -> None:
     errors = averaging(KEYS, VALUES, BETAS)
     assert errors == pytest.approx(averaging_error(BETAS, 7), rel=1e-6, abs=1e-12)
     assert copying(KEYS, VALUES, BETAS)[-1] > 1 - 1e-7 and errors[-1] < 1e-7
-
-
-def test_the_projection_takes_the_one_value_out_of_the_sum() -> None:
-    own, other = KEYS[:2].T, KEYS[2:6].T  # columns
-    a, b = own @ [2.0, -3.0], other @ [1.0, 5.0, -2.0, 4.0]
-    assert projection(own) @ (a + b) == pytest.approx(a)
-    assert np.linalg.matrix_rank(projection(own)) == 2

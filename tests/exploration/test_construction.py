@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.exploration.attention import Array, orthonormal
-from stages.exploration.construction import Matrices, construction, construction_errors, inputs, outputs
+from stages.exploration.construction import construction, construction_errors, inputs, outputs
 
 
 def vectors(squared_length: float) -> Array:
@@ -15,7 +15,7 @@ def vectors(squared_length: float) -> Array:
 @pytest.mark.parametrize("squared", [1.0, 4.0, 9.0])
 def test_the_first_output_is_b_less_c_and_the_second_b(squared: float) -> None:
     a, b, c, d = vectors(squared)
-    first, second, third = outputs(inputs(a, b, c, d), construction(a, b, c, d))
+    first, second, third = outputs(inputs(a, b, c, d), *construction(a, b, c, d))
     length = np.sqrt(squared)
     said = construction_errors(np.array(squared))
     found = (np.linalg.norm(first - (b - c)) / length, np.linalg.norm(second - b) / length)
@@ -27,4 +27,4 @@ def test_with_the_identity_the_second_output_stays_with_its_input_whatever_is_ad
     a, b, c, d = vectors(30.0)
     for addition in (0 * c, 2 * c, -d):
         x = inputs(a + addition, b, c, d)
-        assert outputs(x, Matrices(*(np.eye(11),) * 3))[1] == pytest.approx(x[1], abs=1e-6)
+        assert outputs(x, *[np.eye(11)] * 3)[1] == pytest.approx(x[1], abs=1e-6)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats  # type: ignore[import-untyped]
 
-from stages.exploration.attention import orthonormal
-from stages.exploration.heads import distances, draws, length_share, shares, spread
+from stages.exploration.attention import distances, draws, length_share, orthonormal, shares, spread
 
 ALPHA, BETA, SAMPLES = 1e-8, 12.0, 40_000
 

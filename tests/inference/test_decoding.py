@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from stages.inference.decoding import Sampler, Sampling, distribution, draw, greedy
+from stages.inference.decoding import Sampler, draw, greedy
 from stages.inference.generation import generate
 from tests.tiny import VARIANTS, loud, tiny_model
 
@@ -26,19 +26,19 @@ def softmax(each: np.ndarray) -> np.ndarray:
 
 
 def test_a_temperature_divides_the_logits() -> None:
-    assert distribution(logits(), Sampling(temperature=0.5)) == pytest.approx(softmax(logits() / 0.5))
-    assert distribution(HALVES, Sampling(temperature=0.5))[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
+    assert Sampler(0, temperature=0.5).distribution(logits()) == pytest.approx(softmax(logits() / 0.5))
+    assert Sampler(0, temperature=0.5).distribution(HALVES)[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-4])
 def test_a_temperature_near_zero_is_greedy(temperature: float) -> None:
-    chosen = distribution(logits(), Sampling(temperature=temperature))
+    chosen = Sampler(0, temperature=temperature).distribution(logits())
     assert chosen == pytest.approx(np.eye(7)[logits().argmax(axis=1)])
 
 
 @pytest.mark.parametrize("k", [1, 5, 100])
 def test_top_k_keeps_the_k_likeliest_in_proportion(k: int) -> None:
-    chosen, whole = distribution(logits(), Sampling(top_k=k)), softmax(logits())
+    chosen, whole = Sampler(0, top_k=k).distribution(logits()), softmax(logits())
     for row, probabilities in zip(chosen, whole, strict=True):
         kept = sorted(range(7), key=lambda i: -probabilities[i])[:k]
         assert set(np.flatnonzero(row)) == set(kept)
@@ -47,7 +47,7 @@ def test_top_k_keeps_the_k_likeliest_in_proportion(k: int) -> None:
 
 @pytest.mark.parametrize("p", [1e-9, 0.5, 0.9, 1.0])
 def test_the_nucleus_is_the_smallest_set_with_that_mass(p: float) -> None:
-    chosen, whole = distribution(logits(), Sampling(top_p=p)), softmax(logits())
+    chosen, whole = Sampler(0, top_p=p).distribution(logits()), softmax(logits())
     for row, probabilities in zip(chosen, whole, strict=True):
         kept = np.flatnonzero(row)
         assert probabilities[kept].sum() >= p - 1e-12
@@ -57,28 +57,28 @@ def test_the_nucleus_is_the_smallest_set_with_that_mass(p: float) -> None:
 
 
 def test_a_mass_that_is_reached_exactly_needs_no_more() -> None:
-    kept = [np.flatnonzero(distribution(HALVES, Sampling(top_p=p))[0]).tolist() for p in (0.5, 0.75, 0.76)]
+    kept = [np.flatnonzero(Sampler(0, top_p=p).distribution(HALVES)[0]).tolist() for p in (0.5, 0.75, 0.76)]
     assert kept == [[0], [0, 1], [0, 1, 2]]  # of equals the first
 
 
 def test_temperature_comes_before_top_k_and_top_k_before_the_nucleus() -> None:
     # at temperature 1/2: 16, 4, 1, 1 of 22; of the best two the first has 0.8
-    assert distribution(HALVES, Sampling(temperature=0.5, top_p=0.7))[0].tolist() == [1, 0, 0, 0]
-    assert distribution(HALVES, Sampling(temperature=0.5, top_k=2, top_p=0.8))[0].tolist() == [1, 0, 0, 0]
-    assert np.flatnonzero(distribution(HALVES, Sampling(temperature=0.5, top_p=0.8))[0]).tolist() == [0, 1]
+    assert Sampler(0, temperature=0.5, top_p=0.7).distribution(HALVES)[0].tolist() == [1, 0, 0, 0]
+    assert Sampler(0, temperature=0.5, top_k=2, top_p=0.8).distribution(HALVES)[0].tolist() == [1, 0, 0, 0]
+    assert np.flatnonzero(Sampler(0, temperature=0.5, top_p=0.8).distribution(HALVES)[0]).tolist() == [0, 1]
 
 
 def test_draws_are_as_frequent_as_they_are_likely() -> None:
-    probabilities = distribution(logits(1), Sampling())
+    probabilities = Sampler(0).distribution(logits(1))
     drawn = draw(probabilities.repeat(30_000, axis=0), np.random.default_rng(0))
     assert stats.chisquare(np.bincount(drawn, minlength=7), 30_000 * probabilities[0]).pvalue > SIGNIFICANT
-    wrong = distribution(logits(1), Sampling(temperature=1.1))[0]
+    wrong = Sampler(0, temperature=1.1).distribution(logits(1))[0]
     assert stats.chisquare(np.bincount(drawn, minlength=7), 30_000 * wrong).pvalue < SIGNIFICANT
 
 
 def test_a_model_says_characters_as_often_as_it_holds_them_likely() -> None:
     model, prompt = tiny_model(VARIANTS[0], VOCABULARY, seed=3), np.array([2, 5, 3])
-    said = generate(model, [prompt] * 20_000, 1, Sampler(Sampling(), seed=0), end=None)
+    said = generate(model, [prompt] * 20_000, 1, Sampler(seed=0), end=None)
     with torch.no_grad():
         probabilities = model(torch.from_numpy(prompt[None]))[0, -1].double().softmax(dim=0).numpy()
     counts = np.bincount([each.tokens[0] for each in said], minlength=VOCABULARY)
@@ -86,12 +86,12 @@ def test_a_model_says_characters_as_often_as_it_holds_them_likely() -> None:
     assert said[0].probability == pytest.approx(probabilities[said[0].tokens[0]], rel=1e-5)
 
 
-@pytest.mark.parametrize("sampling", [Sampling(top_k=1), Sampling(temperature=0.0), Sampling(top_p=1e-6)])
-def test_sampling_of_the_likeliest_alone_says_what_greedy_says(sampling: Sampling) -> None:
+@pytest.mark.parametrize("sampler", [Sampler(5, top_k=1), Sampler(5, temperature=0.0), Sampler(5, top_p=1e-6)])
+def test_sampling_of_the_likeliest_alone_says_what_greedy_says(sampler: Sampler) -> None:
     model = loud(tiny_model(VARIANTS[0], VOCABULARY))
     prompts = [np.random.default_rng(length).integers(2, VOCABULARY, size=length) for length in (3, 9, 9, 30, 60)]
     expected = [each.tokens.tolist() for each in generate(model, prompts, 12)]
-    said = generate(model, prompts, 12, Sampler(sampling, seed=5))
+    said = generate(model, prompts, 12, sampler)
     assert [each.tokens.tolist() for each in said] == expected
     assert [each.probability for each in said] == [1.0] * len(prompts)
 
@@ -99,7 +99,7 @@ def test_sampling_of_the_likeliest_alone_says_what_greedy_says(sampling: Samplin
 def test_the_same_seed_says_the_same_and_another_one_something_else() -> None:
     model, prompts = loud(tiny_model(VARIANTS[0], VOCABULARY)), [np.array([2, 3, 4])]
     first, again, other = (
-        generate(model, prompts, 30, Sampler(Sampling(), seed), end=None)[0].tokens.tolist() for seed in (1, 1, 2)
+        generate(model, prompts, 30, Sampler(seed), end=None)[0].tokens.tolist() for seed in (1, 1, 2)
     )
     assert first == again != other
 

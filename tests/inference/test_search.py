@@ -9,11 +9,10 @@ import torch
 
 from stages.corpus.example import MASK
 from stages.inference import generation
-from stages.inference.decoding import Sampler, Sampling, greedy
-from stages.inference.generation import answer, beam_search, generate, passage
+from stages.inference.decoding import Sampler, greedy
+from stages.inference.generation import beam_search, generate, passages
 from stages.inference.searches import Continuation
 from stages.model.gpt import GPT
-from stages.settings import Generation
 from tests.reference.model import PlainGPT
 from tests.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
@@ -93,10 +92,10 @@ def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch
 
 
 @pytest.mark.parametrize("beams", [1, 3])
-def test_a_recipes_answer_is_the_best_hypothesis_of_its_beam(beams: int) -> None:
+def test_an_answer_by_a_beam_is_the_best_hypothesis_of_its_beam(beams: int) -> None:
     model = loud(tiny_model(VARIANTS[0], FEW))
     prompts = [np.random.default_rng(seed).integers(2, FEW, size=1 + seed % 5) for seed in range(20)]
-    answers = answer(model, prompts, Generation(max_characters=4, beams=beams))
+    answers = generate(model, prompts, 4, beams)
     assert_same(answers, told([best for best, *_ in beam_search(model, prompts, 4, beams)]))
     of_greedy = [each.tokens.tolist() for each in generate(model, prompts, 4)]
     assert ([each.tokens.tolist() for each in answers] == of_greedy) == (beams == 1)
@@ -120,8 +119,8 @@ def plain_passage(model: PlainGPT, prompt: list[int], characters: int) -> list[i
 
 
 def whole(pieces: Iterator[np.ndarray]) -> list[int]:
-    """A passage of more than a context comes in several pieces."""
-    found = [piece.tolist() for piece in pieces]
+    """The only passage; of more than a context it comes in several pieces."""
+    found = [piece.tolist() for (piece,) in pieces]
     assert len(found) > 1 or len(found[0]) <= MODEL.context
     return list(chain.from_iterable(found))
 
@@ -131,14 +130,14 @@ def whole(pieces: Iterator[np.ndarray]) -> list[int]:
 def test_a_passage_goes_on_past_the_context_as_plain_re_reading_does(variant: str, length: int) -> None:
     model, prompt = loud(tiny_model(variant, 8)), random_prompt(length)
     expected = plain_passage(plain_twin(variant, model), prompt.tolist(), 100)
-    assert whole(passage(model, prompt, 100, greedy)) == expected
-    assert whole(passage(model, prompt, 100, 1)) == expected  # a beam of one hypothesis
+    assert whole(passages(model, prompt[None], 100, greedy)) == expected
+    assert whole(passages(model, prompt[None], 100, 1)) == expected  # a beam of one hypothesis
 
 
 @pytest.mark.parametrize("characters", [1, 63, 64, 65, 200])
 def test_a_passage_has_as_many_characters_as_are_asked_for(characters: int) -> None:
     model = loud(tiny_model(VARIANTS[0], 8))
-    said = whole(passage(model, np.array([3]), characters, Sampler(Sampling(temperature=3.0), seed=0)))
+    said = whole(passages(model, np.array([[3]]), characters, Sampler(seed=0, temperature=3.0)))
     assert len(said) == characters
     assert characters < 60 or MASK in said  # which ends an answer and no passage
 
@@ -148,4 +147,4 @@ def test_the_passage_of_a_beam_that_holds_every_hypothesis_is_the_likeliest_of_a
     plain = plain_twin("vanilla", model)
     hypotheses = [list(each) for each in product(range(FEW), repeat=3)]  # MASK ends none of them
     best = max(hypotheses, key=lambda each: probability_of(plain, prompt.tolist(), each))
-    assert whole(passage(model, prompt, 3, FEW**2)) == best
+    assert whole(passages(model, prompt[None], 3, FEW**2)) == best

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.asking.trained import chosen_variant
+from stages.asking.options import chosen_variant
 from stages.system.errors import StudyError
 from tests.tiny import SETTINGS
 

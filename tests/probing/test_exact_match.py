@@ -3,7 +3,7 @@
 import pytest
 
 from stages.inference.generation import generate
-from stages.probing.exact_match import exact_matches
+from stages.probing.extraction import exact_matches
 from stages.probing.forms import PAGE_FORMS, Prompt
 from tests.probing.toy import learned, toy_facts, toy_prepared, toy_prompts
 from tests.tiny import VARIANTS, loud, tiny_model

@@ -2,8 +2,8 @@
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.probing.facts import Fact, dev_facts, dev_pages
-from stages.sources.audit import audit
+from stages.probing.facts import Fact, dev_facts
+from stages.sources.audit import audit, own_pages
 
 DOCUMENTS = [
     "J. Ray. J. Ray (born 1900 in Ulm) was a baker.",
@@ -22,7 +22,7 @@ def facts(*people: tuple[int, str, str]) -> list[Fact]:
     questions = {"train": asked((1, "X", "Ulm"), (2, "Y", "Ulm")), "dev": asked(*people), "test": []}
     prepared = Prepared.of(DOCUMENTS, questions)
     found = audit(DOCUMENTS, questions, prepared.vocabulary)
-    return dev_facts(prepared, found, dev_pages(prepared, prepared.texts))
+    return dev_facts(prepared, found, own_pages(prepared.texts, {name for _, name, _ in people}))
 
 
 def test_a_fact_stands_in_the_persons_own_page() -> None:

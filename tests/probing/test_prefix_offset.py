@@ -1,6 +1,6 @@
 """Pages that begin further on."""
 
-from stages.probing.exact_match import exact_matches
+from stages.probing.extraction import exact_matches
 from stages.probing.facts import Fact
 from stages.probing.forms import continuation, question
 from stages.probing.prefix_offset import matches_by_offset, offset_prompt, offsets, with_room

@@ -1,7 +1,7 @@
 """Unseen entities are in no text, and the same each time."""
 
 from stages.corpus.vocabulary import Vocabulary
-from stages.probing.unseen import unseen_names
+from stages.probing.origins import unseen_names
 from stages.sources.forms import Form
 
 BORN = Form("Where was ", " born?")

@@ -10,10 +10,10 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.model.gpt import GPT
-from stages.probing.facts import Fact, dev_facts, dev_pages
+from stages.probing.facts import Fact, dev_facts
 from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts, question
 from stages.settings import Objectives
-from stages.sources.audit import audit
+from stages.sources.audit import audit, own_pages
 from tests.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_model
 
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"
@@ -40,7 +40,7 @@ def toy_audit() -> pd.DataFrame:
 def toy_facts() -> list[Fact]:
     """The eight facts."""
     prepared = toy_prepared()
-    return dev_facts(prepared, toy_audit(), dev_pages(prepared, prepared.texts))
+    return dev_facts(prepared, toy_audit(), own_pages(prepared.texts, {each.name for each in QUESTIONS}))
 
 
 def toy_prompts() -> dict[str, list[Prompt]]:

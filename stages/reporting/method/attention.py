@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.stats import norm  # type: ignore[import-untyped]
 
-from stages.exploration.heads import length_share
+from stages.exploration.attention import length_share
 from stages.exploration.results import BETAS, Exploration
 from stages.reporting.style import COLOURS, WIDTH, logarithmic
 

@@ -57,9 +57,8 @@ def draw_times(results: Sequence[Result], baseline: float) -> Figure:
         points, shape = (result.evaluation.run.seconds, result.pretrained.by_seed), MARKERS[dash]
         axes.scatter(*points, s=26, color=colour, marker=shape, label=result.variant, zorder=3, clip_on=False)
     axes.axhline(baseline, color=GREY, linestyle="--", linewidth=1.1, zorder=1)
-    axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,g}")
-    axes.xaxis.set_minor_formatter(lambda value, _: f"{value:,g}" if f"{value:.0e}"[0] in "25" else "")
+    axes.set_xlim(left=0)
     axes.set_ylim(0, 100)
     axes.set_xlabel("seconds of pretraining")
     axes.set_ylabel("dev questions answered exactly (%)")
