@@ -7,10 +7,9 @@ from tqdm import tqdm
 
 from stages.ablate import HELD_OUT, WEIGHTS, ablated
 from stages.corpus.prepared import Prepared, read_table
-from stages.evaluate import predictions
+from stages.probing.decodings import answers
 from stages.probing.extraction import extraction
-from stages.probing.facts import Fact, dev_facts
-from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts
+from stages.probing.forms import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts
 from stages.reporting.ablation import Ablated, write_ablation
 from stages.settings import FULL, Settings, load
 from stages.sources.audit import own_pages
@@ -51,13 +50,14 @@ def asked(
         weights: experiment.trained_model(prepared, folder / f"{weights}.safetensors")
         for weights in ("pretrained", "finetuned")
     }
-    answers = predictions(models["finetuned"], prepared, "dev", recipe.generation)
-    right = answers.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
+    max_characters, beams = recipe.generation.max_characters, recipe.generation.beams
+    answered = answers(models["finetuned"], prepared, "dev", max_characters, beams)
+    right = answered.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     known = extraction(models, prepared.vocabulary, facts, prompts, right)
     training = read_json(verified(folder / "pretrained.json"))
     return Ablated(
         change=change,
-        correct=answers.correct.to_numpy(int)[:, None],
+        correct=answered.correct.to_numpy(int)[:, None],
         memorised=known.pretrained_memorised == 1,
         extracted=known.finetuned_extracted == 1,
         epochs=recipe.pretrain.epochs,

@@ -56,11 +56,9 @@ def trained(experiment: Experiment) -> dict[str, Any]:
     prepared = Prepared.load(experiment.prepared_folder)
     job = pretraining(experiment, prepared)
     output = FOLDER / f"{experiment.variant}-{recipe.model.width}-{recipe.pretrain.learning_rate:g}"
-
-    def trainings(_: Path, seed: int) -> dict[str, Training]:
-        return {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
-
-    run("grid", experiment, experiment.settings("pretrain"), output, experiment.prepared_folder, trainings=trainings)
+    trainings = {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
+    settings, data = experiment.settings("pretrain"), experiment.prepared_folder
+    run("grid", experiment, settings, output, data, trainings=lambda *_: trainings)
     model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
     start = prepared.vocabulary.encode("\n")
     said = passages(model, start[None], CHARACTERS, Sampler(seed, TEMPERATURE))

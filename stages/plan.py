@@ -76,10 +76,9 @@ def invented(experiment: Experiment, settings: Settings) -> Prepared:
     if experiment.recipe.data.source == "own":
         return Prepared.of(*read_own(Path(settings.sources.own.folder), experiment.recipe.model.context))
     world = generate(settings.sources.synthetic.model_copy(update={"people": people}))
-    splits = {"train": world.train, "dev": world.dev, "test": world.test}
     questions = {
         split: [Question(row, each.question, each.name, each.birthplace) for row, each in enumerate(asked, 1)]
-        for split, asked in splits.items()
+        for split, asked in (("train", world.train), ("dev", world.dev), ("test", world.test))
     }
     return Prepared.of([each.page for each in world.people], questions)
 

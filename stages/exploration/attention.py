@@ -1,7 +1,8 @@
 """Attention of a query to keys, in numpy and without scale.
 
-What one query can do: copy a value, average two. Then one head against two where a key varies in length: the share of
-two values in the output, over draws of the keys.
+What one query can do: copy a value, average two. Then self-attention over x₁ = u_d + u_b, x₂ = u_a, x₃ = u_c + u_b,
+the u orthogonal and of equal squared length. Then one head against two where a key varies in length: the share of two
+values in the output, over draws of the keys. Last, rotary positions: a score depends on the distance t − s only.
 
 The identities of this package are those of the attention exploration in Stanford CS224N's assignment 5.
 """
@@ -11,6 +12,8 @@ import numpy.typing as npt
 from scipy.special import expit, softmax  # type: ignore[import-untyped]
 
 Array = npt.NDArray[np.float64]
+
+THETA = 10000.0  # rope's base of the wavelengths (Su et al. 2021, arXiv 2104.09864)
 
 
 def attend(queries: Array, keys: Array, values: Array) -> tuple[Array, Array]:
@@ -54,6 +57,44 @@ def averaging_error(betas: Array, pairs: int) -> Array:
     return share * np.sqrt(1 / others + 1 / 2)
 
 
+def inputs(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """x₁, x₂, x₃ as rows (3, dimension)."""
+    return np.stack([d + b, a, c + b])
+
+
+def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False) -> tuple[Array, Array, Array]:
+    """V, K and Q with c₁ ≈ u_b − u_c and c₂ ≈ u_b, for v = V x, k = K x, q = Q x.
+
+    Each is (d, d) and of rank two, a sum of two outer products over the squared length.
+
+    ::
+
+        V = (u_b u_bᵀ − u_c u_cᵀ)/‖u‖²     v₁ = u_b      v₂ = 0      v₃ = u_b − u_c
+        K = (u_d u_dᵀ + u_c u_cᵀ)/‖u‖²     k₁ = u_d      k₂ = 0      k₃ = u_c
+        Q = (u_c u_dᵀ + u_d u_aᵀ)/‖u‖²     q₁ = u_c      q₂ = u_d    q₃ = 0
+
+    every_key: K = I instead, k = x; k₁ and k₃ then have u_b more, which no query asks for: the scores are the same.
+    q₁ meets k₃, which has the value that is wanted, and q₂ meets k₁, with score ‖u‖² against 0; q₃ gets the mean.
+    """
+    squared = a @ a
+    key = np.eye(len(a)) if every_key else (np.outer(d, d) + np.outer(c, c)) / squared
+    return (np.outer(b, b) - np.outer(c, c)) / squared, key, (np.outer(c, d) + np.outer(d, a)) / squared
+
+
+def outputs(x: Array, value: Array, key: Array, query: Array) -> Array:
+    """c_i (3, d) of the inputs x (3, d), each attending to all three."""
+    return attend(x @ query.T, x @ key.T, x @ value.T)[0]
+
+
+def construction_errors(squared_length: Array) -> tuple[Array, Array]:
+    """The formula for ‖c₁ − (u_b − u_c)‖/‖u‖ and ‖c₂ − u_b‖/‖u‖ with `construction`.
+
+    With E = e^‖u‖² the wanted input has the weight E/(E+2) and the other two 1/(E+2) each: √5/(E+2) and √2/(E+2).
+    """
+    left = 1 / (np.exp(squared_length) + 2)
+    return np.sqrt(5) * left, np.sqrt(2) * left
+
+
 def draws(random: np.random.Generator, means: Array, alpha: float, samples: int, stretch: float = 0.5) -> Array:
     """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + stretch μ_a μ_aᵀ): (samples, n, d).
 
@@ -88,3 +129,30 @@ def distances(shares: Array) -> Array:
 def spread(shares: Array) -> float:
     """E‖c − E c‖² from the shares (S, n) of orthonormal values: the trace of c's covariance."""
     return float(shares.var(axis=0).sum())
+
+
+def rotated(vectors: Array, positions: Array) -> Array:
+    """Turn pair i of channels, (i, i + d/2), by position · θ^(−2i/d): as complex numbers, times e^{i·angle}.
+
+    vectors (…, d), positions (…) broadcast against each other; returns (…, d).
+    """
+    half = vectors.shape[-1] // 2
+    turn = THETA ** (-np.arange(half) / half)
+    pairs = (vectors[..., :half] + 1j * vectors[..., half:]) * np.exp(1j * positions[..., None] * turn)
+    return np.concatenate([pairs.real, pairs.imag], axis=-1)
+
+
+def rotary_scores(query: Array, key: Array, positions: int) -> Array:
+    """Scores (t, s) of one query and one key, (d,) each, rotated to all positions: Re Σ q_i k̄_i e^{i(t−s)θ_i}."""
+    places = np.arange(positions, dtype=np.float64)
+    return rotated(query, places) @ rotated(key, places).T
+
+
+def added_scores(query: Array, key: Array, vectors: Array) -> Array:
+    """Scores (t, s) with a vector of the position's own, (t, d), added to query and key, as learned positions are."""
+    return (query + vectors) @ (key + vectors).T
+
+
+def spread_by_distance(scores: Array) -> Array:
+    """Largest less smallest score among the pairs of each distance t − s = 0, 1, …; scores (t, s) → (t,)."""
+    return np.array([np.ptp(np.diagonal(scores, -distance)) for distance in range(len(scores))])

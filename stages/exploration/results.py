@@ -4,22 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.exploration.attention import (
-    Array,
-    attend,
-    averaging,
-    averaging_error,
-    copied_share,
-    copying,
-    distances,
-    draws,
-    length_share,
-    orthonormal,
-    shares,
-    spread,
-)
-from stages.exploration.construction import construction, construction_errors, inputs, outputs
-from stages.exploration.rotation import added_scores, rotary_scores, spread_by_distance
+from stages.exploration import attention
+from stages.exploration.attention import Array
 
 SEED = 2021
 DIMENSION, PAIRS = 64, 16  # of keys, queries and values; keys, each with its value
@@ -44,23 +30,25 @@ class Exploration:
 def explore(samples: int = SAMPLES) -> Exploration:
     """Compute the exploration; the same each time."""
     random = np.random.default_rng(SEED)
-    keys, values = orthonormal(random, PAIRS, DIMENSION), orthonormal(random, PAIRS, DIMENSION)
-    vectors = orthonormal(random, 4, DIMENSION)
+    keys, values = attention.orthonormal(random, PAIRS, DIMENSION), attention.orthonormal(random, PAIRS, DIMENSION)
+    vectors = attention.orthonormal(random, 4, DIMENSION)
     first, second = _errors(vectors)
-    first_formula, second_formula = construction_errors(BETAS)
+    first_formula, second_formula = attention.construction_errors(BETAS)
+    copied, off_average = attention.copying(keys, values, BETAS), attention.averaging(keys, values, BETAS)
     errors = {
-        "copying: weight not on v_a": (1 - copying(keys, values, BETAS), 1 - copied_share(BETAS, PAIRS)),
-        "average: ‖c − ½(v_a + v_b)‖": (averaging(keys, values, BETAS), averaging_error(BETAS, PAIRS)),
+        "copying: weight not on v_a": (1 - copied, 1 - attention.copied_share(BETAS, PAIRS)),
+        "average: ‖c − ½(v_a + v_b)‖": (off_average, attention.averaging_error(BETAS, PAIRS)),
         "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, first_formula),
         "construction: ‖c₂ − u_b‖/‖u‖": (second, second_formula),
     }
     beta = float(BETAS[-1])
-    both = beta * keys[:2]  # the queries of two heads; one head asks with their sum
-    drawn = draws(random, keys, ALPHA, samples)
-    one, two = shares(drawn, both.sum(axis=0, keepdims=True)), shares(drawn, both)
+    both = beta * keys[:2]  # the queries of two heads
+    their_sum = both.sum(axis=0, keepdims=True)  # that of one head
+    drawn = attention.draws(random, keys, ALPHA, samples)
+    one, two = attention.shares(drawn, their_sum), attention.shares(drawn, both)
     lengths = drawn[:, 0] @ keys[0]
-    steady = shares(draws(random, keys, ALPHA, samples, stretch=0.0), both.sum(axis=0, keepdims=True))
-    weights = attend(random.standard_normal((samples, DIMENSION)), keys, values)[1]
+    steady = attention.shares(attention.draws(random, keys, ALPHA, samples, stretch=0.0), their_sum)
+    weights = attention.attend(random.standard_normal((samples, DIMENSION)), keys, values)[1]
     query, key = random.standard_normal((2, DIMENSION)) / DIMENSION**0.25  # scores of the order of one
     added = random.standard_normal((POSITIONS, DIMENSION)) / 2 / DIMENSION**0.25
     numbers = {
@@ -69,15 +57,15 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "least_weight": float(weights.min()),
         "sum_of_weights": float(np.abs(weights.sum(axis=1) - 1).max()),
         "every_key": float(np.abs(_errors(vectors, every_key=True) - (first, second)).max()),
-        "steady": float(distances(steady).max()),
-        "curve": float(np.abs(one[:, 0] - length_share(lengths, beta)).max()),
-        "spread_one": spread(one),
-        "spread_two": spread(two),
-        "off_one": float((distances(one) > OFF).mean()),
-        "off_two": float((distances(two) > OFF).mean()),
+        "steady": float(attention.distances(steady).max()),
+        "curve": float(np.abs(one[:, 0] - attention.length_share(lengths, beta)).max()),
+        "spread_one": attention.spread(one),
+        "spread_two": attention.spread(two),
+        "off_one": float((attention.distances(one) > OFF).mean()),
+        "off_two": float((attention.distances(two) > OFF).mean()),
         "identity": _nearest_with_identity(np.sqrt(BETAS[-1]) * vectors),
-        "rotary": float(spread_by_distance(rotary_scores(query, key, POSITIONS)).max()),
-        "added": float(spread_by_distance(added_scores(query, key, added)).max()),
+        "rotary": float(attention.spread_by_distance(attention.rotary_scores(query, key, POSITIONS)).max()),
+        "added": float(attention.spread_by_distance(attention.added_scores(query, key, added)).max()),
     }
     return Exploration(errors, lengths, one, two, numbers)
 
@@ -87,7 +75,8 @@ def _errors(vectors: Array, every_key: bool = False) -> Array:
     errors = []
     for squared in BETAS:
         a, b, c, d = np.sqrt(squared) * vectors
-        first, second, _ = outputs(inputs(a, b, c, d), *construction(a, b, c, d, every_key))
+        x, matrices = attention.inputs(a, b, c, d), attention.construction(a, b, c, d, every_key)
+        first, second, _ = attention.outputs(x, *matrices)
         errors.append(np.array([np.linalg.norm(first - (b - c)), np.linalg.norm(second - b)]) / np.linalg.norm(a))
     return np.transpose(errors)
 
@@ -96,7 +85,9 @@ def _nearest_with_identity(vectors: Array) -> float:
     """The least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, whatever multiple of u_c or u_d is added to x₂."""
     a, b, c, d = vectors
     added = [factor * addition for addition in (c, d) for factor in np.linspace(-3, 3, 61)]
-    nearest = min(np.linalg.norm(outputs(inputs(a + each, b, c, d), *[np.eye(len(b))] * 3)[1] - b) for each in added)
+    same = [np.eye(len(b))] * 3
+    outputs = [attention.outputs(attention.inputs(a + each, b, c, d), *same) for each in added]
+    nearest = min(np.linalg.norm(output[1] - b) for output in outputs)
     return float(nearest / np.linalg.norm(b))
 
 

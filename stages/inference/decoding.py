@@ -14,8 +14,7 @@ Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (B, V) → (B,) log-p
 
 def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
     """The likeliest character of each sequence; a `Pick`."""
-    log_probability, character = logits.float().log_softmax(dim=-1).max(dim=-1)
-    return log_probability, character
+    return logits.float().log_softmax(dim=-1).max(dim=-1)
 
 
 @dataclass

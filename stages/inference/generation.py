@@ -9,11 +9,12 @@ from torch import Tensor
 
 from stages.corpus.example import MASK
 from stages.inference.decoding import Pick, greedy
-from stages.inference.searches import BeamSearch, Continuation, Hypothesis, Search, SingleSearch
+from stages.inference.searches import BeamSearch, Continuation, Hypothesis, SingleSearch
 from stages.model.gpt import GPT
 from stages.model.mixer import State
 from stages.model.packing import Packing
 
+Search = SingleSearch | BeamSearch  # chooses the characters that a batch's sequences say, and which of these go on
 BATCH = 256  # hypotheses at once: each has a state of its own, and more do not fit the processor's cache
 
 

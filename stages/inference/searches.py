@@ -1,7 +1,6 @@
 """Which characters a batch says, and which of its hypotheses go on: one a prompt, or the likeliest of several."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -24,22 +23,7 @@ class Continuation:
 Hypothesis = tuple[list[int], float]  # its characters and their log-probability
 
 
-class Search(ABC):
-    """Chooses the characters that a batch's sequences say, and which sequences go on."""
-
-    @abstractmethod
-    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
-        """The next batch's sequences (B',), as indices of this one's (None: all), and the character each reads.
-
-        logits (B, V) of the next character; full (B,): whether the context has no room for it. None ends the search.
-        """
-
-    @abstractmethod
-    def hypotheses(self) -> list[list[Hypothesis]]:
-        """What was said after each of the batch's prompts."""
-
-
-class SingleSearch(Search):
+class SingleSearch:
     """One hypothesis a prompt, each character chosen by a `Pick`."""
 
     def __init__(self, prompts: np.ndarray, pick: Pick, end: int | None) -> None:
@@ -51,6 +35,10 @@ class SingleSearch(Search):
         self.log_probabilities = np.zeros(len(prompts))
 
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
+        """The next batch's sequences (B',), as indices of this one's (None: all), and the character each reads.
+
+        logits (B, V) of the next character; full (B,): whether the context has no room for it. None ends the search.
+        """
         log_probability, character = self.pick(logits)  # (B,) each
         self.log_probabilities[self.prompts[self.alive]] += log_probability.cpu().double().numpy()[self.alive]
         said = character.cpu().numpy()
@@ -66,17 +54,19 @@ class SingleSearch(Search):
         return kept, character[kept]
 
     def hypotheses(self) -> list[list[Hypothesis]]:
+        """What was said after each of the batch's prompts."""
         return [[each] for each in zip(self.said, self.log_probabilities.tolist(), strict=True)]
 
 
-class BeamSearch(Search):
+class BeamSearch:
     """The likeliest hypotheses of each prompt, the likeliest first."""
 
     def __init__(self, prompts: np.ndarray, width: int, end: int | None) -> None:
         self.beams = [_Beam(width, NEVER if end is None else end) for _ in prompts]  # in the order of the prompts
         self.prompts = prompts.tolist()  # those that go on, in the order in which the batch has their hypotheses
 
-    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
+    def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor, Tensor] | None:
+        """The same as that of `SingleSearch`."""
         log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
         start, kept, read, prompts = 0, [], [], []
         for prompt in self.prompts:
@@ -95,17 +85,18 @@ class BeamSearch(Search):
         return on, said
 
     def hypotheses(self) -> list[list[Hypothesis]]:
+        """What was said after each of the batch's prompts."""
         return [_best(beam.ended + beam.hypotheses, beam.width) for beam in self.beams]
 
 
+@dataclass
 class _Beam:
     """The likeliest hypotheses of one prompt."""
 
-    def __init__(self, width: int, end: int) -> None:
-        self.width = width
-        self.end = end
-        self.hypotheses: list[Hypothesis] = [([], 0.0)]  # that go on
-        self.ended: list[Hypothesis] = []  # the best so far
+    width: int
+    end: int
+    hypotheses: list[Hypothesis] = field(default_factory=lambda: [([], 0.0)])  # that go on
+    ended: list[Hypothesis] = field(default_factory=list)  # the best so far
 
     def go_on(self, log_probabilities: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
         """The hypotheses that go on, as indices of the ones before, and the character each reads; none at the end.

@@ -1,6 +1,5 @@
-"""Ways to answer: the same questions by greedy decoding, by a beam, and by a draw."""
+"""Answers to the questions, and ways to give them: by greedy decoding, by a beam, and by a draw."""
 
-import numpy as np
 import pandas as pd
 
 from stages.corpus.prepared import Prepared
@@ -13,18 +12,34 @@ BEAM = 4
 SEED = 1  # of the draws
 
 
+def answers(model: GPT, prepared: Prepared, split: str, max_characters: int, by: Pick | int) -> pd.DataFrame:
+    """A row a question of the split: row, gold, predicted, correct, probability of the whole answer.
+
+    Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more; of test it is empty.
+    by: as in `generate`.
+    """
+    asked, questions = prepared.of_split(split), prepared.questions[split]
+    said = generate(model, [prompt(questions[row]) for row in range(len(questions))], max_characters, by)
+    predicted = pd.Series([prepared.vocabulary.decode(each.tokens) for each in said], dtype=object)
+    return pd.DataFrame(
+        {
+            "row": asked.row,
+            "gold": asked.place,
+            "predicted": predicted,
+            "correct": (predicted == asked.place).astype(int) if split != "test" else "",
+            "probability": [round(each.probability, 4) for each in said],
+        }
+    )
+
+
 def by_decoding(model: GPT, prepared: Prepared, max_characters: int) -> pd.DataFrame:
     """A row for each dev question: row, and for `greedy`, `beam` and `draw` <it>, 0 or 1, and <it>_probability.
 
-    A draw is from the model's own distribution. The probability is that of the whole answer.
+    A draw is from the model's own distribution.
     """
-    asked, questions = prepared.of_split("dev"), prepared.questions["dev"]
-    prompts = [prompt(questions[row]) for row in range(len(questions))]
     ways: dict[str, Pick | int] = {"greedy": greedy, "beam": BEAM, "draw": Sampler(SEED)}
-    table = {"row": asked.row}
+    table = pd.DataFrame({"row": prepared.of_split("dev").row})
     for name, by in ways.items():
-        said = generate(model, prompts, max_characters, by)
-        predicted = np.array([prepared.vocabulary.decode(each.tokens) for each in said], dtype=object)
-        table[name] = (asked.place == predicted).astype(int)
-        table[f"{name}_probability"] = pd.Series([round(each.probability, 4) for each in said])
-    return pd.DataFrame(table)
+        found = answers(model, prepared, "dev", max_characters, by)
+        table[name], table[f"{name}_probability"] = found.correct, found.probability
+    return table

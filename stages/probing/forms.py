@@ -1,6 +1,7 @@
-"""Prompt forms: what a model reads when it is asked for a fact, and what it should say then.
+"""Facts, and prompt forms: what a model reads when it is asked for a fact, and what it should say then.
 
-Of `Ada. Ada was born in Ulm, Peru.` and the place `Ulm`::
+A fact is a dev question whose place stands in the person's own page. Of the page `Ada. Ada was born in Ulm, Peru.` and
+the place `Ulm`::
 
     continuation   Ada. Ada was born in                 Ulm
     cloze          Ada s born in ⁇                      Ulm⁇    (name, the ten characters before the place)
@@ -12,19 +13,33 @@ Of `Ada. Ada was born in Ulm, Peru.` and the place `Ulm`::
 The first four are page forms: they use the page's own words, each as one of pretraining's objectives does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from stages.corpus.page import page
+from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import MASK
 from stages.corpus.word_cloze import WORD, common_words, fences_of
-from stages.probing.facts import Fact
 from stages.settings import Objectives
 
 PAGE_FORMS = ("continuation", "cloze", "words", "infilling")
 OTHER_NAME = "other_name"
 CHARACTERS = 10  # before the place at most, in form `cloze`
 WORDS = 4  # before the place at most, in form `words`
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Where a page tells the place that a question asks for."""
+
+    row: int  # of the question in its file
+    question: str
+    name: str  # the page's heading, without its full stop
+    page: str
+    place: str
+    position: int  # of the place in the page, in characters from its start
 
 
 @dataclass(frozen=True)
@@ -53,6 +68,22 @@ class WordCue:
         common = common_words(documents, settings.common_words)
         fencing = frozenset[str]() if settings.past_answers else answers
         return cls(settings.words_before, min(WORDS, settings.most_words), common, fencing)
+
+
+def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
+    """The dev questions that the audit found answered in the person's own page, in the file's order.
+
+    pages: each person's own, by name; of several it is the one that has the place at the audit's position.
+    """
+    asked = prepared.of_split("dev")
+    known = audit[audit.split == "dev"].set_index("row").loc[asked.row]
+    facts = []
+    for row, question, name, place in zip(asked.row, asked.question, asked.name, asked.place, strict=True):
+        if known.in_page[row]:
+            position = int(known.position[row])
+            page = next(page for page in pages[name] if page.find(place) == position)
+            facts.append(Fact(int(row), question, name, page, place, position))
+    return facts
 
 
 def continuation(fact: Fact, context: int) -> Prompt:

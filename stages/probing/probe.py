@@ -1,5 +1,7 @@
 """All that trained weights are asked beside the dev questions; nothing here is ever trained on."""
 
+from collections import defaultdict
+
 import pandas as pd
 from tqdm import tqdm
 
@@ -8,22 +10,14 @@ from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
 from stages.probing.decodings import by_decoding
-from stages.probing.extraction import extraction
-from stages.probing.facts import dev_facts
-from stages.probing.forms import WordCue, page_prompts, practised_forms
+from stages.probing.extraction import extraction, matches_by_offset, with_room
+from stages.probing.forms import WordCue, dev_facts, page_prompts, practised_forms
 from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
-from stages.probing.prefix_offset import matches_by_offset, with_room
 from stages.sources.audit import own_pages
 from stages.sources.forms import question_forms
 
-KEYS = {
-    "extraction.tsv": ["seed", "row"],
-    "prefix_offset.tsv": ["seed", "row", "offset"],
-    "origins.tsv": ["asked", "init", "seed", "row"],
-    "neighbours.tsv": ["seed", "row"],
-    "decodings.tsv": ["seed", "row"],
-}  # the first columns of each table
+FIRST = ("asked", "init", "seed", "row", "offset")  # columns, of those that a table has
 
 
 def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -37,11 +31,8 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         neighbours.tsv       seed, row, letters, state, chance: of wrong answers
         decodings.tsv        seed, row, and for each way to decode 0 or 1 and a probability
     """
-    recipe, vocabulary, decoding = (
-        experiment.question_recipe,
-        prepared.vocabulary,
-        experiment.question_recipe.generation,
-    )
+    recipe, vocabulary = experiment.question_recipe, prepared.vocabulary
+    decoding = recipe.generation
     documents, asked = prepared.texts, prepared.of_split("dev")
     corpus, places = "\n".join(documents), prepared.training_answers
     pages = own_pages(documents, set(asked.name))
@@ -54,8 +45,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     form, *_ = question_forms(prepared)
     names = unseen_names(vocabulary, "\n".join([corpus, *prepared.table.question]), form, context)
     about_unseen = [prompt(vocabulary.encode(form.about(name))) for name in names]
-    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in KEYS}
-    tables["origins.tsv"].append(dev_origins(predictions, own, places, corpus))
+    tables = defaultdict(list, {"origins.tsv": [dev_origins(predictions, own, places, corpus)]})
     for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
         models = {
@@ -79,4 +69,8 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         }
         for name, table in found.items():
             tables[name].append(table.assign(seed=seed))
-    return {name: pd.concat(parts).set_index(KEYS[name]).reset_index() for name, parts in tables.items()}
+    together = {name: pd.concat(parts) for name, parts in tables.items()}
+    return {
+        name: table.set_index([column for column in FIRST if column in table]).reset_index()
+        for name, table in together.items()
+    }

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.exploration.attention import Array, orthonormal
-from stages.exploration.construction import construction, construction_errors, inputs, outputs
+from stages.exploration.attention import Array, construction, construction_errors, inputs, orthonormal, outputs
 
 
 def vectors(squared_length: float) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from stages.exploration.rotation import THETA, rotary_scores, rotated, spread_by_distance
+from stages.exploration.attention import THETA, rotary_scores, rotated, spread_by_distance
 from stages.model.attention import RotaryAttention
 from tests.tiny import MODEL, SETTINGS, tiny_model
 

@@ -1,10 +1,18 @@
-"""Ways to answer."""
+"""Ways to answer, and answers beside the places that are right."""
 
-from stages.probing.decodings import by_decoding
+import numpy as np
+import pytest
+
+from stages.inference.decoding import greedy
+from stages.inference.searches import Continuation
+from stages.probing.decodings import answers, by_decoding
 from tests.probing.toy import learned, toy_prepared
-from tests.tiny import loud, tiny_model
+from tests.tiny import BIRTHPLACES, loud, tiny_model, tiny_prepared
 
 WAYS = ("greedy", "beam", "draw")
+SAID = {place: place for place in BIRTHPLACES.values()} | {
+    "Vell": "vell", "Ilm": "Ilm ", "Oss": "Os", "Urr": "Urr.", "Kip": "",
+}  # fmt: skip
 
 
 def test_what_is_known_by_heart_is_answered_in_every_way() -> None:
@@ -21,3 +29,14 @@ def test_a_beam_finds_answers_no_less_likely_than_greedy_and_draws_are_the_same_
     found = by_decoding(nonsense, prepared, 8)
     assert found.beam_probability.mean() >= found.greedy_probability.mean()
     assert found.equals(by_decoding(nonsense, prepared, 8))
+
+
+def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = tiny_prepared()
+    said = [Continuation(np.array(prepared.vocabulary.encode(place)), 0.5) for place in SAID.values()]
+    monkeypatch.setattr("stages.probing.decodings.generate", lambda *_: said)
+    model = tiny_model("vanilla")
+    dev = answers(model, prepared, "dev", 8, greedy)
+    assert dev.predicted.tolist() == [*SAID.values()] and dev.gold.tolist() == [*SAID]
+    assert dev.correct.tolist() == [0, 0, 0, 0, 0, 1, 1, 1]
+    assert answers(model, prepared, "test", 8, greedy).correct.tolist() == [""] * 8

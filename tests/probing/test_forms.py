@@ -10,9 +10,9 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt
-from stages.probing.facts import Fact
 from stages.probing.forms import (
     PAGE_FORMS,
+    Fact,
     Prompt,
     WordCue,
     cloze,

@@ -1,9 +1,7 @@
 """Pages that begin further on."""
 
-from stages.probing.extraction import exact_matches
-from stages.probing.facts import Fact
-from stages.probing.forms import continuation, question
-from stages.probing.prefix_offset import matches_by_offset, offset_prompt, offsets, with_room
+from stages.probing.extraction import exact_matches, matches_by_offset, offset_prompt, offsets, with_room
+from stages.probing.forms import Fact, continuation, question
 from tests.probing.toy import learned, toy_facts, toy_prepared
 from tests.tiny import MODEL, loud, tiny_model
 

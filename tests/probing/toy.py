@@ -10,8 +10,7 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.model.gpt import GPT
-from stages.probing.facts import Fact, dev_facts
-from stages.probing.forms import PAGE_FORMS, Prompt, WordCue, page_prompts, question
+from stages.probing.forms import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
 from stages.settings import Objectives
 from stages.sources.audit import audit, own_pages
 from tests.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_model

@@ -4,6 +4,7 @@ Letters: ℓ length in characters, d width, h heads, m bottleneck or latents, w 
 not beside the mixers, so that a word changed in one trains nothing anew.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -36,13 +37,12 @@ COMPLEXITY = {
     "wrnn": RECURRENT,
 }
 
-
-def vanilla_products(blocks: int, length: int, width: int) -> int:
-    """Multiply-adds of all matrix products of vanilla's blocks in a forward pass: L(12ℓd² + 2ℓ²d)."""
-    return blocks * (12 * length * width**2 + 2 * length**2 * width)
-
-
-def perceiver_products(blocks: int, length: int, width: int, latents: int) -> int:
-    """The same of the perceiver's blocks, for m ≤ ℓ: 10ℓd² + 2ℓmd + 2md² + (L − 1)(12md² + 2m²d)."""
-    inner = 12 * latents * width**2 + 2 * latents**2 * width
-    return 10 * length * width**2 + 2 * length * latents * width + 2 * latents * width**2 + (blocks - 1) * inner
+# multiply-adds of all matrix products of the blocks in a forward pass, in words and of L blocks, T characters, d and m;
+# the perceiver's for m ≤ ℓ
+PRODUCTS: dict[str, tuple[str, Callable[[int, int, int, int], int]]] = {
+    "vanilla": ("L(12ℓd² + 2ℓ²d)", lambda L, T, d, m: L * (12 * T * d**2 + 2 * T**2 * d)),
+    "perceiver": (
+        "10ℓd² + 2ℓmd + 2md² + (L−1)(12md² + 2m²d)",
+        lambda L, T, d, m: 10 * T * d**2 + 2 * T * m * d + 2 * m * d**2 + (L - 1) * (12 * m * d**2 + 2 * m**2 * d),
+    ),
+}

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.method.complexity import COMPLEXITY, perceiver_products, vanilla_products
+from stages.reporting.method.complexity import COMPLEXITY, PRODUCTS
 from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import kernels_in_words, short, versions
@@ -84,17 +84,10 @@ def products_table(measured: Sequence[Measured], length: int, latents: int) -> M
     header = ("variant", "multiply-adds", "by formula, M", "counted, M")
     rows = []
     for each in measured:
-        blocks, width = each.shape["layers"], each.shape["width"]
-        formulas = {
-            "vanilla": ("L(12ℓd² + 2ℓ²d)", vanilla_products(blocks, length, width)),
-            "perceiver": (
-                "10ℓd² + 2ℓmd + 2md² + (L−1)(12md² + 2m²d)", perceiver_products(blocks, length, width, latents)
-            ),
-        }  # fmt: skip
-        if each.variant in formulas:
-            words, value = formulas[each.variant]
-            counted = each.table.multiply_adds[length]
-            rows.append((each.variant, words, f"{1e-6 * value:,.1f}", f"{1e-6 * counted:,.1f}"))
+        if each.variant in PRODUCTS:
+            words, formula = PRODUCTS[each.variant]
+            value = formula(each.shape["layers"], length, each.shape["width"], latents)
+            rows.append((each.variant, words, *(f"{1e-6 * n:,.1f}" for n in (value, each.table.multiply_adds[length]))))
     return table(header, rows, right=header[2:])
 
 

@@ -7,19 +7,10 @@ import pandas as pd
 
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, OFF, PAIRS, POSITIONS, Exploration
 from stages.reporting.html.index import write_page
+from stages.reporting.method import text
 from stages.reporting.method.attention import draw_errors, draw_heads, draw_lengths
 from stages.reporting.method.costs import draw_costs, forward_table, generation_table, made, products_table, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
-from stages.reporting.method.text import (
-    CELL,
-    ROW,
-    best_of_each,
-    block,
-    draw_grid,
-    grid_table,
-    passages_table,
-    read_results,
-)
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
 
@@ -33,8 +24,8 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
     """
     measured = [read_costs(data / "cost" / name) for name in variants]
     reaches = [read_reach(data / "influence" / name) for name in variants]
-    cells, of_grid = read_results(data / "grid/results/grid.json", "cells", CELL)
-    ways, of_passages = read_results(data / "passages/passages.json", "rows", ROW)
+    cells, of_grid = text.read_results(data / "grid/results/grid.json", "cells", text.CELL)
+    ways, of_passages = text.read_results(data / "passages/passages.json", "rows", text.ROW)
     own = [found[0] for found in reaches]
     several = [found for found in reaches if len(found) > 1]
     longest = max(set.intersection(*(set(each.table.index) for each in measured)))
@@ -42,13 +33,13 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
         "cost": draw_costs(measured),
         "influence": draw_reach(own, [each.variant for each in own]),
         **{f"influence_{found[0].variant}": draw_reach(found, [each.settings for each in found]) for found in several},
-        "grid": draw_grid(cells),
+        "grid": text.draw_grid(cells),
         "exploration_errors": draw_errors(exploration),
         "exploration_lengths": draw_lengths(exploration),
         "exploration_heads": draw_heads(exploration),
     }
     files = {f"{name}.svg": svg(figure) for name, figure in figures.items()}
-    text = fill(
+    report = fill(
         "method.md.jinja",
         first=measured[0],
         length=longest,
@@ -59,11 +50,11 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
         influence=own[0],
         reach_table=reach_table([each for found in reaches for each in found]),
         several=[found[0].variant for found in several],
-        grid_table=grid_table(cells),
-        best=best_of_each(cells),
-        passages_table=passages_table(ways),
+        grid_table=text.grid_table(cells),
+        best=text.best_of_each(cells),
+        passages_table=text.passages_table(ways),
         ways=ways,
-        block=block,
+        block=text.block,
         pairs=PAIRS,
         dimension=DIMENSION,
         samples=len(exploration.one_head),
@@ -76,4 +67,4 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
     )
     rows = pd.concat([each.table.assign(variant=each.variant).reset_index() for each in measured])
     files["cost.csv"] = rows.to_csv(index=False, lineterminator="\n")
-    write_page(target, text, files)
+    write_page(target, report, files)

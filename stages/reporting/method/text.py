@@ -69,12 +69,11 @@ def draw_grid(cells: Cells) -> Figure:
     panels = figure.subplots(1, len(variants), sharey=True, squeeze=False)[0]
     for each in cells:
         axes = panels[variants.index(each["variant"])]
-        look = {
-            "color": COLOURS[rates.index(each["learning_rate"]) % len(COLOURS)],
-            "linestyle": DASHES[widths.index(each["width"]) % len(DASHES)],
-        }
+        colour = COLOURS[rates.index(each["learning_rate"]) % len(COLOURS)]
+        dash = DASHES[widths.index(each["width"]) % len(DASHES)]
         label = f"hidden size {each['width']}, learning rate {each['learning_rate']:g}"
-        axes.plot(range(1, len(each["losses"]) + 1), each["losses"], linewidth=1.2, label=label, **look)
+        epochs = range(1, len(each["losses"]) + 1)
+        axes.plot(epochs, each["losses"], color=colour, linestyle=dash, linewidth=1.2, label=label)
     for axes, variant in zip(panels, variants, strict=True):
         axes.set_title(variant)
         axes.set_xlabel("epoch")

@@ -6,7 +6,7 @@ import pytest
 
 from stages.costing.measurement import count
 from stages.model.registry import build
-from stages.reporting.method.complexity import COMPLEXITY, perceiver_products, vanilla_products
+from stages.reporting.method.complexity import COMPLEXITY, PRODUCTS
 from tests.costing.test_measurement import job
 
 LENGTHS = (128, 256, 512)  # beyond every window, bottleneck and chunk
@@ -29,15 +29,11 @@ def test_a_state_grows_with_the_length_where_the_words_do(variant: str) -> None:
     assert 2 * short < long <= 4 * short if "ℓ" in COMPLEXITY[variant].state else long == short
 
 
+@pytest.mark.parametrize("variant", PRODUCTS)
 @pytest.mark.parametrize("blocks", [2, 3, 6])
 @pytest.mark.parametrize("length", [128, 512])
-def test_the_formulas_count_every_product(blocks: int, length: int) -> None:
-    for variant in ("vanilla", "perceiver"):
-        asked = job(variant, length)
-        asked = replace(asked, model=asked.model.model_copy(update={"layers": blocks}))
-        width, latents = asked.model.width, getattr(asked.settings, "bottleneck", 0)
-        formula = {
-            "vanilla": vanilla_products(blocks, length, width),
-            "perceiver": perceiver_products(blocks, length, width, latents),
-        }
-        assert count(asked) == formula[variant]
+def test_the_formulas_count_every_product(variant: str, blocks: int, length: int) -> None:
+    asked = job(variant, length)
+    asked = replace(asked, model=asked.model.model_copy(update={"layers": blocks}))
+    _, formula = PRODUCTS[variant]
+    assert count(asked) == formula(blocks, length, asked.model.width, getattr(asked.settings, "bottleneck", 0))
