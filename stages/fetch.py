@@ -1,7 +1,6 @@
 """Stage `fetch`: the four CS224N files, from where CS224N_DATA says, else from the addresses in params.yaml."""
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -36,8 +35,6 @@ def _first_that_serves(sources: Sequence[str], sha256: Mapping[str, str]) -> tup
     """The files, and which of the sources has them."""
     failure = ""
     for source in sources:
-        if len(sources) > 1 and sys.stderr.isatty():  # someone waits; a log needs the outcome alone
-            print(f"trying {source}", file=sys.stderr)
         try:
             return read_source(source, sha256), source
         except StudyError as error:

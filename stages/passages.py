@@ -1,11 +1,4 @@
-"""Stage `passages`: what a model of a text says by each way to choose its characters, and how that reads.
-
-It goes on from beginnings all over the text. Each way is judged by three figures (means over the passages):
-
-likelihood   log-probability of a said character by the model, in nats, as if it had read what comes before
-repetition   share of the passage's runs of four words that it has said before (seq-rep-4 of Welleck et al. 2020)
-copied       share of the passage's stretches of 20 characters that stand in the text
-"""
+"""Stage `passages`: what a model of a text says by each way to choose its characters, and how that reads."""
 
 import time
 from collections.abc import Sequence
@@ -96,7 +89,7 @@ def likelihood(model: GPT, texts: np.ndarray) -> float:
 
 
 def repetition(words: Sequence[str]) -> float:
-    """The share of a passage's runs of WORDS words that stand in it before."""
+    """The share of a passage's runs of WORDS words that stand in it before: seq-rep-4 of Welleck et al. 2020."""
     runs = [tuple(words[start : start + WORDS]) for start in range(len(words) - WORDS + 1)]
     return 1 - len(set(runs)) / len(runs) if runs else 0.0
 

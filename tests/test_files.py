@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.system.files import new_folder, write_text
+from stages.system.files import folder_hash, new_folder, write_text
 from tests.tiny import ROOT
 
 # Writes the target named first, and kills itself at the moment named second
@@ -92,3 +92,28 @@ def test_an_error_names_the_target(tmp_path: Path, kind: str) -> None:
     with pytest.raises((NotADirectoryError, FileExistsError)) as fault:
         write(target, kind, "new")
     assert fault.value.filename == str(target)
+
+
+def folder(parent: Path, **files: str) -> Path:
+    for name, content in files.items():
+        path = parent / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return parent
+
+
+def test_the_same_files_elsewhere_have_the_same_hash(tmp_path: Path) -> None:
+    one, two = (folder(tmp_path / name, run="a", deeper__run="b") for name in ("one", "two"))
+    assert folder_hash(one) == folder_hash(two)
+
+
+@pytest.mark.parametrize(
+    "files", [{"run": "A"}, {"ran": "a"}, {"run": "a", "more": ""}, {"deeper__run": "a"}, {"ru": "na"}]
+)
+def test_another_content_name_or_file_changes_the_hash(tmp_path: Path, files: dict[str, str]) -> None:
+    assert folder_hash(folder(tmp_path / "one", run="a")) != folder_hash(folder(tmp_path / "two", **files))
+
+
+def test_where_one_file_ends_and_the_next_begins_counts(tmp_path: Path) -> None:
+    one, two = folder(tmp_path / "one", a="xb", b="y"), folder(tmp_path / "two", a="x", b="by")
+    assert folder_hash(one) != folder_hash(two)

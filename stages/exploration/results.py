@@ -23,7 +23,6 @@ class Exploration:
     errors: dict[str, tuple[Array, Array]]  # at BETAS, computed by attention and by the formula
     lengths: Array  # (samples,): ε, of the first key along its mean
     one_head: Array  # (samples, n): shares of the values
-    two_heads: Array
     numbers: dict[str, float]
 
 
@@ -67,7 +66,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "rotary": float(attention.spread_by_distance(attention.rotary_scores(query, key, POSITIONS)).max()),
         "added": float(attention.spread_by_distance(attention.added_scores(query, key, added)).max()),
     }
-    return Exploration(errors, lengths, one, two, numbers)
+    return Exploration(errors, lengths, one, numbers)
 
 
 def _errors(vectors: Array, every_key: bool = False) -> Array:

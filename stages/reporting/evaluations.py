@@ -1,7 +1,10 @@
 """What the evaluation stages left behind, read and checked before anything is reported."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, harmonic_mean
+from typing import Any
 
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat
@@ -9,6 +12,7 @@ from pydantic import AliasPath, BaseModel, Field, FiniteFloat
 from stages.reporting.markdown import Markdown
 from stages.reporting.records import read_as_made
 from stages.system.digests import verified
+from stages.system.errors import StudyError
 
 BASELINE = "baseline"
 QUESTION_COLUMNS = ("split", "row", "question", "gold")  # of the baseline, for all variants
@@ -17,6 +21,7 @@ WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 MEASURES = ("memorised", "extracted")
 DECODINGS = ("greedy", "beam", "draw")
+ORIGIN = ("commit", "params_sha256", "device", "precision", "kernels")  # what seeds trained apart may differ in
 
 
 class Provenance(BaseModel):
@@ -29,6 +34,7 @@ class Provenance(BaseModel):
     kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
     seconds: FiniteFloat  # of pretraining, all seeds added
+    settings: dict[str, Any] = {}
 
 
 class Run(BaseModel):
@@ -44,6 +50,25 @@ class Run(BaseModel):
     def seconds(self) -> list[float]:
         """How long each pretraining took, in the order of the seeds."""
         return [taken for _, taken in sorted(self.pretrain_seconds.items())]
+
+    @classmethod
+    def joined(cls, runs: Sequence["Run"]) -> "Run":
+        """Of seeds that were trained apart; raises StudyError where their settings differ."""
+        first, *others = (run.provenance for run in runs)
+        for other in others:
+            for key in {*first.settings, *other.settings} - {"seeds", "compute"}:
+                if first.settings.get(key) != other.settings.get(key):
+                    raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
+        seconds = {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()}
+        by_seed = [run for run in runs for _ in run.pretrain_seconds]
+        origin = {key: " + ".join(dict.fromkeys(getattr(run.provenance, key) for run in runs)) for key in ORIGIN}
+        return cls(
+            parameters=runs[0].parameters,
+            pretrain_loss=fmean(run.pretrain_loss for run in by_seed),
+            documents_per_second=harmonic_mean([run.documents_per_second for run in by_seed]),
+            pretrain_seconds=seconds,
+            provenance=first.model_copy(update=origin | {"seconds": sum(seconds.values())}),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,22 +123,31 @@ def read_examples(folder: Path) -> Markdown:
 
 
 def read_evaluation(folder: Path) -> Evaluation:
-    """Read the evaluation of the variant that `folder` is named after; raises StudyError where it is broken."""
+    """Read the evaluation of the variant that `folder` is named after; raises StudyError where it is broken.
+
+    Of seeds that were trained apart it has a folder for each part, with seeds of its own.
+    """
+    parts = sorted(path.parent for path in folder.glob("*/run.json")) or [folder]
+    runs = []
+    for part in parts:
+        with read_as_made(part / "run.json"):
+            runs.append(Run.model_validate_json(verified(part / "run.json").read_bytes()))
+
+    def whole(name: str, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
+        return pd.concat([read_table(part / name, separator, dtype) for part in parts], ignore_index=True)
+
     asked = read_table(folder.parent / BASELINE / "questions.tsv", dtype=str)
-    predicted = read_table(folder / "predictions.tsv", dtype=str)
-    with read_as_made(folder / "run.json"):
-        run = Run.model_validate_json(verified(folder / "run.json").read_bytes())
     columns = [*PREDICTION_COLUMNS[:5], *QUESTION_COLUMNS[2:], *PREDICTION_COLUMNS[5:]]
     return Evaluation(
         variant=folder.name,
-        predictions=predicted.merge(asked, "left", ["split", "row"])[columns],
-        curves=read_table(folder / "curves.csv", ",", str),
-        run=run,
-        extraction=read_table(folder / "extraction.tsv"),
-        prefix_offset=read_table(folder / "prefix_offset.tsv"),
-        origins=read_table(folder / "origins.tsv"),
-        neighbours=read_table(folder / "neighbours.tsv"),
-        decodings=read_table(folder / "decodings.tsv"),
+        predictions=whole("predictions.tsv", dtype=str).merge(asked, "left", ["split", "row"])[columns],
+        curves=whole("curves.csv", ",", str),
+        run=Run.joined(runs) if len(runs) > 1 else runs[0],
+        extraction=whole("extraction.tsv"),
+        prefix_offset=whole("prefix_offset.tsv"),
+        origins=whole("origins.tsv"),
+        neighbours=whole("neighbours.tsv"),
+        decodings=whole("decodings.tsv"),
     )
 
 

@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.ablation import FULL, Ablation
 from stages.settings.bounded_yaml import read_yaml
-from stages.settings.method import Cost, Grid, Influence, Passages
+from stages.settings.measured import FULL, Ablation, Cost, Grid, Influence, Passages
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, NonNegative, Section, check
 from stages.settings.sources import Sources
@@ -18,6 +17,7 @@ PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 LONGEST_PICTURE = 4096  # characters
 ALL = "all"  # a selection: study.variants
+MEASURED = ("cost", "influence", "grid", "passages")  # sections
 MIXERS = Path(__file__).parents[1] / "mixers"
 
 
@@ -71,12 +71,9 @@ class Settings(Section):
         if len(set(study.compared)) < len(study.compared):
             raise ValueError(f"study.compared: was {study.compared}; allowed: entries of study.variants, each once")
         known = (
-            ("cost.recipe", self.cost.recipe, study.recipes),
-            ("influence.recipe", self.influence.recipe, study.recipes),
+            *((f"{key}.recipe", getattr(self, key).recipe, study.recipes) for key in MEASURED),
             ("ablation.recipe", self.ablation.recipe, study.asked),
             ("ablation.variant", self.ablation.variant, study.variants),
-            ("grid.recipe", self.grid.recipe, study.recipes),
-            ("passages.recipe", self.passages.recipe, study.recipes),
             ("passages.variant", self.passages.variant, study.variants),
             ("model.variant", self.model.variant, [COMPARED, ALL, *study.variants]),
             ("recipe", self.recipe, study.asked),
@@ -98,10 +95,8 @@ class Settings(Section):
         ablation, recipe = self.ablation, self.question_recipe(self.ablation.recipe)
         if ablation.changes.get(FULL) != {}:
             raise ValueError(f"ablation.changes.{FULL}: allowed: {{}}, for what the changes are compared with")
-        plain = ablation.applied(FULL, recipe)
         for name in ablation.changes:
-            if name != FULL and ablation.applied(name, recipe) == plain:
-                raise ValueError(f"ablation.changes.{name}: changes nothing")
+            ablation.applied(name, recipe)
         return self
 
     def ablated(self, change: str) -> Self:

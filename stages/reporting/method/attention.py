@@ -10,7 +10,6 @@ from stages.exploration.results import BETAS, Exploration
 from stages.reporting.style import COLOURS, WIDTH, logarithmic
 
 DOTS = 300  # of the draws that are shown one by one
-EDGES = np.linspace(0, 1, 52)  # of bins, one of which has a half in its middle
 
 
 def draw_errors(exploration: Exploration) -> Figure:
@@ -44,23 +43,4 @@ def draw_lengths(exploration: Exploration) -> Figure:
     lower.set_xlabel("drawn length ε of k_a")
     for axes in (upper, lower):
         axes.grid(zorder=0)
-    return figure
-
-
-def draw_heads(exploration: Exploration) -> Figure:
-    """Distributions of the shares of v_a and v_b in c, a panel for one head and one for two."""
-    figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    drawn = {"One head": exploration.one_head, "Two heads, mean of both": exploration.two_heads}
-    for axes, (title, shares) in zip(panels, drawn.items(), strict=True):
-        for column, name in enumerate(("v_a", "v_b")):
-            percent = 100 * np.histogram(shares[:, column], EDGES)[0] / len(shares)
-            filled, label = column == 0, f"{name}: {shares[:, column].mean():.2f} ± {shares[:, column].std():.2f}"
-            axes.stairs(percent, EDGES, fill=filled, color=COLOURS[column], alpha=0.55 if filled else 1, label=label)
-        axes.set_title(title)
-        axes.set_xlabel("share of the value in c")
-        axes.grid(axis="y", zorder=0)
-        axes.set_axisbelow(True)
-        axes.legend(fontsize=8.5)
-    panels[0].set_ylabel("draws of the keys (%)")
     return figure

@@ -4,7 +4,6 @@ Letters: ℓ length in characters, d width, h heads, m bottleneck or latents, w 
 not beside the mixers, so that a word changed in one trains nothing anew.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -35,14 +34,4 @@ COMPLEXITY = {
     "min_gru": RECURRENT,
     "rnn": RECURRENT,
     "wrnn": RECURRENT,
-}
-
-# multiply-adds of all matrix products of the blocks in a forward pass, in words and of L blocks, T characters, d and m;
-# the perceiver's for m ≤ ℓ
-PRODUCTS: dict[str, tuple[str, Callable[[int, int, int, int], int]]] = {
-    "vanilla": ("L(12ℓd² + 2ℓ²d)", lambda L, T, d, m: L * (12 * T * d**2 + 2 * T**2 * d)),
-    "perceiver": (
-        "10ℓd² + 2ℓmd + 2md² + (L−1)(12md² + 2m²d)",
-        lambda L, T, d, m: 10 * T * d**2 + 2 * T * m * d + 2 * m * d**2 + (L - 1) * (12 * m * d**2 + 2 * m**2 * d),
-    ),
 }

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.method.complexity import COMPLEXITY, PRODUCTS
+from stages.reporting.method.complexity import COMPLEXITY
 from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import kernels_in_words, short, versions
@@ -77,18 +77,6 @@ def generation_table(measured: Sequence[Measured], length: int) -> Markdown:
         first = (each.variant, _words(each, "character"), *_cells(each, length, seconds))
         rows.append((*first, _words(each, "state"), *_cells(each, length, state)))
     return table(header, rows, right=("next character, ms", "exponent", "state, kB"))
-
-
-def products_table(measured: Sequence[Measured], length: int, latents: int) -> Markdown:
-    """Multiply-adds of vanilla and the perceiver with so many latents: by formula beside what was counted."""
-    header = ("variant", "multiply-adds", "by formula, M", "counted, M")
-    rows = []
-    for each in measured:
-        if each.variant in PRODUCTS:
-            words, formula = PRODUCTS[each.variant]
-            value = formula(each.shape["layers"], length, each.shape["width"], latents)
-            rows.append((each.variant, words, *(f"{1e-6 * n:,.1f}" for n in (value, each.table.multiply_adds[length]))))
-    return table(header, rows, right=header[2:])
 
 
 def exponent(values: pd.Series) -> str:

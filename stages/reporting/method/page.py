@@ -8,8 +8,8 @@ import pandas as pd
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, OFF, PAIRS, POSITIONS, Exploration
 from stages.reporting.html.index import write_page
 from stages.reporting.method import text
-from stages.reporting.method.attention import draw_errors, draw_heads, draw_lengths
-from stages.reporting.method.costs import draw_costs, forward_table, generation_table, made, products_table, read_costs
+from stages.reporting.method.attention import draw_errors, draw_lengths
+from stages.reporting.method.costs import draw_costs, forward_table, generation_table, made, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
@@ -36,17 +36,16 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
         "grid": text.draw_grid(cells),
         "exploration_errors": draw_errors(exploration),
         "exploration_lengths": draw_lengths(exploration),
-        "exploration_heads": draw_heads(exploration),
     }
     files = {f"{name}.svg": svg(figure) for name, figure in figures.items()}
     report = fill(
         "method.md.jinja",
         first=measured[0],
+        counted={each.variant: each.table.multiply_adds[longest] / 1e6 for each in measured},
         length=longest,
         forward_table=forward_table(measured, longest),
         generation_table=generation_table(measured, longest),
         latents=latents,
-        products_table=products_table(measured, longest, latents),
         influence=own[0],
         reach_table=reach_table([each for found in reaches for each in found]),
         several=[found[0].variant for found in several],

@@ -6,7 +6,7 @@ import pytest
 
 from stages.costing.measurement import count
 from stages.model.registry import build
-from stages.reporting.method.complexity import COMPLEXITY, PRODUCTS
+from stages.reporting.method.complexity import COMPLEXITY
 from tests.costing.test_measurement import job
 
 LENGTHS = (128, 256, 512)  # beyond every window, bottleneck and chunk
@@ -29,11 +29,18 @@ def test_a_state_grows_with_the_length_where_the_words_do(variant: str) -> None:
     assert 2 * short < long <= 4 * short if "ℓ" in COMPLEXITY[variant].state else long == short
 
 
+# the page's formulas, of L blocks, ℓ = T characters, d and m
+PRODUCTS = {
+    "vanilla": lambda L, T, d, m: L * (12 * T * d**2 + 2 * T**2 * d),
+    "perceiver": lambda L, T, d, m: 10 * T * d**2 + 2 * m * d * (T + d) + (L - 1) * (12 * m * d**2 + 2 * m**2 * d),
+}
+
+
 @pytest.mark.parametrize("variant", PRODUCTS)
 @pytest.mark.parametrize("blocks", [2, 3, 6])
 @pytest.mark.parametrize("length", [128, 512])
 def test_the_formulas_count_every_product(variant: str, blocks: int, length: int) -> None:
     asked = job(variant, length)
     asked = replace(asked, model=asked.model.model_copy(update={"layers": blocks}))
-    _, formula = PRODUCTS[variant]
-    assert count(asked) == formula(blocks, length, asked.model.width, getattr(asked.settings, "bottleneck", 0))
+    latents = getattr(asked.settings, "bottleneck", 0)
+    assert count(asked) == PRODUCTS[variant](blocks, length, asked.model.width, latents)

@@ -74,7 +74,8 @@ def write_report(folder: Path, *variants: str) -> Path:
 def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_path: Path) -> None:
     write_data(tmp_path, "rope", LENGTHS[:4], ({"theta": 1, "flag": True}, {"theta": 2, "flag": False}))
     write_data(tmp_path, "novelty")
-    folder = write_report(tmp_path, "rope", "novelty")
+    write_data(tmp_path, "vanilla")
+    folder = write_report(tmp_path, "rope", "novelty", "vanilla")
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert "at 512 characters**" in text  # the longest length of both
     assert "| rope | ℓ²d + ℓd² | 512.0 | – | 262.1 | – | 0.0 | – |" in text  # two lengths have no fit's error
@@ -82,6 +83,8 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     assert "| novelty | – | 2.50 | 0.00 ± 0.00 | – | 51.2 | 1.00 ± 0.00 |" in text
     assert "- commit 0123456789 on a &lt;quick&gt; processor, float32, torch's kernels; torch 2.0\n" in text
     assert "| rope | theta 2, flag false | 0.0 | – | 16 of 16 |" in text
+    # 3 (12 · 512 · 32² + 2 · 512² · 32) by hand
+    assert "| vanilla | L(12ℓd² + 2ℓ²d) | 69.2 | 512.0 |" in text and "| perceiver | 10ℓd²" not in text
     assert "| rnn | 8 | 0.01 | 1,234 | 3.000 | 1.250 |" in text
     assert "rnn, hidden size 8, learning rate 0.01:\n\n    better <1>\n    than it\n" in text and "worse" not in text
     assert "| nucleus | -1.25 | 0.0 | 12.5 |" in text and "nucleus:\n\n    lo li\n" in text

@@ -1,4 +1,4 @@
-"""Evaluations of seeds that were trained apart, joined."""
+"""An evaluation in parts: of seeds that were trained apart."""
 
 import json
 from collections.abc import Sequence
@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from stages import join
 from stages.reporting.evaluations import read_evaluation
+from stages.reporting.metrics import summarise
+from stages.system.errors import StudyError
 from stages.system.files import write_json
 from tests.project import with_sums
 from tests.reporting.example import PROVENANCE, write_baseline, write_variant
@@ -40,19 +41,18 @@ def whole_fixture(tmp_path: Path) -> Path:
     return tmp_path / "evaluations" / "rope"
 
 
-def joined(monkeypatch: pytest.MonkeyPatch, *parts: Path) -> Path:
-    target = parts[0].parent / "joined" / "rope"
-    monkeypatch.setattr("sys.argv", ["join", *map(str, parts), "--to", str(target)])
-    join.main()
-    return target
+@pytest.fixture(name="parts")
+def parts_fixture(tmp_path: Path, whole: Path) -> Path:
+    """The folder of the same evaluation in parts, still empty."""
+    (tmp_path / "parts" / "rope").mkdir(parents=True)
+    (tmp_path / "parts" / "baseline").symlink_to(whole.parent / "baseline")
+    return tmp_path / "parts" / "rope"
 
 
-def test_parts_are_the_whole_again(tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = part(tmp_path / "a", whole, [1], {"device": "one"})
-    second = part(tmp_path / "b", whole, [2], {"device": "two"}, pretrain_loss=0.25, documents_per_second=2.5)
-    target = joined(monkeypatch, first, second)
-    (target.parent / "baseline").symlink_to(whole.parent / "baseline")
-    before, after = read_evaluation(whole), read_evaluation(target)
+def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
+    part(parts / "a", whole, [1], {"device": "one"})
+    part(parts / "b", whole, [2], {"device": "two"}, pretrain_loss=0.25, documents_per_second=2.5)
+    before, after = read_evaluation(whole), read_evaluation(parts)
     for name in ("predictions", "curves", "extraction", "prefix_offset", "origins", "neighbours", "decodings"):
         tables = [getattr(each, name) for each in (before, after)]
         rows = [table.sort_values([*table.columns]).reset_index(drop=True) for table in tables]
@@ -60,29 +60,30 @@ def test_parts_are_the_whole_again(tmp_path: Path, whole: Path, monkeypatch: pyt
     assert after.run.pretrain_seconds == {1: 10.0, 2: 20.0}
     assert after.run.pretrain_loss == 0.375
     assert after.run.documents_per_second == 4.0  # two seeds of 10 documents take 1 and 4 seconds
-    assert after.run.provenance.seconds == 60.0
+    assert after.run.provenance.seconds == 30.0
     assert (after.run.provenance.device, after.run.provenance.precision) == ("one + two", "float32")
 
 
 @pytest.mark.parametrize(
-    ("seeds", "provenance", "told"),
+    ("seeds", "settings", "told"),
     [
-        ([2], {"settings": {"variant": {"rope": {"theta": 2.0}}, "recipe": {"model": 1}}}, "other settings"),
-        ([2], {"vocabulary_sha256": "cd"}, "other data"),
-        ([1, 2], {}, "has seed 1"),
+        ([2], {"variant": {"rope": {"theta": 2.0}}, "recipe": {"model": 1}}, "another `variant`"),
+        ([2], {"variant": {"rope": {"theta": 1.0}}, "recipe": {"model": 2}}, "another `recipe`"),
+        ([1, 2], None, "once per seed"),
     ],
 )
 def test_parts_that_do_not_belong_together_are_refused(
-    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch, seeds: list[int], provenance: Any, told: str
+    parts: Path, whole: Path, seeds: list[int], settings: Any, told: str
 ) -> None:
-    parts = part(tmp_path / "a", whole, [1], {}), part(tmp_path / "b", whole, seeds, provenance)
-    with pytest.raises(SystemExit, match=rf"error: {parts[1]} has .*{told}|error: {parts[1]} {told}"):
-        joined(monkeypatch, *parts)
-    assert not (tmp_path / "joined").exists()
+    part(parts / "a", whole, [1], {})
+    part(parts / "b", whole, seeds, {"settings": settings} if settings else {})
+    with pytest.raises(StudyError, match=told):
+        summarise(read_evaluation(parts), 2)
 
 
-def test_a_damaged_part_is_refused(tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = part(tmp_path / "a", whole, [1], {}), part(tmp_path / "b", whole, [2], {})
-    (parts[1] / "run.json").write_text(json.dumps({}), encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"run\.json is damaged"):
-        joined(monkeypatch, *parts)
+def test_a_damaged_part_is_refused(parts: Path, whole: Path) -> None:
+    for name, seeds in (("a", [1]), ("b", [2])):
+        part(parts / name, whole, seeds, {})
+    (parts / "b" / "run.json").write_text(json.dumps({}), encoding="utf-8")
+    with pytest.raises(StudyError, match=r"b/run\.json is damaged"):
+        read_evaluation(parts)

@@ -1,0 +1,83 @@
+"""The sections of what is measured beside the recipes: `cost`, `influence`, `grid`, `passages`, `ablation`."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from stages.settings.recipe import QuestionRecipe
+from stages.settings.section import Context, Count, Name, Rate, Section, Seed, fault_of
+
+LONGEST_SHORTEST = 4096  # characters; no length follows one that takes long, but the first is always measured
+FULL = "full"  # the ablation's recipe without a change, which the others are compared with
+CHANGEABLE = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe that its training depends on
+
+
+class Cost(Section):
+    recipe: str
+    lengths: Annotated[list[Context], Field(min_length=1, max_length=100)]
+    longest_run: Rate
+
+    @model_validator(mode="after")
+    def _lengths_ascend(self) -> Self:
+        if any(later <= earlier for earlier, later in pairwise(self.lengths)):
+            raise ValueError(f"lengths {self.lengths} do not ascend")
+        if self.lengths[0] > LONGEST_SHORTEST:
+            raise ValueError(f"lengths: the first was {self.lengths[0]}; allowed: at most {LONGEST_SHORTEST}")
+        return self
+
+
+class Influence(Section):
+    recipe: str
+    settings: dict[Name, list[dict[str, Any]]]  # each checked by the mixer of the key's name
+
+
+class Grid(Section):
+    recipe: str
+    variants: Annotated[list[Name], Field(min_length=1, max_length=100)]
+    widths: Annotated[list[Count], Field(min_length=1, max_length=100)]
+    learning_rates: Annotated[list[Rate], Field(min_length=1, max_length=100)]
+
+
+class Passages(Section):
+    recipe: str
+    variant: Name
+    beginnings: Annotated[int, Field(gt=0, le=1000)]
+    characters: Annotated[int, Field(gt=0, le=10_000)]
+
+
+class Ablation(Section):
+    """A recipe with one change at a time, compared on training questions."""
+
+    recipe: Name
+    variant: Name
+    seed: Seed
+    held_out: Count
+    changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
+
+    def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
+        """The recipe with the change `name`.
+
+        Raises ValueError: the result is no valid recipe; the line names the key.
+        """
+        change, key = self.changes[name], f"ablation.changes.{name}"
+        for section in change:
+            if section not in CHANGEABLE:
+                raise ValueError(f"{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
+        shape = change.get("model")
+        if isinstance(shape, Mapping) and "context" in shape:  # the held-out questions were checked against it
+            raise ValueError(f"{key}.model.context: not to be changed; remove it")
+        try:
+            return QuestionRecipe.model_validate(merged(recipe.model_dump() | {"seeds": [self.seed]}, change))
+        except ValidationError as error:
+            raise ValueError(fault_of(error, key)) from error
+
+
+def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with the change's values in place of its own, section by section."""
+    result = dict(content)
+    for key, value in change.items():
+        there = result.get(key)
+        result[key] = merged(there, value) if isinstance(there, Mapping) and isinstance(value, Mapping) else value
+    return result
