@@ -8,7 +8,6 @@ from stages.settings.params import Compute as Compute
 from stages.settings.params import Settings as Settings
 from stages.settings.params import load as load
 from stages.settings.recipe import Finetune as Finetune
-from stages.settings.recipe import Generation as Generation
 from stages.settings.recipe import Model as Model
 from stages.settings.recipe import Objectives as Objectives
 from stages.settings.recipe import Optimizer as Optimizer
