@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stages import baseline, compare, evaluate, finetune, influence, prepare, pretrain, report, study, text, world
+from stages import baseline, evaluate, finetune, influence, prepare, pretrain, report, study, text, world
 from tests.bounds import contents
 from tests.commands.talking import Run
 from tests.project import copy_stages, start, write_params
@@ -27,7 +27,6 @@ STAGES: list[tuple[Any, tuple[str, ...]]] = [
     (pretrain, CELL),
     (finetune, CELL),
     (evaluate, CELL),
-    (compare, CELL),
     (report, ("--recipe", "quick", "--selection", "rope")),
     (study, CELL),
     (influence, ("--variant", "rope")),
