@@ -1,5 +1,7 @@
 """One step of training: only linear weights decay, each by its rule, and a stop leaves no trace."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -113,9 +115,26 @@ def test_a_restored_trainer_goes_on_bit_for_bit(variant: str, backend: Backend, 
         assert torch.equal(tensor, resumed.state()[name]), name
 
 
+def splits_sums(dtype: torch.dtype) -> bool:
+    """Whether a product that sums over many characters, as a weight's gradient does, depends on the threads."""
+    threads, generator = torch.get_num_threads(), torch.Generator().manual_seed(0)
+    for characters, width in product((1024, 2048, 3072, 4096), (64, 192, 256)):
+        left, right = (torch.randn(characters, size, generator=generator).to(dtype) for size in (width, 64))
+        found = []
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            found.append(left.T @ right)
+        torch.set_num_threads(threads)
+        if not torch.equal(*found):
+            return True
+    return False
+
+
 @pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
 def test_a_step_gives_the_same_bits_with_one_thread_and_with_two(backend: Backend) -> None:
     """A batch so large that both threads get a share of every operation."""
+    if splits_sums(backend.dtype):
+        pytest.skip("torch's own products split long sums among threads on this processor")
     shape = HANDOUT.model.model_copy(update={"layers": 2, "heads": 4, "width": 64})
     prepared = prepared_like_the_handout(64, {"train": 1, "dev": 1, "test": 1})
     objective = HANDOUT.pretrain.objectives.span_corruption
