@@ -77,6 +77,7 @@ def draw_grid(cells: Cells) -> Figure:
     for axes, variant in zip(panels, variants, strict=True):
         axes.set_title(variant)
         axes.set_xlabel("epoch")
+        axes.locator_params(axis="x", integer=True)
         axes.set_ylim(bottom=0)
         axes.grid(zorder=0)
     panels[0].set_ylabel("loss (nats a character)")
