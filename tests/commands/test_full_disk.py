@@ -31,7 +31,7 @@ STAGES: list[tuple[Any, tuple[str, ...]]] = [
     (study, CELL),
     (influence, ("--variant", "rope")),
 ]
-MEASURED = re.compile(rb'"seconds": [\d.]+|"(pretrain|finetune)_seconds": [\d.]+|"documents_per_second": [\d.]+')
+MEASURED = re.compile(rb'"seconds": [\d.]+|"\d+": [\d.]+|"documents_per_second": [\d.]+')  # the second by seed
 KILLS = 3
 
 
