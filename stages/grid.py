@@ -30,12 +30,13 @@ def main() -> None:
     Parser(prog="python -m stages.grid", description=main.__doc__).parse_args()
     settings, started = load(), time.perf_counter()
     choices = product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)
-    experiments = [cell(settings, *choice) for choice in choices]  # all of them are checked before one is trained
-    cells = []
+    experiments = [cell(settings, *each) for each in choices]  # all of them are checked before one is trained
+    prepared, cells = Prepared.load(experiments[0].prepared_folder), []
     for number, experiment in enumerate(experiments, 1):
         width, rate = experiment.recipe.model.width, experiment.recipe.pretrain.learning_rate
         print(f"{number} of {len(experiments)}: {experiment.variant}, hidden size {width}, learning rate {rate:g}")
-        cells.append({"variant": experiment.variant, "width": width, "learning_rate": rate} | trained(experiment))
+        choice = {"variant": experiment.variant, "width": width, "learning_rate": rate}
+        cells.append(choice | trained(experiment, prepared))
     made = provenance(settings.grid.model_dump(), experiments[0].backend, time.perf_counter() - started)
     with result_folder(FOLDER / "results") as folder:
         write_json(folder / "grid.json", {"cells": cells, "provenance": made})
@@ -50,18 +51,16 @@ def cell(settings: Settings, variant: str, width: int, rate: float) -> Experimen
     return Experiment.of(settings.model_copy(update={"recipes": {name: changed}}), name, variant)
 
 
-def trained(experiment: Experiment) -> dict[str, Any]:
+def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     """Train a cell: how many parameters it has, the loss of each epoch, and a passage."""
     (seed,), recipe = experiment.recipe.seeds, experiment.recipe
-    prepared = Prepared.load(experiment.prepared_folder)
     job = pretraining(experiment, prepared)
     output = FOLDER / f"{experiment.variant}-{recipe.model.width}-{recipe.pretrain.learning_rate:g}"
     trainings = {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
     settings, data = experiment.settings("pretrain"), experiment.prepared_folder
     run("grid", experiment, settings, output, data, trainings=lambda *_: trainings)
     model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
-    start = prepared.vocabulary.encode("\n")
-    said = passages(model, start[None], CHARACTERS, Sampler(seed, TEMPERATURE))
+    said = passages(model, prepared.vocabulary.encode("\n")[None], CHARACTERS, Sampler(seed, TEMPERATURE))
     return {
         "parameters": sum(each.numel() for each in model.parameters()),
         "losses": pd.read_csv(output / f"seed-{seed}.csv").loss.tolist(),

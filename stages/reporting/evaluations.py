@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat
 
-from stages.reporting.markdown import Markdown
+from stages.reporting.markdown import Markdown, block
 from stages.reporting.records import read_as_made
 from stages.system.digests import verified
 from stages.system.errors import StudyError
@@ -54,11 +54,10 @@ class Run(BaseModel):
     @classmethod
     def joined(cls, runs: Sequence["Run"]) -> "Run":
         """Of seeds that were trained apart; raises StudyError where their settings differ."""
-        first, *others = (run.provenance for run in runs)
-        for other in others:
-            for key in {*first.settings, *other.settings} - {"seeds", "compute"}:
-                if first.settings.get(key) != other.settings.get(key):
-                    raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
+        first = runs[0].provenance
+        for key in ("variant", "recipe"):
+            if any(run.provenance.settings.get(key) != first.settings.get(key) for run in runs):
+                raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
         seconds = {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()}
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
         origin = {key: " + ".join(dict.fromkeys(getattr(run.provenance, key) for run in runs)) for key in ORIGIN}
@@ -118,8 +117,7 @@ def read_baseline(folder: Path) -> Baseline:
 
 def read_examples(folder: Path) -> Markdown:
     """What `stages.show` told of a recipe, as a block of code; raises StudyError where it is missing or broken."""
-    lines = verified(folder / BASELINE / "examples.txt").read_text(encoding="utf-8").splitlines()
-    return Markdown("\n".join(f"    {line}".rstrip() for line in lines))
+    return block(verified(folder / BASELINE / "examples.txt").read_text(encoding="utf-8").splitlines())
 
 
 def read_evaluation(folder: Path) -> Evaluation:

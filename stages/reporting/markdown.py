@@ -1,7 +1,7 @@
 """Markdown from data: text is escaped once, at the place where it enters the page."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # What can begin markup within a line. An underscore inside a word is no emphasis and stays readable in the
 # source; `://` and `www.` would become links.
@@ -32,6 +32,11 @@ def code(text: object) -> Markdown:
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     gap = " " if "`" in line else ""
     return Markdown(f"{fence}{gap}{line}{gap}{fence}")
+
+
+def block(lines: Iterable[str]) -> Markdown:
+    """Return lines as a block of code."""
+    return Markdown("\n".join(f"    {line}".rstrip() for line in lines))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> Markdown:

@@ -60,16 +60,15 @@ def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
     rows = []
     for each in evaluations:
         made = each.run.provenance
-        commits, params = ([short(part) for part in parts.split(" + ")] for parts in (made.commit, made.params_sha256))
-        row = [each.variant, " + ".join(commits), " + ".join(params), made.device, made.precision]
+        row = [each.variant, short(made.commit), short(made.params_sha256), made.device, made.precision]
         row += [kernels_in_words(made.kernels), versions(made.libraries)]
         rows.append([*row, f"{made.seconds:,.0f}", f"{each.run.documents_per_second:,.1f}"])
     return table(header, rows, right=header[-2:])
 
 
-def short(commit: str) -> str:
-    """The beginning of a commit's hash, with the + of one whose code was changed before the run."""
-    return commit[:10] + ("+" if commit.endswith("+") else "")
+def short(hashes: str) -> str:
+    """The beginning of each hash, with the + of a commit whose code was changed before the run."""
+    return " + ".join(each[:10] + ("+" if each.endswith("+") else "") for each in hashes.split(" + "))
 
 
 def kernels_in_words(kernels: str) -> str:

@@ -47,7 +47,7 @@ class Own(Section):
 
 class Text(Section):
     path: Annotated[str, Field(min_length=1)]
-    people: Annotated[int, Field(gt=0, le=10**7)]
+    people: Annotated[int, Field(gt=0, le=2_500_000)]  # as many as a world has
 
 
 class Sources(Section):

@@ -53,7 +53,7 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
         best=text.best_of_each(cells),
         passages_table=text.passages_table(ways),
         ways=ways,
-        block=text.block,
+        block=text.passage_block,
         pairs=PAIRS,
         dimension=DIMENSION,
         samples=len(exploration.one_head),

@@ -1,12 +1,13 @@
 """What models of a text say: the results of stages `grid` and `passages` as tables, passages and a picture."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from stages.reporting.markdown import Markdown, table
+from stages.reporting.markdown import Markdown, block, table
 from stages.reporting.records import read_as_made
 from stages.reporting.style import COLOURS, DASHES, WIDTH
 from stages.system.digests import verified
@@ -41,10 +42,8 @@ def grid_table(cells: Cells) -> Markdown:
 
 def best_of_each(cells: Cells) -> Cells:
     """The cell with the least loss in the last epoch of each variant."""
-    names = dict.fromkeys(each["variant"] for each in cells)
-    return [
-        min((each for each in cells if each["variant"] == name), key=lambda each: each["losses"][-1]) for name in names
-    ]
+    by_variant = groupby(cells, key=lambda each: each["variant"])  # one after the other, as they were trained
+    return [min(group, key=lambda each: each["losses"][-1]) for _, group in by_variant]
 
 
 def passages_table(rows: Cells) -> Markdown:
@@ -57,9 +56,9 @@ def passages_table(rows: Cells) -> Markdown:
     return table(header, cells, right=header[1:])
 
 
-def block(text: str) -> Markdown:
+def passage_block(text: str) -> Markdown:
     """A passage as a block of code."""
-    return Markdown("\n".join(f"    {harmless(line)}".rstrip() for line in text.strip("\n").split("\n")))
+    return block(map(harmless, text.strip("\n").split("\n")))
 
 
 def draw_grid(cells: Cells) -> Figure:
