@@ -100,6 +100,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         ("cost.lengths", [128, 64], ["cost: lengths [128, 64] do not ascend"]),
         ("influence.settings.percever", [], ["influence.settings: 'percever' has no file"]),
         ("ablation.changes.full", {"model": {"dropout": 0.5}}, ["ablation.changes.full: allowed: {}"]),
+        (DROPOUT, {"model": {"dropout": 0.0}}, [f"{DROPOUT}: changes nothing"]),
         (DROPOUT, {"model": {"drop": 1}}, [f"{DROPOUT}.model.drop: unknown key"]),
         (DROPOUT, {"seeds": [1, 2]}, [f"{DROPOUT}.seeds", "model, optimizer"]),
         (DROPOUT, {"model": {"context": 64}}, [f"{DROPOUT}.model.context"]),

@@ -48,8 +48,6 @@ class Passages(Section):
 
 
 class Ablation(Section):
-    """A recipe with one change at a time, compared on training questions."""
-
     recipe: Name
     variant: Name
     seed: Seed

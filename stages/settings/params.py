@@ -95,8 +95,10 @@ class Settings(Section):
         ablation, recipe = self.ablation, self.question_recipe(self.ablation.recipe)
         if ablation.changes.get(FULL) != {}:
             raise ValueError(f"ablation.changes.{FULL}: allowed: {{}}, for what the changes are compared with")
+        plain = ablation.applied(FULL, recipe)
         for name in ablation.changes:
-            ablation.applied(name, recipe)
+            if name != FULL and ablation.applied(name, recipe) == plain:
+                raise ValueError(f"ablation.changes.{name}: changes nothing")
         return self
 
     def ablated(self, change: str) -> Self:
