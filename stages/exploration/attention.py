@@ -148,11 +148,6 @@ def rotary_scores(query: Array, key: Array, positions: int) -> Array:
     return rotated(query, places) @ rotated(key, places).T
 
 
-def added_scores(query: Array, key: Array, vectors: Array) -> Array:
-    """Scores (t, s) with a vector of the position's own, (t, d), added to query and key, as learned positions are."""
-    return (query + vectors) @ (key + vectors).T
-
-
 def spread_by_distance(scores: Array) -> Array:
     """Largest less smallest score among the pairs of each distance t − s = 0, 1, …; scores (t, s) → (t,)."""
     return np.array([np.ptp(np.diagonal(scores, -distance)) for distance in range(len(scores))])

@@ -64,7 +64,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "off_two": float((attention.distances(two) > OFF).mean()),
         "identity": _nearest_with_identity(np.sqrt(BETAS[-1]) * vectors),
         "rotary": float(attention.spread_by_distance(attention.rotary_scores(query, key, POSITIONS)).max()),
-        "added": float(attention.spread_by_distance(attention.added_scores(query, key, added)).max()),
+        "added": float(attention.spread_by_distance((query + added) @ (key + added).T).max()),
     }
     return Exploration(errors, lengths, one, numbers)
 

@@ -10,16 +10,22 @@ import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat
 
 from stages.reporting.markdown import Markdown, block
-from stages.reporting.records import read_as_made
+from stages.reporting.records import REMAKE, read_as_made
 from stages.system.digests import verified
 from stages.system.errors import StudyError
 
 BASELINE = "baseline"
 QUESTION_COLUMNS = ("split", "row", "question", "gold")  # of the baseline, for all variants
 PREDICTION_COLUMNS = ("variant", "split", "row", "seed", "init", "predicted", "correct", "probability")
+COLUMNS = {  # of a probe's table, those that every report reads
+    "extraction": ("seed", "row", "pretrained_memorised", "finetuned_memorised", "finetuned_extracted"),
+    "prefix_offset": ("seed", "row", "offset", "pretrained", "finetuned"),
+    "origins": ("asked", "init", "seed", "row", "origin"),
+    "neighbours": ("seed", "row", "letters", "state", "chance"),
+    "decodings": ("seed", "row", "greedy", "beam", "draw"),
+}
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
-MEASURES = ("memorised", "extracted")
 DECODINGS = ("greedy", "beam", "draw")
 ORIGIN = ("commit", "params_sha256", "device", "precision", "kernels")  # what seeds trained apart may differ in
 
@@ -141,14 +147,13 @@ def read_evaluation(folder: Path) -> Evaluation:
         predictions=whole("predictions.tsv", dtype=str).merge(asked, "left", ["split", "row"])[columns],
         curves=whole("curves.csv", ",", str),
         run=Run.joined(runs) if len(runs) > 1 else runs[0],
-        extraction=whole("extraction.tsv"),
-        prefix_offset=whole("prefix_offset.tsv"),
-        origins=whole("origins.tsv"),
-        neighbours=whole("neighbours.tsv"),
-        decodings=whole("decodings.tsv"),
+        **{name: whole(f"{name}.tsv") for name in COLUMNS},
     )
 
 
 def read_table(path: Path, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
-    """Read a table; raises StudyError where it is missing, or not as it was written."""
-    return pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
+    """Read a table; raises StudyError where it is missing, not as it was written, or of code with other columns."""
+    table = pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
+    if missing := sorted({*COLUMNS.get(path.stem, ())} - {*table}):
+        raise StudyError(f"{path}: no column {', '.join(missing)}: it is of other code; {REMAKE}")
+    return table

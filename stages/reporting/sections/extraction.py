@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.evaluations import MEASURES, WEIGHTS, Evaluation
+from stages.reporting.evaluations import WEIGHTS, Evaluation
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.statistics.intervals import share
 from stages.reporting.style import COLOURS, INK, rows_figure, svg
@@ -42,7 +42,7 @@ def shares(probe: Evaluation) -> list[dict[str, Any]]:
     rows = []
     for weights in WEIGHTS:
         key = {"variant": probe.variant, "weights": weights}
-        for measure in (*MEASURES, *probe.forms):
+        for measure in ("memorised", "extracted", *probe.forms):
             found = share(probe.extraction, f"{weights}_{measure}", probe.variant)
             rows.append({**key, "measure": measure, **found})
         for offset, moved in probe.prefix_offset.groupby("offset"):

@@ -66,6 +66,14 @@ def test_a_broken_probe_is_told_in_one_line(tmp_path: Path, content: str | None)
         read_evaluation(tmp_path / "x")
 
 
+def test_an_evaluation_of_code_with_other_columns_is_told_in_one_line(tmp_path: Path) -> None:
+    older = probe_tables()
+    older["neighbours.tsv"] = older["neighbours.tsv"].drop(columns="chance")
+    write_variant(tmp_path, "x", [[0]], [[1]], curve_rows=1, probes=older)
+    with pytest.raises(StudyError, match=r"x/neighbours\.tsv: no column chance: it is of other code; .*dvc repro"):
+        read_evaluation(tmp_path / "x")
+
+
 def test_each_row_has_the_shares_of_all_answers_and_hallucinations_their_interval(tmp_path: Path) -> None:
     text = failures_part(probed(tmp_path)).text
     assert cells(text, "x", "dev, from scratch")[0][:5] == ["0.0", "0.0", "0.0", "50.0", "0.0"]
