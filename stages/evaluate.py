@@ -33,6 +33,7 @@ def main() -> None:
     trainings = [read_json(verified(pretrained / f"seed-{seed}.json")) for seed in seeds]
     curves = pd.concat(pd.read_csv(path) for each in (pretrained, finetuned) for path in results_in(each, ".csv"))
     seconds = sum(facts["seconds"] for facts in trainings)
+    settings = read_json(verified(finetuned / "provenance.json"))["settings"]
     run = {
         "variant": experiment.variant,
         "parameters": trainings[0]["parameters"],
@@ -40,7 +41,7 @@ def main() -> None:
         "pretrain_loss": round(sum(facts["loss"] for facts in trainings) / len(trainings), 4),
         "documents_per_second": round(sum(facts["examples"] for facts in trainings) / max(seconds, 1e-9), 1),
         "pretrain_seconds": {facts["seed"]: round(facts["seconds"], 1) for facts in trainings},
-        "provenance": read_json(verified(pretrained / "provenance.json")),
+        "provenance": read_json(verified(pretrained / "provenance.json")) | {"settings": settings},  # finetuning's, too
     }
     with result_folder(Path("data/evaluations") / experiment.recipe_name / experiment.variant) as folder:
         # the questions and gold places are the baseline's: fetched data stand nowhere in what a variant leaves behind

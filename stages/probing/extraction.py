@@ -71,7 +71,7 @@ def extraction(
     for weights, model in models.items():
         for form, asked in prompts.items():
             table[f"{weights}_{form}"] = exact_matches(model, vocabulary, asked).astype(int)
-        table[f"{weights}_memorised"] = table[[f"{weights}_{form}" for form in pages]].max(axis=1)
+        table[f"{weights}_memorised"] = table[[f"{weights}_{form}" for form in pages]].max(axis=1).fillna(0).astype(int)
     asked = [question(fact) for fact in facts]
     table["pretrained_extracted"] = exact_matches(models["pretrained"], vocabulary, asked).astype(int)
     return table.assign(finetuned_extracted=answered.astype(int))

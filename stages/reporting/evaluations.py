@@ -1,6 +1,6 @@
 """What the evaluation stages left behind, read and checked before anything is reported."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, harmonic_mean
@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 from pydantic import AliasPath, BaseModel, Field, FiniteFloat
 
-from stages.reporting.markdown import Markdown, block
 from stages.reporting.records import REMAKE, read_as_made
 from stages.system.digests import verified
 from stages.system.errors import StudyError
@@ -60,20 +59,25 @@ class Run(BaseModel):
     @classmethod
     def joined(cls, runs: Sequence["Run"]) -> "Run":
         """Of seeds that were trained apart; raises StudyError where their settings differ."""
-        first = runs[0].provenance
+        made = [run.provenance for run in runs]
         for key in ("variant", "recipe"):
-            if any(run.provenance.settings.get(key) != first.settings.get(key) for run in runs):
+            if any(one.settings.get(key) != made[0].settings.get(key) for one in made):
                 raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
         seconds = {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()}
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
-        origin = {key: " + ".join(dict.fromkeys(getattr(run.provenance, key) for run in runs)) for key in ORIGIN}
+        origin: dict[str, Any] = {key: _each(getattr(one, key) for one in made) for key in ORIGIN}
+        origin["libraries"] = {name: _each(one.libraries.get(name, "–") for one in made) for name in made[0].libraries}
         return cls(
             parameters=runs[0].parameters,
             pretrain_loss=fmean(run.pretrain_loss for run in by_seed),
             documents_per_second=harmonic_mean([run.documents_per_second for run in by_seed]),
             pretrain_seconds=seconds,
-            provenance=first.model_copy(update=origin | {"seconds": sum(seconds.values())}),
+            provenance=made[0].model_copy(update=origin | {"seconds": sum(seconds.values())}),
         )
+
+
+def _each(values: Iterable[str]) -> str:
+    return " + ".join(dict.fromkeys(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,17 +125,12 @@ def read_baseline(folder: Path) -> Baseline:
         return Baseline.model_validate_json(verified(path).read_bytes())
 
 
-def read_examples(folder: Path) -> Markdown:
-    """What `stages.show` told of a recipe, as a block of code; raises StudyError where it is missing or broken."""
-    return block(verified(folder / BASELINE / "examples.txt").read_text(encoding="utf-8").splitlines())
-
-
 def read_evaluation(folder: Path) -> Evaluation:
     """Read the evaluation of the variant that `folder` is named after; raises StudyError where it is broken.
 
     Of seeds that were trained apart it has a folder for each part, with seeds of its own.
     """
-    parts = sorted(path.parent for path in folder.glob("*/run.json")) or [folder]
+    parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
     runs = []
     for part in parts:
         with read_as_made(part / "run.json"):

@@ -14,6 +14,7 @@ from stages.reporting.metrics import Answers, Result
 from stages.reporting.style import GREY, INK, WIDTH, legend_columns, logarithmic, looks, rows_figure
 
 PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
+BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # keeps lines out of the figures
 PHASES = (
     ("pretrain", "Pretraining on the pages"),
     ("finetune_scratch", "Finetuning from scratch"),
@@ -52,8 +53,8 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
                 epochs, losses = seed_curves(rows)
                 for each in losses if len(losses) > 1 else ():
                     axes.plot(epochs, each, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=2)
-                mean = losses.mean(axis=0)
-                axes.plot(epochs, mean, color=colour, linestyle=dash, linewidth=1.6, zorder=3, label=variant)
+                mean, dot = losses.mean(axis=0), "." if len(epochs) == 1 else ""  # one point makes no line
+                axes.plot(epochs, mean, marker=dot, color=colour, ls=dash, linewidth=1.6, zorder=3, label=variant)
         axes.set_title(title)
         axes.set_xlabel("epochs")
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
@@ -91,13 +92,7 @@ def _bars(axes: Axes, offset: float, accuracies: Sequence[Answers], colour: str,
     for height, each in zip(heights, accuracies, strict=True):
         dots = np.full(len(each.by_seed), height)
         axes.scatter(each.by_seed, dots, s=13, color="white", edgecolors=INK, linewidths=0.7, zorder=5, clip_on=False)
+        end = max(each.high, *each.by_seed), height
         axes.annotate(
-            f"{each.mean:.1f}",
-            (max(each.high, *each.by_seed), height),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},  # keeps lines out of the figures
-            zorder=6,
+            f"{each.mean:.1f}", end, (6, 0), textcoords="offset points", va="center", fontsize=8, bbox=BOX, zorder=6
         )

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.reporting.evaluations import read_baseline, read_evaluation, read_examples
+from stages.reporting.evaluations import BASELINE, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.index import answers_data, write_page
+from stages.reporting.markdown import block
 from stages.reporting.metrics import study_metrics, summarise
 from stages.reporting.sections.calibration import calibration_part
 from stages.reporting.sections.comparisons import ROWS, comparisons, comparisons_csv, comparisons_table
@@ -20,6 +21,9 @@ from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, provenance_table, published_table, results_table, thin
 from stages.reporting.template import fill
 from stages.settings import Report
+from stages.system.digests import verified
+
+PRETRAINED = ("model", "optimizer", "pretrain")  # sections of a recipe
 
 
 @styled()
@@ -40,6 +44,7 @@ def write_report(
     Raises StudyError where an input is missing or broken; `target` stays as it was.
     """
     baseline = read_baseline(evaluations)
+    examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
     names = sorted(variants)
     results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in names]
     best_first = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
@@ -48,6 +53,8 @@ def write_report(
     if not settings.show_questions:
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
+    seeds = [len(result.pretrained.by_seed) for result in results]
+    provenances = [result.evaluation.run.provenance for result in results]
     compared = comparisons(best_first, baseline.place)
     probed = [result.evaluation for result in results]
     order = order_part(best_first, baseline.dev_accuracy)
@@ -59,8 +66,9 @@ def write_report(
         settings=settings,
         beams=beams,
         ablation=ablation,
-        seeds=len(results[0].pretrained.by_seed),
-        examples=read_examples(evaluations) if settings.show_questions else "",
+        seeds=min(seeds),
+        most_seeds=max(seeds),
+        examples=block(examples.splitlines()),
         results_table=results_table(best_first),
         published_table=published_table() if recipe == "handout" and not baseline.held_out else "",
         comparisons_table=comparisons_table(compared, best_first),
@@ -69,7 +77,8 @@ def write_report(
         level=LEVEL,
         parts=[part.text for part in parts if part],
         provenance_table=provenance_table(probed),
-        commits=len({result.evaluation.run.provenance.commit for result in results}),
+        commits={commit for one in provenances for commit in one.commit.split(" + ")},
+        recipes={json.dumps([one.settings.get("recipe", {}).get(each) for each in PRETRAINED]) for one in provenances},
     )
     files = {
         "accuracy.svg": svg(draw_accuracy(best_first, baseline)),

@@ -1,6 +1,6 @@
 """The tables of the report: accuracies of all variants, losses, and where the figures come from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isnan
 from statistics import fmean
 
@@ -61,7 +61,7 @@ def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
     for each in evaluations:
         made = each.run.provenance
         row = [each.variant, short(made.commit), short(made.params_sha256), made.device, made.precision]
-        row += [kernels_in_words(made.kernels), versions(made.libraries)]
+        row += [kernels_in_words(made.kernels), ", ".join(map(" ".join, made.libraries.items()))]
         rows.append([*row, f"{made.seconds:,.0f}", f"{each.run.documents_per_second:,.1f}"])
     return table(header, rows, right=header[-2:])
 
@@ -73,12 +73,7 @@ def short(hashes: str) -> str:
 
 def kernels_in_words(kernels: str) -> str:
     """What computed between the matrix products: torch's own kernels or the compiled ones."""
-    return "torch's" if kernels == "torch" else "compiled"
-
-
-def versions(libraries: Mapping[str, str]) -> str:
-    """Libraries with their versions, as one text."""
-    return ", ".join(f"{name} {version}" for name, version in libraries.items())
+    return " + ".join(dict.fromkeys("torch's" if each == "torch" else "compiled" for each in kernels.split(" + ")))
 
 
 def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stages import ask, check, fetch, prepare, sample, study, text
-from stages.reporting.evaluations import read_baseline, read_evaluation, read_examples
+from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.settings import CORPUS_FILE, QUESTION_FILES
+from stages.system.digests import verified
 from stages.system.errors import StudyError
 from stages.system.files import write_bytes, write_text
 from tests.bounds import assert_told, bounded, contents
@@ -224,7 +225,7 @@ def test_any_bytes_of_an_evaluation(
     with bounded():
         try:
             read_baseline(folder)
-            read_examples(folder)
+            verified(folder / "baseline" / "examples.txt")
             read_evaluation(folder / "rope")
         except StudyError as error:
             told = str(error)

@@ -93,6 +93,15 @@ def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path
     page = written(evaluations, *BOTH)
     assert "| rope | f000000000+ | fedcba9876 | cpu | float32 | torch's |" in page
     assert "not all trained at the same commit" in page
+    assert "mean over 1 to 2 seeds" in page and "with one seed it is Wilson's" in page
+    assert "each with its first 1 seed" in page and "McNemar's exact test" in page
+
+
+def test_other_settings_of_the_recipe_are_told(evaluations: Path) -> None:
+    assert "same settings of the recipe" not in written(evaluations, *BOTH)
+    longer = {"settings": {"recipe": {"pretrain": {"epochs": 7}}}}
+    write_variant(evaluations, "rope", (NONE,), (MOST,), provenance=longer)
+    assert "not all trained with the same settings of the recipe" in written(evaluations, *BOTH)
 
 
 def test_a_page_on_held_out_questions_says_so_first_and_has_no_published_figures(evaluations: Path) -> None:

@@ -50,8 +50,15 @@ def parts_fixture(tmp_path: Path, whole: Path) -> Path:
 
 
 def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
-    part(parts / "a", whole, [1], {"device": "one"})
-    part(parts / "b", whole, [2], {"device": "two"}, pretrain_loss=0.25, documents_per_second=2.5)
+    part(parts / "a", whole, [1], {"device": "one", "libraries": {"torch": "2.13.0", "numpy": "2"}})
+    part(
+        parts / "b",
+        whole,
+        [2],
+        {"device": "two", "libraries": {"torch": "2.14.0", "numpy": "2"}},
+        pretrain_loss=0.25,
+        documents_per_second=2.5,
+    )
     before, after = read_evaluation(whole), read_evaluation(parts)
     for name in ("predictions", "curves", "extraction", "prefix_offset", "origins", "neighbours", "decodings"):
         tables = [getattr(each, name) for each in (before, after)]
@@ -62,6 +69,15 @@ def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
     assert after.run.documents_per_second == 4.0  # two seeds of 10 documents take 1 and 4 seconds
     assert after.run.provenance.seconds == 30.0
     assert (after.run.provenance.device, after.run.provenance.precision) == ("one + two", "float32")
+    assert after.run.provenance.libraries == {"torch": "2.13.0 + 2.14.0", "numpy": "2"}
+
+
+def test_an_evaluation_counts_beside_a_part_in_its_folder(tmp_path: Path, whole: Path) -> None:
+    (tmp_path / "both").mkdir()
+    (tmp_path / "both" / "baseline").symlink_to(whole.parent / "baseline")
+    own = part(tmp_path / "both" / "rope", whole, [1], {})
+    part(own / "two", whole, [2], {})
+    assert read_evaluation(own).run.pretrain_seconds == {1: 10.0, 2: 20.0}
 
 
 @pytest.mark.parametrize(

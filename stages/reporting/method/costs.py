@@ -14,7 +14,7 @@ from stages.reporting.markdown import Markdown, table
 from stages.reporting.method.complexity import COMPLEXITY
 from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
-from stages.reporting.tables import kernels_in_words, short, versions
+from stages.reporting.tables import kernels_in_words, short
 from stages.system.digests import verified
 from stages.system.files import read_json
 
@@ -54,7 +54,8 @@ def read_costs(folder: Path) -> Measured:
 def made(provenance: dict[str, Any]) -> str:
     """Where a result comes from, in a line."""
     where = f"{provenance['device']}, {provenance['precision']}, {kernels_in_words(provenance['kernels'])} kernels"
-    return f"commit {short(provenance['commit'])} on {where}; {versions(provenance['libraries'])}"
+    libraries = ", ".join(map(" ".join, provenance["libraries"].items()))
+    return f"commit {short(provenance['commit'])} on {where}; {libraries}"
 
 
 def forward_table(measured: Sequence[Measured], length: int) -> Markdown:

@@ -7,12 +7,14 @@ import pandas as pd
 
 from stages.exploration.results import ALPHA, BETAS, DIMENSION, OFF, PAIRS, POSITIONS, Exploration
 from stages.reporting.html.index import write_page
+from stages.reporting.markdown import block
 from stages.reporting.method import text
 from stages.reporting.method.attention import draw_errors, draw_lengths
 from stages.reporting.method.costs import draw_costs, forward_table, generation_table, made, read_costs
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
+from stages.system.terminal import harmless
 
 
 @styled()
@@ -53,7 +55,7 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
         best=text.best_of_each(cells),
         passages_table=text.passages_table(ways),
         ways=ways,
-        block=text.passage_block,
+        block=lambda passage: block(map(harmless, passage.strip("\n").split("\n"))),
         pairs=PAIRS,
         dimension=DIMENSION,
         samples=len(exploration.one_head),

@@ -7,12 +7,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from stages.reporting.markdown import Markdown, block, table
+from stages.reporting.markdown import Markdown, table
 from stages.reporting.records import read_as_made
 from stages.reporting.style import COLOURS, DASHES, WIDTH
 from stages.system.digests import verified
 from stages.system.files import read_json
-from stages.system.terminal import harmless
 
 CELL = ("variant", "width", "learning_rate", "parameters", "losses", "passage")
 ROW = ("way", "likelihood", "repetition", "copied", "passage")
@@ -54,11 +53,6 @@ def passages_table(rows: Cells) -> Markdown:
         for each in rows
     ]
     return table(header, cells, right=header[1:])
-
-
-def passage_block(text: str) -> Markdown:
-    """A passage as a block of code."""
-    return block(map(harmless, text.strip("\n").split("\n")))
 
 
 def draw_grid(cells: Cells) -> Figure:

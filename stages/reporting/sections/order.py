@@ -13,7 +13,7 @@ from stages.reporting.statistics.significance import shown_p
 from stages.reporting.style import GREY, SMALL, looks, svg
 from stages.reporting.template import Part, fill
 
-FEWEST = 5  # variants: of fewer, a rank correlation says nothing
+FEWEST = 10  # variants: of fewer, a rank correlation says little and its p, by Student's t, is too small
 MARKERS = {"-": "o", "--": "s", ":": "^"}  # for a line's dash, so that a variant is told by shape and colour
 
 
@@ -41,7 +41,7 @@ def order_table(results: Sequence[Result]) -> Markdown:
     }
     rows = []
     for name, values in figures.items():
-        if np.isfinite(values).all() and np.ptp(values) > 0:
+        if np.isfinite(values).all() and np.ptp(values) > 0 and np.ptp(accuracies) > 0:
             found = stats.spearmanr(values, accuracies)
             rows.append((name, f"{found.statistic:+.2f}", shown_p(found.pvalue)))
     return table(("figure of a variant", "rank correlation with its accuracy", "p"), rows, right=("p",))

@@ -34,6 +34,16 @@ def test_each_variant_meets_itself_from_scratch_the_constant_and_every_other(tmp
     assert row.tolist() == ["rope", "vanilla", 8.0, 2.0, 16.0, 0.125, 0.125, "no"]
 
 
+def test_of_unequal_numbers_of_seeds_the_first_ones_are_compared(tmp_path: Path) -> None:
+    single = results(tmp_path, {"vanilla": 36})
+    right = [1] * 40 + [0] * 10
+    write_variant(tmp_path, "rope", [right, [1] * 50, [1] * 50], [right, [0] * 50, [0] * 50], curve_rows=2)
+    both = [summarise(read_evaluation(tmp_path / "rope"), 50), *single]
+    found = {(each.first, each.second): each.points for each in comparisons(both, PLACES[3])}
+    assert found["rope", "vanilla"] == 8.0
+    assert found["rope", "rope from scratch"] == 0.0
+
+
 def test_a_long_table_keeps_scratch_the_constant_and_the_best(tmp_path: Path) -> None:
     several = results(tmp_path, {f"v{number}": 40 - number for number in range(14)})
     compared = comparisons(several, "London")
