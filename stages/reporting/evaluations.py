@@ -1,13 +1,13 @@
 """What the evaluation stages left behind, read and checked before anything is reported."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import AliasPath, BaseModel, Field, FiniteFloat
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field, FiniteFloat
 
 from stages.reporting.records import REMAKE, read_as_made
 from stages.system.digests import verified
@@ -26,7 +26,6 @@ COLUMNS = {  # of a probe's table, those that every report reads
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 DECODINGS = ("greedy", "beam", "draw")
-ORIGIN = ("commit", "params_sha256", "device", "precision", "kernels")  # what seeds trained apart may differ in
 
 
 class Provenance(BaseModel):
@@ -49,7 +48,7 @@ class Run(BaseModel):
     pretrain_loss: FiniteFloat  # nats a character, the mean over seeds of the last epoch's mean
     documents_per_second: FiniteFloat  # of one pretraining, perhaps beside those of other seeds
     pretrain_seconds: dict[int, FiniteFloat]  # by seed
-    provenance: Provenance
+    provenance: Annotated[list[Provenance], BeforeValidator(lambda one: [one])]  # of each part that was trained apart
 
     @property
     def seconds(self) -> list[float]:
@@ -59,25 +58,18 @@ class Run(BaseModel):
     @classmethod
     def joined(cls, runs: Sequence["Run"]) -> "Run":
         """Of seeds that were trained apart; raises StudyError where their settings differ."""
-        made = [run.provenance for run in runs]
+        made = [one for run in runs for one in run.provenance]
         for key in ("variant", "recipe"):
             if any(one.settings.get(key) != made[0].settings.get(key) for one in made):
                 raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
-        seconds = {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()}
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
-        origin: dict[str, Any] = {key: _each(getattr(one, key) for one in made) for key in ORIGIN}
-        origin["libraries"] = {name: _each(one.libraries.get(name, "–") for one in made) for name in made[0].libraries}
-        return cls(
+        return cls.model_construct(
             parameters=runs[0].parameters,
             pretrain_loss=fmean(run.pretrain_loss for run in by_seed),
             documents_per_second=harmonic_mean([run.documents_per_second for run in by_seed]),
-            pretrain_seconds=seconds,
-            provenance=made[0].model_copy(update=origin | {"seconds": sum(seconds.values())}),
+            pretrain_seconds={seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()},
+            provenance=made,
         )
-
-
-def _each(values: Iterable[str]) -> str:
-    return " + ".join(dict.fromkeys(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +137,7 @@ def read_evaluation(folder: Path) -> Evaluation:
         variant=folder.name,
         predictions=whole("predictions.tsv", dtype=str).merge(asked, "left", ["split", "row"])[columns],
         curves=whole("curves.csv", ",", str),
-        run=Run.joined(runs) if len(runs) > 1 else runs[0],
+        run=Run.joined(runs),
         **{name: whole(f"{name}.tsv") for name in COLUMNS},
     )
 

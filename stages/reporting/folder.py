@@ -54,7 +54,7 @@ def write_report(
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     seeds = [len(result.pretrained.by_seed) for result in results]
-    provenances = [result.evaluation.run.provenance for result in results]
+    provenances = [one for result in results for one in result.evaluation.run.provenance]
     compared = comparisons(best_first, baseline.place)
     probed = [result.evaluation for result in results]
     order = order_part(best_first, baseline.dev_accuracy)
@@ -77,7 +77,7 @@ def write_report(
         level=LEVEL,
         parts=[part.text for part in parts if part],
         provenance_table=provenance_table(probed),
-        commits={commit for one in provenances for commit in one.commit.split(" + ")},
+        commits={one.commit for one in provenances},
         recipes={json.dumps([one.settings.get("recipe", {}).get(each) for each in PRETRAINED]) for one in provenances},
     )
     files = {

@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import Evaluation
+from stages.reporting.evaluations import Evaluation, Provenance
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
 
@@ -60,20 +60,26 @@ def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
     rows = []
     for each in evaluations:
         made = each.run.provenance
-        row = [each.variant, short(made.commit), short(made.params_sha256), made.device, made.precision]
-        row += [kernels_in_words(made.kernels), ", ".join(map(" ".join, made.libraries.items()))]
-        rows.append([*row, f"{made.seconds:,.0f}", f"{each.run.documents_per_second:,.1f}"])
+        row = [" + ".join(dict.fromkeys(column)) for column in zip(*map(_origin, made), strict=True)]
+        seconds = sum(one.seconds for one in made)
+        rows.append([each.variant, *row, f"{seconds:,.0f}", f"{each.run.documents_per_second:,.1f}"])
     return table(header, rows, right=header[-2:])
 
 
-def short(hashes: str) -> str:
-    """The beginning of each hash, with the + of a commit whose code was changed before the run."""
-    return " + ".join(each[:10] + ("+" if each.endswith("+") else "") for each in hashes.split(" + "))
+def _origin(made: Provenance) -> list[str]:
+    libraries = ", ".join(map(" ".join, made.libraries.items()))
+    code, settings, kernels = short(made.commit), short(made.params_sha256), kernels_in_words(made.kernels)
+    return [code, settings, made.device, made.precision, kernels, libraries]
+
+
+def short(identity: str) -> str:
+    """The beginning of a hash, with the + of a commit whose code was changed before the run."""
+    return identity[:10] + ("+" if identity.endswith("+") else "")
 
 
 def kernels_in_words(kernels: str) -> str:
     """What computed between the matrix products: torch's own kernels or the compiled ones."""
-    return " + ".join(dict.fromkeys("torch's" if each == "torch" else "compiled" for each in kernels.split(" + ")))
+    return "torch's" if kernels == "torch" else "compiled"
 
 
 def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:

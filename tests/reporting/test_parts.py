@@ -10,6 +10,7 @@ import pytest
 
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
+from stages.reporting.tables import provenance_table
 from stages.system.errors import StudyError
 from stages.system.files import write_json
 from tests.project import with_sums
@@ -50,12 +51,12 @@ def parts_fixture(tmp_path: Path, whole: Path) -> Path:
 
 
 def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
-    part(parts / "a", whole, [1], {"device": "one", "libraries": {"torch": "2.13.0", "numpy": "2"}})
+    part(parts / "a", whole, [1], {"device": "one", "seconds": 10.0, "libraries": {"torch": "2.13.0", "numpy": "2"}})
     part(
         parts / "b",
         whole,
         [2],
-        {"device": "two", "libraries": {"torch": "2.14.0", "numpy": "2"}},
+        {"device": "two", "seconds": 20.0, "libraries": {"torch": "2.14.0", "numpy": "2"}},
         pretrain_loss=0.25,
         documents_per_second=2.5,
     )
@@ -67,9 +68,10 @@ def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
     assert after.run.pretrain_seconds == {1: 10.0, 2: 20.0}
     assert after.run.pretrain_loss == 0.375
     assert after.run.documents_per_second == 4.0  # two seeds of 10 documents take 1 and 4 seconds
-    assert after.run.provenance.seconds == 30.0
-    assert (after.run.provenance.device, after.run.provenance.precision) == ("one + two", "float32")
-    assert after.run.provenance.libraries == {"torch": "2.13.0 + 2.14.0", "numpy": "2"}
+    row = str(provenance_table([after])).splitlines()[-1]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[3:5] == ["one + two", "float32"]
+    assert cells[6:] == ["torch 2.13.0, numpy 2 + torch 2.14.0, numpy 2", "30", "4.0"]
 
 
 def test_an_evaluation_counts_beside_a_part_in_its_folder(tmp_path: Path, whole: Path) -> None:
