@@ -56,7 +56,7 @@ def write_report(
     seeds = [len(result.pretrained.by_seed) for result in results]
     provenances = [one for result in results for one in result.evaluation.run.provenance]
     compared = comparisons(best_first, baseline.place)
-    probed = [result.evaluation for result in results]
+    probed = [result.evaluation for result in best_first]
     order = order_part(best_first, baseline.dev_accuracy)
     parts = [extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
     text = fill(
@@ -78,6 +78,7 @@ def write_report(
         parts=[part.text for part in parts if part],
         provenance_table=provenance_table(probed),
         commits={one.commit for one in provenances},
+        all_seeds=sorted({seed for each in probed for seed in each.run.pretrain_seconds}),
         recipes={json.dumps([one.settings.get("recipe", {}).get(each) for each in PRETRAINED]) for one in provenances},
     )
     files = {
