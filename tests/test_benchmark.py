@@ -15,7 +15,7 @@ from tests.benchmark import worker
 from tests.benchmark.__main__ import benchmark, parse
 from tests.benchmark.classes import ENVIRONMENTS, chosen_classes, environment, possible_classes
 from tests.benchmark.products import linear_weights, product, serial_products, step_flop
-from tests.benchmark.table import HEAD, line, row
+from tests.benchmark.table import row
 from tests.benchmark.workload import PlainTraining, read_data
 from tests.invented import prepared_like_the_handout
 from tests.model.test_processor import FEATURES
@@ -88,17 +88,6 @@ def test_a_row_tells_medians_ratios_and_shares() -> None:
     assert limit["shortest_step"] == 0.4  # 0.15 s, and 10e9 operations at the peak
     assert limit["largest_study_over_plain"] == 10
     assert figures["questions"]["plain"]["median"] == 50 and figures["questions"]["study_over_plain"] == 25
-
-
-def test_a_printed_row_stands_under_its_head_and_tells_why_nothing_was_compiled() -> None:
-    which = {"class": "avx512", "variant": "rnn"}
-    first, *_ = line(which | row(FACTS | {"compile": {"seconds": 40.0}}, SECONDS)).splitlines()
-    assert first.split() == ["avx512", "rnn", "4.000", "2.000", "0.500", "8.0", "4.0", "60.0%"]
-    assert len(first) == len(HEAD)
-    rest = {side: seconds for side, seconds in SECONDS.items() if side != "compiled"}
-    first, second, *_ = line(which | row(FACTS | {"compile": {"error": "too deep"}}, rest)).splitlines()
-    assert first.split() == ["avx512", "rnn", "4.000", "-", "0.500", "8.0", "-", "60.0%"]
-    assert second == "    torch.compile: too deep"
 
 
 def test_a_compiler_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

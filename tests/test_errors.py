@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 import torch
@@ -95,17 +94,6 @@ def test_a_lack_of_memory_ends_in_one_line(ask: Callable[[], object]) -> None:
 def test_another_failure_of_torch_is_not_taken_for_one_of_memory() -> None:
     with pytest.raises(RuntimeError, match="inconsistent tensor size"):
         command(lambda: print(torch.empty(2) @ torch.empty(3)))()
-
-
-@pytest.mark.parametrize(
-    ("failure", "line"),
-    [
-        (StudyError("params.yaml: recipe: was 'x'; allowed: quick"), "params.yaml: recipe: was 'x'; allowed: quick"),
-        (OSError(28, "No space left on device", "work/checkpoint"), "work/checkpoint: No space left on device"),
-    ],
-)
-def test_a_mistake_and_a_full_disk_end_in_one_line(failure: Exception, line: str) -> None:
-    assert ended(Mock(side_effect=failure, __name__="main")) == f"error: {line}"
 
 
 TALKATIVE = """

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,13 +161,6 @@ def said_otherwise(content: dict[str, Any]) -> None:
     content["recipes"]["quick"]["seeds"] = [1, 2]
 
 
-def test_a_recipe_without_questions_cannot_be_reported(warm: Project) -> None:
-    output = warm.run("dvc", "exp", "run", "-S", "recipe=text", succeeds=False)
-    (told,) = [line for line in output.splitlines() if line.startswith("error:")]
-    assert "recipe: was 'text'; allowed: quick" in told
-    assert [name for name in stages_run(output) if name != "check"] == []
-
-
 def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project) -> None:
     output = warm.run("dvc", "exp", "run", "-S", "model.variant=nonsense", succeeds=False)
     (told,) = [line for line in output.splitlines() if line.startswith("error:")]
@@ -192,16 +184,6 @@ def test_a_variant_no_longer_compared_leaves_the_comparison(warm: Project) -> No
         write_params(warm.folder, small)
         warm.run("dvc", "repro")
     assert set(warm.metrics()["variants"]) == set(TWO)
-
-
-def test_deleted_data_come_back_from_the_cache(warm: Project) -> None:
-    folder = warm.folder / "data" / "weights" / "quick"
-    weights = {path: path.read_bytes() for name in TWO for path in (folder / name).rglob("*.safetensors")}
-    assert len(weights) == 3 * len(TWO)  # pretrained; finetuned from scratch and from pretrained
-    shutil.rmtree(warm.folder / "data")
-    output = warm.run("dvc", "repro")
-    assert trained(output) == []
-    assert {path: path.read_bytes() for path in weights} == weights
 
 
 def test_a_recipe_without_questions_is_trained_when_it_is_asked_for_and_goes_on_with_its_text(warm: Project) -> None:

@@ -9,11 +9,10 @@ import pytest
 import torch
 
 from stages import plan
-from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from tests.project import write_params
 from tests.small_study import small
-from tests.tiny import BFLOAT16, FLOAT32, SETTINGS
+from tests.tiny import FLOAT32, SETTINGS
 
 Planned = Callable[..., list[str]]
 
@@ -86,14 +85,3 @@ def test_what_is_invented_for_data_that_are_not_here_is_as_large_as_they_are() -
         "dev": 500,
         "test": 437,
     }
-
-
-@pytest.mark.parametrize(
-    ("backend", "kernels", "words"),
-    [(BFLOAT16, "kernels-1", "bfloat16, compiled kernels"), (FLOAT32, "torch", "float32, no compiled kernels")],
-)
-def test_the_reason_of_the_time_is_given(
-    monkeypatch: pytest.MonkeyPatch, backend: Backend, kernels: str, words: str
-) -> None:
-    monkeypatch.setattr(Backend, "kernels", kernels)
-    assert plan.machine(backend) == f"{backend.device_name}, {words}"

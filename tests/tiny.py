@@ -131,4 +131,4 @@ def spans(shortest: int, longest: int, largest_span: float = 0.5) -> SpanCorrupt
 
 def params() -> dict[str, Any]:
     """The content of params.yaml, to be changed and written elsewhere."""
-    return load(ROOT / "params.yaml").model_dump()
+    return SETTINGS.model_dump()

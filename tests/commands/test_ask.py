@@ -1,12 +1,14 @@
 """A finetuned model is asked."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from stages import ask
+from stages.asking.options import chosen_variant
 from tests.commands.talking import ZOE, Outcome, Run, error, places
-from tests.tiny import BIRTHPLACES, VARIANTS
+from tests.tiny import BIRTHPLACES, SETTINGS, VARIANTS
 
 
 @pytest.mark.parametrize("name", ["Zoé Ark", "Oda Quill"])
@@ -36,6 +38,14 @@ def test_drawn_answers_differ_and_follow_from_their_seed(run: Run) -> None:
         assert 1 < len({answer["place"] for answer in answers}) == len(answers) <= 20
         shares = [answer["probability"] for answer in answers]
         assert shares == sorted(shares, reverse=True)
+
+
+def test_a_variant_that_is_selected_alone_is_asked_without_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    alone = SETTINGS.model_copy(update={"model": SETTINGS.model.model_copy(update={"variant": "rope"})})
+    assert chosen_variant(alone, "open") == "rope"
 
 
 def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> None:

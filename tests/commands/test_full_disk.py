@@ -1,10 +1,8 @@
-"""A disk that is full in each stage, and a report that is killed: nothing is half written, no result differs."""
+"""A disk that is full in each stage: nothing is half written, no result differs."""
 
-import random
 import re
 import resource
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 from stages import baseline, evaluate, finetune, influence, prepare, pretrain, report, study, text, world
 from tests.bounds import contents
 from tests.commands.talking import Run
-from tests.project import copy_stages, start, write_params
+from tests.project import write_params
 
 SMALL = 30  # bytes a file
 CELL = ("--recipe", "quick", "--variant", "rope")
@@ -32,7 +30,6 @@ STAGES: list[tuple[Any, tuple[str, ...]]] = [
     (influence, ("--variant", "rope")),
 ]
 MEASURED = re.compile(rb'"seconds": [\d.]+|"\d+": [\d.]+|"documents_per_second": [\d.]+')  # the second by seed
-KILLS = 3
 
 
 def small(content: dict[str, Any]) -> None:
@@ -68,17 +65,13 @@ def results(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.fixture(name="folder")
-def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
+def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_in: Run
+) -> None:
+    monkeypatch.setattr("stages.training.run.go_apart", lambda experiment, seeds: False)
+    folder, undisturbed = tmp_path / "project", tmp_path / "undisturbed"
     folder.mkdir()
     write_params(folder, small)
-    monkeypatch.setattr("stages.training.run.go_apart", lambda experiment, seeds: False)
-    return folder
-
-
-def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(folder: Path, run_in: Run) -> None:
-    undisturbed = folder.with_name("undisturbed")
     shutil.copytree(folder, undisturbed)
     for stage, arguments in STAGES:
         assert run_in(undisturbed, stage, *arguments).code == 0
@@ -91,25 +84,3 @@ def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(fol
         assert run_in(folder, stage, *arguments).code == 0
         if stage is evaluate:  # a report tells how long it took
             assert results(folder) == results(undisturbed)
-
-
-def test_a_killed_report_leaves_the_old_one_or_the_new_one(folder: Path, run_in: Run) -> None:
-    for stage, arguments in STAGES:
-        assert run_in(folder, stage, *arguments).code == 0
-        if stage is report:
-            break
-    copy_stages(folder)
-    made = contents(folder / "reports")
-    hidden, moments = folder / "reports" / "quick" / ".rope.partial", random.Random(0)
-    for _ in range(KILLS):
-        process = start(folder, "stages.report", *arguments)
-        while not hidden.exists():
-            assert process.poll() is None
-            time.sleep(0.001)
-        time.sleep(moments.uniform(0, 0.05))
-        process.kill()
-        process.communicate()
-        seen = {path: content for path, content in contents(folder / "reports").items() if hidden not in path.parents}
-        assert seen in (made, {})  # for a moment, between two renames, there is none
-    assert run_in(folder, report, *arguments).code == 0
-    assert contents(folder / "reports") == made

@@ -1,6 +1,7 @@
 """What each way to choose characters does to a passage, and the grid of trainings on a text."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,12 @@ from stages.passages import BEGINNING, copied, likelihood, repetition
 from tests.commands.talking import RHYME, Run, error, tiny
 from tests.project import write_params
 from tests.tiny import MODEL, loud, tiny_model
+
+
+@pytest.fixture(autouse=True)
+def restored(project: Path) -> Iterator[None]:
+    yield
+    write_params(project, tiny)
 
 
 def asked(project: Path, **sections: dict[str, Any]) -> None:

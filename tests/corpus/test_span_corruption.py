@@ -109,24 +109,12 @@ def agree(one: pd.Series, other: pd.Series) -> bool:
     return min(stats.ks_2samp(one, other).pvalue, stats.chi2_contingency(counts).pvalue) > SIGNIFICANT
 
 
-@pytest.fixture(scope="module", name="documents")
-def documents_fixture() -> list[str]:
-    """As long as the handout's; each character tells its position."""
-    drawn = lengths(SIZE, np.random.default_rng(0))
-    return ["".join(map(chr, range(FIRST, FIRST + length))) for length in drawn]
-
-
-@pytest.fixture(scope="module", name="expected")
-def expected_fixture(documents: list[str]) -> pd.DataFrame:
-    """As many examples of the plain reference."""
+def test_training_draws_as_the_plain_reference_does_and_other_settings_are_caught() -> None:
+    drawn_lengths = lengths(SIZE, np.random.default_rng(0))  # as long as the handout's; a character tells its position
+    documents = ["".join(map(chr, range(FIRST, FIRST + length))) for length in drawn_lengths]
     draws = np.random.default_rng(1)
     texts = [plain(text, draws) for text in documents * EPOCHS]
-    return facts([-1 if character == "⁇" else ord(character) - FIRST for character in text] for text in texts)
-
-
-def test_training_draws_as_the_plain_reference_does_and_other_settings_are_caught(
-    documents: list[str], expected: pd.DataFrame
-) -> None:
+    expected = facts([-1 if character == "⁇" else ord(character) - FIRST for character in text] for text in texts)
     drawn, wrong = fast(documents), fast(documents, Objectives(span_corruption=spans(4, 108, 0.45)))
     assert [name for name in expected if not agree(drawn[name], expected[name])] == []
     assert not agree(wrong.length, expected.length) and not agree(wrong.span, expected.span)

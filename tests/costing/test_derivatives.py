@@ -8,9 +8,9 @@ from stages.costing.derivatives import influence, random_backbone
 from stages.mixers.vanilla import Mixer as Vanilla
 from stages.model.registry import settings_of
 from stages.settings import Model
+from tests.costing.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.model.influence import influence as tried
 from tests.model.influence import what_passes
-from tests.model.looking_ahead import Linformer, OneAhead, Unmasked
 from tests.tiny import MODEL, SECTIONS, SETTINGS, VARIANTS, loud, tiny_model
 from tests.training.pretended_gpu import DEVICE, pretended_gpu
 

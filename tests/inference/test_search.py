@@ -72,14 +72,6 @@ def test_a_beam_ends_where_the_context_is_full() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_beam_of_one_hypothesis_is_greedy(variant: str) -> None:
-    model = loud(tiny_model(variant, 8))
-    for length in (1, 4, 30, MODEL.context):
-        ((best,),) = beam_search(model, [random_prompt(length)], 12, width=1)
-        assert_same([best], told(generate(model, [random_prompt(length)], 12)))
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
 def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hypotheses end at different lengths, and prompts of six lengths are read in batches of three."""
     model = loud(tiny_model(variant, 8))
@@ -131,7 +123,6 @@ def test_a_passage_goes_on_past_the_context_as_plain_re_reading_does(variant: st
     model, prompt = loud(tiny_model(variant, 8)), random_prompt(length)
     expected = plain_passage(plain_twin(variant, model), prompt.tolist(), 100)
     assert whole(passages(model, prompt[None], 100, greedy)) == expected
-    assert whole(passages(model, prompt[None], 100, 1)) == expected  # a beam of one hypothesis
 
 
 @pytest.mark.parametrize("characters", [1, 63, 64, 65, 200])

@@ -1,6 +1,6 @@
 """The operations between matrix products: compiled kernels equal torch's own, dropout drops what it should."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -14,6 +14,14 @@ from stages.model.packing import Packing
 
 SIZE = 400_000
 compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    yield
+    use_kernels(True)
+    torch.set_num_threads(threads)
 
 
 def draws(seed: int, *shape: int) -> Tensor:
@@ -63,7 +71,6 @@ def test_kernels_equal_torch_forward_and_backward(name: str, dtype: torch.dtype,
         y = operation(*inputs)
         y.backward(draws(9, *y.shape).to(dtype).to(kind))
         results[on] = [y, *(x.grad for x in inputs)]
-    use_kernels(True)
     for ours, plain in zip(results[True], results[False], strict=True):
         assert ours.dtype == dtype
         assert ((ours.double() - plain).norm() / plain.norm()).item() < bound
@@ -82,7 +89,6 @@ def test_gelu_of_large_numbers_is_zero_or_the_number_and_never_denormal(either: 
 
 @compiled
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
-    before = torch.get_num_threads()
     x, weight, bias = draws(0, 333, 40).requires_grad_(), draws(1, 40).requires_grad_(), draws(2, 40).requires_grad_()
     matrix = torch.eye(40)  # torch's products do depend on it, but for this one
     results = []
@@ -91,7 +97,6 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         torch.manual_seed(0)
         y = fused.add_dropout(x, fused.linear_gelu(fused.layer_norm(x, weight, bias), matrix, bias), bias, 0.1)
         results.append([y, *torch.autograd.grad(y.sum(), [x, weight, bias])])
-    torch.set_num_threads(before)
     assert all(torch.equal(each, one) for one, *others in zip(*results, strict=True) for each in others)
 
 

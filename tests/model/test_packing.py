@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from stages.model.cpu import fused, heads
-from stages.model.packing import CHARACTER_STEP, Packing, Part, round_up
+from stages.model.cpu import heads
+from stages.model.packing import Packing, Part
 from tests.tiny import packing_of
 
 PACKING = Packing((Part((1, 3), 4), Part((5, 2, 5), 5)))
@@ -20,21 +20,6 @@ def test_sequences_lie_one_after_the_other() -> None:
 def test_first_characters() -> None:
     assert PACKING.first(2) == Packing((Part((1, 2), 2), Part((2, 2, 2), 2)))
     assert PACKING.first(9) == PACKING
-
-
-def test_lengths_are_rounded_up_where_there_is_room() -> None:
-    lengths, widths = [1, 3, 5, 2, 5], [4, 4, 5, 5, 5]
-    assert round_up(lengths, widths, 8) == lengths  # 16 already
-    assert round_up(lengths, widths, 10) == [4, 4, 5, 2, 5]
-    assert round_up(lengths, widths, 22) == [4, 4, 5, 4, 5]
-    assert round_up(lengths, widths, 128) == widths  # as far as it goes
-
-
-def test_rounded_sequences_keep_their_rectangles() -> None:
-    many = packing_of([[3, 40, 90], [90, 100]])
-    assert many.rounded() == Packing((Part((64, 40, 90), 90), Part((90, 100), 100)))
-    assert sum(many.rounded().sizes) == 3 * CHARACTER_STEP
-    assert PACKING.rounded() == Packing.full((2, 4), (3, 5))
 
 
 def test_full_packings_are_those_of_rectangles() -> None:
@@ -57,10 +42,3 @@ def test_rectangles_have_zeros_past_the_end_of_a_sequence_and_give_the_sequences
     torch.testing.assert_close(merged, 2 * x[:, :2])
     merged.sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(x.grad, torch.tensor([2.0, 2, 0, 0, 0, 0]).expand(16, 6))
-
-
-def test_positions_are_embedded_alike_in_full_packings_and_others() -> None:
-    table = torch.randn(7, 4)
-    together = fused.embed_positions(table, packing_of([[3, 3], [2, 7]]))
-    torch.testing.assert_close(together, torch.cat([table[:T] for T in (3, 3, 2, 7)]))
-    torch.testing.assert_close(fused.embed_positions(table, Packing.full((2, 3))), torch.cat([table[:3], table[:3]]))

@@ -8,6 +8,7 @@ import html5lib
 import pytest
 
 from stages.reporting.folder import write_report
+from stages.reporting.html import index
 from stages.settings import Report
 from stages.system.errors import StudyError
 from tests.reporting.example import PLACES, SHOWN, probe_tables, write_baseline, write_variant
@@ -137,3 +138,22 @@ def test_missing_or_broken_input_is_told_in_one_line_and_leaves_the_old_report(
         written(evaluations, *BOTH)
     assert "\n" not in str(told.value)
     assert (evaluations.parent / "report" / "report.md").read_text(encoding="utf-8") == before
+
+
+def test_a_report_whose_writing_ends_halfway_leaves_the_old_one(
+    evaluations: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(evaluations, *BOTH)
+    target, write = evaluations.parent / "report", index.write_text
+    before = {path.name: path.read_bytes() for path in target.iterdir()}
+
+    def full(path: Path, content: str) -> None:
+        if path.name == "metrics.json":
+            raise OSError(28, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(index, "write_text", full)
+    with pytest.raises(OSError, match="No space"):
+        written(evaluations, "rope")
+    assert before == {path.name: path.read_bytes() for path in target.iterdir()}
+    assert {*target.parent.iterdir()} == {target, evaluations}

@@ -1,6 +1,5 @@
 """An evaluation in parts: of seeds that were trained apart."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -97,11 +96,3 @@ def test_parts_that_do_not_belong_together_are_refused(
     part(parts / "b", whole, seeds, {"settings": settings} if settings else {})
     with pytest.raises(StudyError, match=told):
         summarise(read_evaluation(parts), 2)
-
-
-def test_a_damaged_part_is_refused(parts: Path, whole: Path) -> None:
-    for name, seeds in (("a", [1]), ("b", [2])):
-        part(parts / name, whole, seeds, {})
-    (parts / "b" / "run.json").write_text(json.dumps({}), encoding="utf-8")
-    with pytest.raises(StudyError, match=r"b/run\.json is damaged"):
-        read_evaluation(parts)

@@ -86,10 +86,10 @@ class Life:
             time.sleep(0.002)
 
 
-def begin(folder: Path, stage: str = "pretrain", *arguments: str, orphan: bool = False) -> Life:
-    """Begin a stage in a project's folder; of an orphan the process that starts it ends at once."""
+def begin(folder: Path, stage: str = "pretrain", *arguments: str) -> Life:
+    """Begin a stage in a project's folder."""
     stderr = folder.parent / f"{folder.name}.stderr"
-    process = SERVER.Process(target=_live, args=(folder, stage, arguments, stderr, orphan))
+    process = SERVER.Process(target=_live, args=(folder, stage, arguments, stderr))
     process.start()
     return Life(process, stderr)
 
@@ -101,7 +101,7 @@ def run(folder: Path, stage: str = "pretrain", *arguments: str) -> str:
     return stderr
 
 
-def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, orphan: bool) -> None:
+def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path) -> None:
     import torch
 
     os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
@@ -112,8 +112,6 @@ def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path, or
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module = importlib.import_module(f"stages.{stage}")
     sys.argv = [stage, *ARGUMENTS, *arguments]
-    if orphan and os.fork():
-        signal.pause()
     stages.STARTED_BY = os.getppid()
     module.main()
 

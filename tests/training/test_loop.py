@@ -119,17 +119,26 @@ def failing_at(step: int) -> Callable[[np.ndarray, np.random.Generator], Example
 def test_the_seed_decides_the_weights_to_the_bit_and_a_stop_does_not(tmp_path: Path, backend: Backend) -> None:
     expected, straight = trained(tmp_path / "straight", backend=backend)
     assert not same(trained(tmp_path / "other", seed=2, backend=backend)[0], expected)
-    checkpoint, done = tmp_path / "checkpoint", 0
+    checkpoint, done, seconds = tmp_path / "checkpoint", 0, 0.0
     for steps in (4, 2, 5):
         with pytest.raises(ZeroDivisionError):
             trained(checkpoint, backend=backend, job=replace(JOB, draw=failing_at(steps)), interval=0)
         done += steps
-        assert load_checkpoint(checkpoint, new_trainer(backend=backend), JOB.steps).steps == done
+        progress = load_checkpoint(checkpoint, new_trainer(backend=backend), JOB.steps)
+        assert progress.steps == done and progress.seconds > seconds  # of all its lives
+        seconds = progress.seconds
     weights, resumed = trained(checkpoint, backend=backend)
     again, _ = trained(checkpoint, backend=backend, job=replace(JOB, draw=failing_at(0)))  # what ended draws nothing
     assert same(again, weights)
     assert same(weights, expected)
     assert np.array_equal(resumed, straight)
+
+
+def test_each_step_has_the_rate_of_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates, take = [], Trainer.step
+    monkeypatch.setattr(Trainer, "step", lambda self, parts, rate: rates.append(rate) or take(self, parts, rate))
+    trained(tmp_path / "checkpoint")
+    assert rates == [JOB.rate(step) for step in range(15)] and len({*rates}) > 10
 
 
 def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) -> None:

@@ -48,18 +48,6 @@ def test_the_host_takes_no_part_in_what_is_captured(wait: str, gpu: PretendedGpu
     assert gpu.graphs == []
 
 
-def test_a_copy_that_goes_on_does_not_wait(gpu: PretendedGpu, numbers: Tensor) -> None:
-    numbers.copy_(torch.ones(4), non_blocking=True)
-    assert gpu.waits == []
-    assert numbers.cpu().tolist() == [1, 1, 1, 1]
-
-
-@pytest.mark.parametrize("mixed", [lambda x: x + torch.ones(4), lambda x: torch.stack([torch.ones(4), x])])
-def test_tensors_of_two_devices_do_not_mix(mixed: Callable[[Tensor], Tensor], numbers: Tensor) -> None:
-    with pytest.raises(RuntimeError, match=r"on the device and on the CPU, at test_pretended_gpu.py:"):
-        mixed(numbers)
-
-
 def test_a_replay_reads_its_inputs_anew_but_no_number_of_the_host(gpu: PretendedGpu, numbers: Tensor) -> None:
     graph, factor = Graph(), torch.tensor(2.0)
     with gpu.capture(graph):

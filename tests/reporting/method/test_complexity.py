@@ -1,7 +1,5 @@
 """The complexities in words against the products that are counted and the states that are made."""
 
-from dataclasses import replace
-
 import pytest
 
 from stages.costing.measurement import count
@@ -27,20 +25,3 @@ def test_a_state_grows_with_the_length_where_the_words_do(variant: str) -> None:
     backbone = build(variant, asked.model, asked.settings)
     short, long = (sum(each.bytes_per_sequence for each in backbone.empty_states(1, length)) for length in LENGTHS[::2])
     assert 2 * short < long <= 4 * short if "ℓ" in COMPLEXITY[variant].state else long == short
-
-
-# the page's formulas, of L blocks, ℓ = T characters, d and m
-PRODUCTS = {
-    "vanilla": lambda L, T, d, m: L * (12 * T * d**2 + 2 * T**2 * d),
-    "perceiver": lambda L, T, d, m: 10 * T * d**2 + 2 * m * d * (T + d) + (L - 1) * (12 * m * d**2 + 2 * m**2 * d),
-}
-
-
-@pytest.mark.parametrize("variant", PRODUCTS)
-@pytest.mark.parametrize("blocks", [2, 3, 6])
-@pytest.mark.parametrize("length", [128, 512])
-def test_the_formulas_count_every_product(variant: str, blocks: int, length: int) -> None:
-    asked = job(variant, length)
-    asked = replace(asked, model=asked.model.model_copy(update={"layers": blocks}))
-    latents = getattr(asked.settings, "bottleneck", 0)
-    assert count(asked) == PRODUCTS[variant](blocks, length, asked.model.width, latents)

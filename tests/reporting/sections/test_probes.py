@@ -57,15 +57,6 @@ def test_forms_that_pretraining_did_not_practise_are_neither_shown_nor_explained
     assert not [word for word in ("cloze", "continuation", "other name", "offset") if word in text]
 
 
-@pytest.mark.parametrize("content", [None, "", "seed\trow\n"])
-def test_a_broken_probe_is_told_in_one_line(tmp_path: Path, content: str | None) -> None:
-    probed(tmp_path)
-    path = tmp_path / "x" / "origins.tsv"
-    path.unlink() if content is None else path.write_text(content)
-    with pytest.raises(StudyError, match=r"x/origins.tsv is (damaged|missing).*`dvc repro`"):
-        read_evaluation(tmp_path / "x")
-
-
 def test_an_evaluation_of_code_with_other_columns_is_told_in_one_line(tmp_path: Path) -> None:
     older = probe_tables()
     older["neighbours.tsv"] = older["neighbours.tsv"].drop(columns="chance")
