@@ -125,6 +125,11 @@ def test_the_example_of_a_variant_keeps_its_contract(tmp_path: Path) -> None:
     command = [sys.executable, *tests.split()[1:], "-v"]
     ended = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout
-    for name in ("logits_before_it", "equals_full_forward", "full_forward_in_bfloat16", "gets_a_gradient"):
+    for name in (
+        "some_later_ones_and_none_before",
+        "equals_full_forward",
+        "full_forward_in_bfloat16",
+        "gets_a_gradient",
+    ):
         assert re.search(rf"::test_\w+{name}\[.*{path[2]}.*\] PASSED", ended.stdout), name
     assert experiment.endswith(f"-S model.variant={path[2]}")
