@@ -34,6 +34,7 @@ def test_graphs_move_the_weights_as_the_cpu_does_and_nothing_waits(
         gpu.waits.clear()
         losses = [trainer.step(trainer.cut(batch(rows, seed)), 1e-4) for seed, rows in enumerate(ROWS)]
         waits = list(gpu.waits)
+        assert [len(trainer.cut(batch(rows))) for rows in ROWS] == [1, 2, 1]
         found, weights = [loss.item() for loss in losses], trainer.weights()
     assert isinstance(trainer, GraphTrainer) and not trainer.is_eager
     assert len(gpu.graphs) == len(trainer.graphs) == 2
