@@ -55,21 +55,20 @@ class Run(BaseModel):
         """How long each pretraining took, in the order of the seeds."""
         return [taken for _, taken in sorted(self.pretrain_seconds.items())]
 
-    @classmethod
-    def joined(cls, runs: Sequence["Run"]) -> "Run":
+    @staticmethod
+    def joined(runs: Sequence["Run"]) -> "Run":
         """Of seeds that were trained apart; raises StudyError where their settings differ."""
         made = [one for run in runs for one in run.provenance]
         for key in ("variant", "recipe"):
             if any(one.settings.get(key) != made[0].settings.get(key) for one in made):
                 raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
-        return cls.model_construct(
-            parameters=runs[0].parameters,
-            pretrain_loss=fmean(run.pretrain_loss for run in by_seed),
-            documents_per_second=harmonic_mean([run.documents_per_second for run in by_seed]),
-            pretrain_seconds={seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()},
-            provenance=made,
-        )
+        figures = {
+            "pretrain_loss": fmean(run.pretrain_loss for run in by_seed),
+            "documents_per_second": harmonic_mean([run.documents_per_second for run in by_seed]),
+            "pretrain_seconds": {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()},
+        }
+        return runs[0].model_copy(update=figures | {"provenance": made})
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,9 +54,9 @@ def write_report(
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     seeds = [len(result.pretrained.by_seed) for result in results]
-    provenances = [one for result in results for one in result.evaluation.run.provenance]
     compared = comparisons(best_first, baseline.place)
     probed = [result.evaluation for result in best_first]
+    provenances = [one for each in probed for one in each.run.provenance]
     order = order_part(best_first, baseline.dev_accuracy)
     parts = [extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
     text = fill(

@@ -3,14 +3,19 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+from stages.experiment.backend import Backend
 from stages.system.digests import read_sealed, write_sealed
-from stages.training.checkpoint import load_checkpoint
-from tests.tiny import BFLOAT16
+from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from stages.training.cuda_graph import trainer_for
+from stages.training.loop import examples_of_step
+from stages.training.trainer import Trainer
+from tests.tiny import BACKENDS, BFLOAT16, SETTINGS, tiny_model, tiny_prepared
 from tests.training.test_loop import JOB, failing_at, new_trainer, same, trained
 
 STEPS = 6  # done of those that are kept
@@ -41,6 +46,26 @@ def test_damage_is_told_and_the_weights_are_the_same(
     goes_on = "is damaged and was deleted; the training goes on from the one before"
     assert told == [f"{each} {goes_on}" for each in damaged]
     assert same(weights, expected) and (found == losses).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("recipe", ["handout", "open"])  # AdamW and Muon
+def test_either_optimizer_goes_on_with_its_moments(tmp_path: Path, recipe: str, backend: Backend) -> None:
+    def new() -> Trainer:
+        model = tiny_model("vanilla", len(tiny_prepared().vocabulary))
+        return trainer_for(model, SETTINGS.recipes[recipe].optimizer, backend)
+
+    one, other = new(), new()
+    parts = one.cut(examples_of_step(JOB, 1, 0))
+    losses = np.zeros(JOB.steps, dtype=np.float32)
+    for _ in range(2):
+        one.step(parts, 0.01)
+    save_checkpoint(tmp_path / "a.checkpoint", one, Progress(2, 1.5, losses))
+    progress = load_checkpoint(tmp_path / "a.checkpoint", other, JOB.steps)
+    assert (progress.steps, progress.seconds) == (2, 1.5)
+    for trainer in (one, other):
+        trainer.step(parts, 0.01)
+    assert same(one.state(), other.state()) and one.state().keys() == other.state().keys()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Training on a GPU: padded batches hold the same examples, and, where there is a GPU, graphs train as the CPU does."""
+"""Training on a GPU: the padded batch is the cut one, and, where there is a GPU, graphs train as the CPU does."""
 
 import copy
 
@@ -9,14 +9,17 @@ from torch import Tensor
 
 from stages.corpus.example import PAD, Examples
 from stages.settings import Optimizer
+from stages.training.batches import split_by_length
 from stages.training.cuda_graph import (
     PART_COST,
     SERIAL_PART_COST,
     SHAPE_STEP,
     GraphTrainer,
     fixed_shapes,
+    padded_loss,
     trainer_for,
 )
+from stages.training.trainer import batch_loss
 from tests.tiny import (
     FLOAT32,
     GPU_FLOAT32,
@@ -85,6 +88,21 @@ def test_a_batch_is_cut_where_that_saves_more_than_a_part_costs(
     each = np.random.default_rng(0).permutation(np.repeat(lengths, 32))
     examples = Examples.of(np.full((128, context + 1), 5), each)
     assert [part.inputs.shape for part in fixed_shapes(examples, context, part_cost)] == shapes
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str) -> None:
+    examples, model = batch(80), loud(tiny_model(variant, VOCABULARY))
+    parts = fixed_shapes(examples, MODEL.context, part_cost=1)
+    assert len(parts) == 2
+    losses = [
+        batch_loss(model, split_by_length(examples)),
+        padded_loss(model, [(torch.from_numpy(part.inputs), torch.from_numpy(part.targets)) for part in parts]),
+    ]
+    cut, padded = (torch.autograd.grad(loss, list(model.parameters())) for loss in losses)
+    torch.testing.assert_close(losses[1], losses[0], rtol=1e-6, atol=0)
+    for ours, theirs in zip(padded, cut, strict=True):
+        assert ((ours - theirs).norm() / theirs.norm()).item() < 1e-5
 
 
 def graph_optimizer(matrices: str) -> Optimizer:

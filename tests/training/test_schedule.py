@@ -33,7 +33,7 @@ def test_the_pretraining_is_the_assignments() -> None:
     pretraining = job(HANDOUT.pretrain, DOCUMENTS, HANDOUT.pretrain.epochs)
     assert pretraining.steps == 650 * 23  # 23 batches of 128 hold 2937 documents
     assert pretraining.decay_tokens == pytest.approx(200 * 2938 * 128, abs=5)  # the knob has four decimals
-    # 128 x 127 tokens exceed the warm-up; after 200 of 201 epochs' tokens the cosine is below the minimum
+    # 128 x 127 tokens exceed the warm-up; after 200 epochs the cosine, all but at its end, is below the minimum
     assert (pretraining.rate(0), printed(pretraining.rate(200 * 23))) == (6e-3, "6.000000e-04")
 
 

@@ -32,7 +32,7 @@ def comparisons(results: Sequence[Result], place: str) -> list[Difference]:
 def comparisons_table(compared: Sequence[Difference], results: Sequence[Result]) -> Markdown:
     """Return the table of all comparisons; where there are more than ROWS, of the best variant with the others only."""
     header = ("first", "second", "first − second, points (95 % interval)", "p", "corrected p", "significant")
-    best, *others = (result.variant for result in results)
+    best, *others = [result.variant for result in results]
     rows = [
         (each.first, each.second, shown_points(each), shown_p(each.p), shown_p(each.corrected_p), each.significant)
         for each in compared
