@@ -38,12 +38,9 @@ def constant_baseline(table: pd.DataFrame, audit: pd.DataFrame, place: str | Non
         "dev_questions": len(dev),
         "best_constant": {
             "place": best,
-            "train_count": int(counts[best]),
-            "train_share": percent(counts[best], len(train)),
             "dev_accuracy": percent((dev == best).sum(), len(dev)),
         },
         "audit": {
-            "dev_questions": len(known),
             "answer_in_page": int(known.in_page.sum()),
             "ceiling": percent(known.in_page.sum(), len(known)),
         },

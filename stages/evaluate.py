@@ -10,7 +10,7 @@ from stages.corpus.prepared import Prepared, write_table
 from stages.experiment.experiment import Experiment
 from stages.probing.decodings import answers
 from stages.probing.probe import probe
-from stages.system.digests import result_folder, results_in, verified
+from stages.system.digests import result_folder, verified
 from stages.system.errors import command
 from stages.system.files import read_json, write_json, write_text
 
@@ -31,17 +31,18 @@ def main() -> None:
             tables.append(table.assign(variant=experiment.variant, split=split, seed=seed, init=init))
     answered = pd.concat(tables)
     trainings = [read_json(verified(pretrained / f"seed-{seed}.json")) for seed in seeds]
-    curves = pd.concat(pd.read_csv(path) for each in (pretrained, finetuned) for path in results_in(each, ".csv"))
+    paths = [pretrained / f"seed-{seed}.csv" for seed in seeds]
+    paths += [finetuned / f"{init}-seed-{seed}.csv" for init, seed in trained]
+    curves = pd.concat(pd.read_csv(verified(path)) for path in paths)
     seconds = sum(facts["seconds"] for facts in trainings)
-    settings = read_json(verified(finetuned / "provenance.json"))["settings"]
+    made = read_json(verified(pretrained / "provenance.json"))  # of the process that published them
+    made["settings"] = read_json(verified(finetuned / "provenance.json"))["settings"]  # finetuning's, too
     run = {
-        "variant": experiment.variant,
         "parameters": trainings[0]["parameters"],
-        "seeds": experiment.recipe.seeds,
         "pretrain_loss": round(sum(facts["loss"] for facts in trainings) / len(trainings), 4),
         "documents_per_second": round(sum(facts["examples"] for facts in trainings) / max(seconds, 1e-9), 1),
         "pretrain_seconds": {facts["seed"]: round(facts["seconds"], 1) for facts in trainings},
-        "provenance": read_json(verified(pretrained / "provenance.json")) | {"settings": settings},  # finetuning's, too
+        "provenance": [made | {key: facts[key] for key in ("commit", "device", "seconds")} for facts in trainings],
     }
     with result_folder(Path("data/evaluations") / experiment.recipe_name / experiment.variant) as folder:
         # the questions and gold places are the baseline's: fetched data stand nowhere in what a variant leaves behind

@@ -1,7 +1,7 @@
 """What a recipe owes to its parts: the page that compares it with itself, one change at a time."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
     differences = compare_pairs({each.change: each.correct for each in ordered}, pairs)
     rows = [figures(each) for each in ordered]
     data = pd.DataFrame(rows)
-    changes = {each.change: list(flat(settings.changes[each.change])) for each in others}
+    changes = {each.change: flat(settings.changes[each.change]) for each in others}
     longer = [
         FULL,
         *(name for name, pairs in changes.items() if {pair.partition(" ")[0] for pair in pairs} == {*LENGTH}),
@@ -97,9 +97,10 @@ def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Differen
     cells = []
     for row, found in zip(rows, differences, strict=True):
         # in two decimals: rounded further, percentages and points would not add up
-        percent = [f"{100 * row[name]:.2f}" for name in ("accuracy", "memorised", "extracted_of_memorised")]
+        shares = [f"{100 * row[name]:.2f}" for name in ("accuracy", "memorised", "extracted_of_memorised")]
+        percent = [each.replace("nan", "–") for each in shares]
         tested = (shown_points(found, 2), shown_p(found.corrected_p), found.significant) if found else ("–",) * 3
-        line = [code(row["change"]), percent[0], *tested, percent[1], percent[2].replace("nan", "–")]
+        line = [code(row["change"]), percent[0], *tested, *percent[1:]]
         cells.append([*line, f"{row['pretrain_loss']:.3f}", f"{row['seconds']:,.0f}"])
     return table(header, cells, right=[*header[1:4], *header[5:]])
 
@@ -141,10 +142,7 @@ def draw_exposures(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def flat(changes: dict[str, Any], prefix: str = "") -> Iterator[str]:
+def flat(changes: dict[str, Any]) -> list[str]:
     """Nested settings as `key: value`, keys with dots, values as params.yaml writes them."""
-    for key, value in changes.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}: {value if isinstance(value, str) else json.dumps(value)}"
+    (row,) = pd.json_normalize(changes).to_dict("records")
+    return [f"{key}: {value if isinstance(value, str) else json.dumps(value)}" for key, value in row.items()]

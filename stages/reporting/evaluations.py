@@ -37,7 +37,7 @@ class Provenance(BaseModel):
     precision: str
     kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
-    seconds: FiniteFloat  # of pretraining, all seeds added
+    seconds: FiniteFloat  # of pretraining
     settings: dict[str, Any] = {}
 
 
@@ -48,7 +48,8 @@ class Run(BaseModel):
     pretrain_loss: FiniteFloat  # nats a character, the mean over seeds of the last epoch's mean
     documents_per_second: FiniteFloat  # of one pretraining, perhaps beside those of other seeds
     pretrain_seconds: dict[int, FiniteFloat]  # by seed
-    provenance: Annotated[list[Provenance], BeforeValidator(lambda one: [one])]  # of each part that was trained apart
+    # of each pretraining; evaluations of earlier code have one for those that were published together
+    provenance: Annotated[list[Provenance], BeforeValidator(lambda each: each if isinstance(each, list) else [each])]
 
     @property
     def seconds(self) -> list[float]:
@@ -103,7 +104,6 @@ class Baseline(BaseModel):
     dev_questions: int
     constant_place: str = Field(validation_alias=AliasPath("best_constant", "place"))
     constant_accuracy: FiniteFloat = Field(validation_alias=AliasPath("best_constant", "dev_accuracy"))
-    audited_questions: int = Field(validation_alias=AliasPath("audit", "dev_questions"))
     answer_in_page: int = Field(validation_alias=AliasPath("audit", "answer_in_page"))
     ceiling: FiniteFloat = Field(validation_alias=AliasPath("audit", "ceiling"))
     held_out: int  # so many of the training questions stand in for the dev questions; or 0
@@ -130,11 +130,12 @@ def read_evaluation(folder: Path) -> Evaluation:
     def whole(name: str, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
         return pd.concat([read_table(part / name, separator, dtype) for part in parts], ignore_index=True)
 
+    answered = whole("predictions.tsv", dtype=str)[[*PREDICTION_COLUMNS]]
     asked = read_table(folder.parent / BASELINE / "questions.tsv", dtype=str)
     columns = [*PREDICTION_COLUMNS[:5], *QUESTION_COLUMNS[2:], *PREDICTION_COLUMNS[5:]]
     return Evaluation(
         variant=folder.name,
-        predictions=whole("predictions.tsv", dtype=str).merge(asked, "left", ["split", "row"])[columns],
+        predictions=answered.merge(asked, "left", ["split", "row"])[columns],
         curves=whole("curves.csv", ",", str),
         run=Run.joined(runs),
         **{name: whole(f"{name}.tsv") for name in COLUMNS},
@@ -144,6 +145,7 @@ def read_evaluation(folder: Path) -> Evaluation:
 def read_table(path: Path, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
     """Read a table; raises StudyError where it is missing, not as it was written, or of code with other columns."""
     table = pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
-    if missing := sorted({*COLUMNS.get(path.stem, ())} - {*table}):
+    columns = COLUMNS | {"predictions": PREDICTION_COLUMNS, "questions": QUESTION_COLUMNS}
+    if missing := sorted({*columns.get(path.stem, ())} - {*table}):
         raise StudyError(f"{path}: no column {', '.join(missing)}: it is of other code; {REMAKE}")
     return table

@@ -23,7 +23,7 @@ from stages.reporting.template import fill
 from stages.settings import Report
 from stages.system.digests import verified
 
-PRETRAINED = ("model", "optimizer", "pretrain")  # sections of a recipe
+TRAINED = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe
 
 
 @styled()
@@ -57,6 +57,8 @@ def write_report(
     compared = comparisons(best_first, baseline.place)
     probed = [result.evaluation for result in best_first]
     provenances = [one for each in probed for one in each.run.provenance]
+    stated = [one.settings.get("recipe", {}) for one in provenances]  # earlier code did not state finetuning's
+    same_settings = all(len({json.dumps(each[key]) for each in stated if key in each}) < 2 for key in TRAINED)
     order = order_part(best_first, baseline.dev_accuracy)
     parts = [extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
     text = fill(
@@ -79,7 +81,7 @@ def write_report(
         provenance_table=provenance_table(probed),
         commits={one.commit for one in provenances},
         all_seeds=sorted({seed for each in probed for seed in each.run.pretrain_seconds}),
-        recipes={json.dumps([one.settings.get("recipe", {}).get(each) for each in PRETRAINED]) for one in provenances},
+        same_settings=same_settings,
     )
     files = {
         "accuracy.svg": svg(draw_accuracy(best_first, baseline)),

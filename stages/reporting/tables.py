@@ -35,13 +35,14 @@ def results_table(results: Sequence[Result]) -> Markdown:
     loss in nats a character; the mean time of a pretraining in minutes.
     """
     header = [
-        "variant", "pretrained, % (95 % interval)", "scratch, %", "memorised, %", "extracted, %", "pretraining loss",
-        "minutes", "parameters",
+        "variant", "seeds", "pretrained, % (95 % interval)", "scratch, %", "memorised, %", "extracted, %",
+        "pretraining loss", "minutes", "parameters",
     ]  # fmt: skip
     rows = []
     for result in results:
         found, run, facts = result.pretrained, result.evaluation.run, result.evaluation.extraction
-        row = [result.variant, f"{found.mean:.1f} ({found.low:.1f} to {found.high:.1f})", f"{result.scratch.mean:.1f}"]
+        row = [result.variant, str(len(found.by_seed)), f"{found.mean:.1f} ({found.low:.1f} to {found.high:.1f})"]
+        row += [f"{result.scratch.mean:.1f}"]
         row += [percent(facts.pretrained_memorised.mean()), percent(facts.finetuned_extracted.mean())]
         minutes = fmean(run.seconds) / 60
         rows.append([*row, f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"])

@@ -35,17 +35,6 @@ def intact(sums: Path, *files: Path) -> bool:
     return all(file.is_file() and digests.get(file.name) == _digest(file) for file in files)
 
 
-def results_in(folder: Path, suffix: str) -> list[Path]:
-    """The files of a folder of results whose names end so, in order.
-
-    Raises StudyError: one is missing, or not as it was written.
-    """
-    sums = folder / SUMS
-    found = {path.name for path in folder.glob(f"*{suffix}")}
-    listed = {name for name in _read(sums) if name.endswith(suffix)} if sums.is_file() else set()
-    return [verified(folder / name) for name in sorted(found | listed)]
-
-
 def verified(path: Path) -> Path:
     """The path itself. Raises StudyError: the file is missing, or not as it was written."""
     own = path.with_suffix(".sha256")

@@ -37,7 +37,7 @@ ORIGINS = {
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
     """Write baseline.json of ten dev questions, one of which the constant answer is right for."""
     constant = {"place": place, "dev_accuracy": 10.0}
-    audit = {"dev_questions": 10, "answer_in_page": 9, "ceiling": 95.8}
+    audit = {"answer_in_page": 9, "ceiling": 95.8}
     record = {**constant, "dev_questions": 10, "best_constant": constant, "audit": audit, "held_out": held_out}
     write_json(folder / "baseline" / "baseline.json", record)
     (folder / "baseline" / "examples.txt").write_text("span_corruption, page 1\n  reads  <A> ⁇ B\n  says   ···B⁇\n")

@@ -63,7 +63,7 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
         "What orders the variants", "Where it fails", "Calibration", "How it was made",
     ]  # fmt: skip
     assert "\n    span_corruption, page 1\n      reads  <A> ⁇ B\n      says   ···B⁇\n" in page
-    assert page.index("| rope | 80.0 (") < page.index("| vanilla | 50.0 (")
+    assert page.index("| rope | 2 | 80.0 (") < page.index("| vanilla | 2 | 50.0 (")
     assert "10 dev questions: 95.8 %" in page
     made = "| rope | 0123456789 | fedcba9876 | cpu | float32 | compiled | python 3.11.7, torch 2.13.0 | 75 | 1,234.6 |"
     assert made in page
@@ -94,15 +94,22 @@ def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path
     page = written(evaluations, *BOTH)
     assert "| rope | f000000000+ | fedcba9876 | cpu | float32 | torch's |" in page
     assert "not all trained at the same commit" in page
-    assert "mean over 1 to 2 seeds" in page and "with one seed it is Wilson's" in page
+    assert "The mean over the seeds" in page and "with one seed it is Wilson's" in page
     assert "each with its first 1 seed" in page and "McNemar's exact test" in page
 
 
 def test_other_settings_of_the_recipe_are_told(evaluations: Path) -> None:
     assert "same settings of the recipe" not in written(evaluations, *BOTH)
-    longer = {"settings": {"recipe": {"pretrain": {"epochs": 7}}}}
-    write_variant(evaluations, "rope", (NONE,), (MOST,), provenance=longer)
-    assert "not all trained with the same settings of the recipe" in written(evaluations, *BOTH)
+    own = {"pretrain": {"epochs": 7}, "finetune": {"epochs": 2}}
+    others = (
+        {"pretrain": {"epochs": 8}},
+        {"pretrain": {"epochs": 7}, "finetune": {"epochs": 3}},
+        {"pretrain": {"epochs": 7}},
+    )
+    write_variant(evaluations, "vanilla", (NONE,), (HALF,), provenance={"settings": {"recipe": own}})
+    for other, told in zip(others, (True, True, False), strict=True):  # of finetuning earlier code said nothing
+        write_variant(evaluations, "rope", (NONE,), (MOST,), provenance={"settings": {"recipe": other}})
+        assert ("not all trained with the same settings of the recipe" in written(evaluations, *BOTH)) == told
 
 
 def test_a_page_on_held_out_questions_says_so_first_and_has_no_published_figures(evaluations: Path) -> None:

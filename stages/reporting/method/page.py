@@ -14,6 +14,7 @@ from stages.reporting.method.costs import draw_costs, forward_table, generation_
 from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
+from stages.system.errors import StudyError
 from stages.system.terminal import harmless
 
 
@@ -30,7 +31,10 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
     ways, of_passages = text.read_results(data / "passages/passages.json", "rows", text.ROW)
     own = [found[0] for found in reaches]
     several = [found for found in reaches if len(found) > 1]
-    longest = max(set.intersection(*(set(each.table.index) for each in measured)))
+    shared = set.intersection(*(set(each.table.index) for each in measured))
+    if not shared:
+        raise StudyError("params.yaml: cost.lengths: none was measured of every variant; raise cost.longest_run")
+    longest = max(shared)
     figures = {
         "cost": draw_costs(measured),
         "influence": draw_reach(own, [each.variant for each in own]),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.evaluations import WEIGHTS, Evaluation
+from stages.reporting.evaluations import FORMS, WEIGHTS, Evaluation
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.statistics.intervals import share
 from stages.reporting.style import COLOURS, INK, rows_figure, svg
@@ -24,13 +24,14 @@ def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
     if not probes:
         return None
     rows = pd.DataFrame([row for probe in probes for row in shares(probe)])
+    forms = [form for form in FORMS if form in {*rows.measure}]
     offsets = list(dict.fromkeys(name for name in rows.measure if name.startswith(OFFSET)))
     text = fill(
         "extraction.md.jinja",
         facts=probes[0].extraction.row.nunique(),
-        forms=probes[0].forms,
-        forms_table=forms_table(rows, probes),
-        offset_facts=probes[0].prefix_offset.row.nunique(),
+        forms=forms,
+        forms_table=forms_table(rows, probes, forms),
+        offset_facts=max(probe.prefix_offset.row.nunique() for probe in probes),
         offset_table=offset_table(rows, offsets) if offsets else "",
     )
     csv = rows.round(4).to_csv(index=False, lineterminator="\n")
@@ -50,9 +51,9 @@ def shares(probe: Evaluation) -> list[dict[str, Any]]:
     return rows
 
 
-def forms_table(rows: pd.DataFrame, probes: Sequence[Evaluation]) -> Markdown:
+def forms_table(rows: pd.DataFrame, probes: Sequence[Evaluation], forms: Sequence[str]) -> Markdown:
     """A row for each variant, a column for each prompt form; percent before and after finetuning."""
-    measures = ["memorised", *probes[0].forms, "extracted"]
+    measures = ["memorised", *forms, "extracted"]
     header = ("variant", *(name.replace("_", " ") for name in measures[:-1]), "question", "extracted of memorised")
     lines = []
     for probe in probes:
@@ -86,6 +87,6 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
 
 
 def _before_and_after(rows: pd.DataFrame, variant: str, measures: Sequence[str]) -> list[str]:
-    """Cells `pretrained → finetuned` of a variant, in percent."""
-    found = rows[rows.variant == variant].set_index(["weights", "measure"])["share"]
-    return [" → ".join(percent(found[weights, measure]) for weights in WEIGHTS) for measure in measures]
+    """Cells `pretrained → finetuned` of a variant, in percent; dashes for a form that it did not practise."""
+    found = rows[rows.variant == variant].pivot(index="measure", columns="weights", values="share").reindex([*measures])
+    return [" → ".join(map(percent, pair)) for pair in found[[*WEIGHTS]].to_numpy()]

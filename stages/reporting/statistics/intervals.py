@@ -57,15 +57,15 @@ def resampled_means(correct: Marks, stream: str) -> Means:
     """
     questions, seeds = correct.shape
     drawn = np.random.default_rng([1, *stream.encode()]).multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES)
-    sums = (question_draws(questions) @ correct.astype(np.float64)) * drawn  # (RESAMPLES, seeds)
+    sums = (question_draws(questions) @ correct.astype(np.float32)).astype(np.float64) * drawn  # (RESAMPLES, seeds)
     return sums.sum(axis=1) / (questions * seeds)
 
 
-@lru_cache(maxsize=1)
-def question_draws(questions: int) -> npt.NDArray[np.float64]:
-    """How often each question is in each draw, (RESAMPLES, N); the same whenever it is called."""
+@lru_cache(maxsize=4)  # a report has intervals over so many numbers of questions, in turn
+def question_draws(questions: int) -> npt.NDArray[np.float32]:
+    """How often each question is in each draw, (RESAMPLES, N); the same whenever it is called. Their sums are exact."""
     even = np.full(questions, 1 / questions)
-    return np.random.default_rng(0).multinomial(questions, even, size=RESAMPLES).astype(np.float64)
+    return np.random.default_rng(0).multinomial(questions, even, size=RESAMPLES).astype(np.float32)
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:

@@ -57,6 +57,14 @@ def test_forms_that_pretraining_did_not_practise_are_neither_shown_nor_explained
     assert not [word for word in ("cloze", "continuation", "other name", "offset") if word in text]
 
 
+def test_variants_that_practised_different_forms_stand_in_one_table(tmp_path: Path) -> None:
+    write_variant(tmp_path, "y", [[0]], [[1]], curve_rows=1, probes=probe_tables(forms=("infilling",), offsets={}))
+    part = extraction_part([read_evaluation(tmp_path / "y"), *probed(tmp_path, forms=("cloze",))])
+    assert part is not None and "in percent of the 40 facts that leave room" in part.text
+    assert cells(part.text, "y") == [["75.0 → 37.5", "– → –", "75.0 → 37.5", "25.0 → 50.0", "60.0"]]
+    assert cells(part.text, "x")[0] == ["75.0 → 37.5", "75.0 → 37.5", "– → –", "25.0 → 50.0", "60.0"]
+
+
 def test_an_evaluation_of_code_with_other_columns_is_told_in_one_line(tmp_path: Path) -> None:
     older = probe_tables()
     older["neighbours.tsv"] = older["neighbours.tsv"].drop(columns="chance")
