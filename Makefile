@@ -23,7 +23,7 @@ environment: .venv/test  ## only make .venv, with what the tests need
 
 .venv/study: requirements.txt requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
 	python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c requirements.lock
 	touch $@
 

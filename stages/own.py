@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from stages.corpus.prepared import Prepared
-from stages.settings import load
+from stages.settings import Settings, load
 from stages.sources.audit import audit
 from stages.sources.own import FILES, PAGES, notes, read_own
 from stages.sources.reading import MOST_BYTES
@@ -17,10 +17,7 @@ from stages.system.terminal import harmless
 def main() -> None:
     """Copy the files of the folder that `sources.own` names to data/raw/own."""
     settings = load()
-    folder = Path(settings.sources.own.folder)
-    if not folder.is_dir():
-        what = f"there is no folder {harmless(str(folder))}"
-        raise StudyError(f"params.yaml: sources.own.folder: {what}; name one with {PAGES}, train.tsv and dev.tsv")
+    folder = own_folder(settings)
     contexts = [each.model.context for each in settings.recipes.values() if each.data.source == "own"]
     documents, questions = read_own(folder, min(contexts, default=sys.maxsize))
     for note in notes(folder, audit(documents, questions, Prepared.of(documents, questions).vocabulary)):
@@ -29,6 +26,16 @@ def main() -> None:
         for name in (PAGES, *(FILES[split] for split, asked in questions.items() if asked)):
             write_bytes(new / name, read_input(folder / name, MOST_BYTES))
     print(f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in FILES)} questions")
+
+
+def own_folder(settings: Settings) -> Path:
+    """The folder that `sources.own` names. Raises StudyError: it lacks a file."""
+    folder = Path(settings.sources.own.folder)
+    for name in (PAGES, FILES["train"], FILES["dev"]):
+        if not (folder / name).exists():
+            what = f"there is no {harmless(str(folder / name))}; name a folder with {PAGES}, train.tsv and dev.tsv"
+            raise StudyError(f"params.yaml: sources.own.folder: {what}")
+    return folder
 
 
 if __name__ == "__main__":

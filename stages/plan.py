@@ -2,7 +2,6 @@
 
 import time
 from math import ceil
-from pathlib import Path
 from statistics import median
 
 import torch
@@ -12,6 +11,7 @@ from stages.corpus.questions import Question
 from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.finetune import finetuning
+from stages.own import own_folder
 from stages.pretrain import pretraining
 from stages.settings import Settings, load
 from stages.settings.sources import People
@@ -74,7 +74,7 @@ def invented(experiment: Experiment, settings: Settings) -> Prepared:
     """Data in the place of the recipe's, which may not be here yet: a generated world with as many people."""
     people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
     if experiment.recipe.data.source == "own":
-        return Prepared.of(*read_own(Path(settings.sources.own.folder), experiment.recipe.model.context))
+        return Prepared.of(*read_own(own_folder(settings), experiment.recipe.model.context))
     world = generate(settings.sources.synthetic.model_copy(update={"people": people}))
     questions = {
         split: [Question(row, each.question, each.name, each.birthplace) for row, each in enumerate(asked, 1)]

@@ -44,7 +44,7 @@ def study_fixture(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 @pytest.fixture(name="warm")
 def warm_fixture(study: Study) -> Project:
-    """The clone, everything up to date, with the selection `all`."""
+    """The clone, everything up to date, with the selection `compared`."""
     write_params(study.project.folder, small)
     return study.project
 
@@ -112,7 +112,7 @@ def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
     for variant in TWO:
         warm.run("dvc", "exp", "run", "-S", f"model.variant={variant}")
     shown = warm.run("dvc", "metrics", "show")
-    assert "dev_accuracy" in shown and all(variant in shown for variant in TWO[-1:])
+    assert "dev_accuracy" in shown and TWO[-1] in shown
     changed = warm.run("dvc", "metrics", "diff")
     experiments = warm.run("dvc", "exp", "show", "--only-changed", "--drop", r".*/|.*\.yaml")
     for variant in TWO:

@@ -22,7 +22,7 @@ def gpus_here(compute: Compute) -> list[str]:
     import torch  # workers import what their parent does: here they need not
 
     shown = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return shown.split(",") if shown else [str(number) for number in range(torch.cuda.device_count())]
+    return shown.split(",") if shown and shown != "-1" else [str(number) for number in range(torch.cuda.device_count())]
 
 
 def local(number: int, gpus: list[str]) -> SpecCluster:

@@ -8,6 +8,7 @@ from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 from distributed import Client, Future, get_worker
+from tqdm import tqdm
 
 from stages.scheduling import lock, worker
 from stages.scheduling.lock import merge
@@ -100,8 +101,10 @@ class Run:
             self.schedule.end(unit, entry, seconds)
             self.waiting += self.schedule.take_ready()
             rest, (left, more) = len(self.schedule.left), self.schedule.seconds_left(workers)
-            time_left = f", {'at least' if more else 'about'} {duration(left)}" if rest and left >= 1 else ""
-            print(f"done     {unit.name} in {duration(seconds)}; {rest} to go{time_left}", flush=True)
+            time_left = (
+                f", {'at least' if more else 'about'} {tqdm.format_interval(left)}" if rest and left >= 1 else ""
+            )
+            print(f"done     {unit.name} in {tqdm.format_interval(seconds)}; {rest} to go{time_left}", flush=True)
 
     def _fail(self, unit: Unit, reason: str) -> None:
         self.schedule.fail(unit)
@@ -134,11 +137,3 @@ def _gone() -> StudyError:
 
 def _short(address: str) -> str:
     return address.rpartition("/")[2]
-
-
-def duration(seconds: float) -> str:
-    """A duration as one says it."""
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes >= 60:
-        return f"{minutes // 60} h {minutes % 60} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

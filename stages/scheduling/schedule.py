@@ -8,7 +8,7 @@ from statistics import mean
 from stages.scheduling.lock import name_of, reads_the_same
 from stages.settings import Settings
 
-TRAINING = ("pretrain", "finetune", "ablate")  # stages that train
+TRAINING = ("pretrain", "finetune", "ablate", "grid")  # stages that train
 SEEDED = ("pretrain", "finetune")  # those that `--seed` divides
 
 

@@ -17,7 +17,8 @@ PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 LONGEST_PICTURE = 4096  # characters
 ALL = "all"  # a selection: study.variants
-MEASURED = ("cost", "influence", "grid", "passages")  # sections
+RESERVED = (COMPARED, ALL, "ablation", "baseline", "method")  # folders beside those of recipes and variants
+MEASURED = ("cost", "influence", "passages")  # sections
 MIXERS = Path(__file__).parents[1] / "mixers"
 
 
@@ -59,19 +60,22 @@ class Settings(Section):
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
         study, asked = self.study, [name for name, each in self.recipes.items() if isinstance(each, QuestionRecipe)]
+        for key, names in (("study.recipes", study.recipes), ("study.variants", study.variants)):
+            for name in names:
+                if name in RESERVED:
+                    raise ValueError(f"{key}: '{name}' is a name that the study itself uses; choose another")
         _each_once("study.recipes", study.recipes, self.recipes, "each key of `recipes`")
         _each_once("study.asked", study.asked, asked, "each key of `recipes` with questions")
         _each_once("study.variants", study.variants, self.variants, "each key of `variants`")
-        for key, names in (("study.variants", study.variants), ("influence.settings", self.influence.settings)):
-            for name in names:
-                if name in (COMPARED, ALL):
-                    raise ValueError(f"{key}: '{name}' is the name of a selection; choose another")
+        for key, named in (("study.variants", study.variants), ("influence.settings", [*self.influence.settings])):
+            for name in named:
                 if not (MIXERS / f"{name}.py").is_file():
                     raise ValueError(f"{key}: '{name}' has no file stages/mixers/{name}.py")
         if len(set(study.compared)) < len(study.compared):
             raise ValueError(f"study.compared: was {study.compared}; allowed: entries of study.variants, each once")
         known = (
             *((f"{key}.recipe", getattr(self, key).recipe, study.recipes) for key in MEASURED),
+            ("grid.recipe", self.grid.recipe, [name for name in study.recipes if name not in study.asked]),
             ("ablation.recipe", self.ablation.recipe, study.asked),
             ("ablation.variant", self.ablation.variant, study.variants),
             ("passages.variant", self.passages.variant, study.variants),

@@ -38,7 +38,7 @@ def test_each_output_knows_the_inputs_that_its_variant_lets_through_and_no_other
     changed = tried(loud(tiny_model(variant)), T).T  # by another way: other tokens, and the whole model
     assert not (changed & ~seen).any()
     assert changed.sum() > seen.sum() / 4
-    assert torch.get_default_dtype() == torch.zeros(1).double().float().dtype == torch.float32  # as before
+    assert torch.get_default_dtype() == torch.float32  # as before
 
 
 @pytest.mark.parametrize("variant", ["mqa", "window", "gated_deltanet"])

@@ -23,3 +23,5 @@ def test_gpus_are_those_that_are_shown_and_none_where_the_cpu_is_asked_for(monke
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,7")
     assert gpus_here(SETTINGS.compute.model_copy(update={"device": "auto"})) == ["2", "7"]
     assert gpus_here(SETTINGS.compute.model_copy(update={"device": "cpu"})) == []
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")  # none: as many as torch sees
+    assert gpus_here(SETTINGS.compute.model_copy(update={"device": "auto"})) == []

@@ -5,7 +5,6 @@ import random
 import pytest
 import yaml
 
-from stages.scheduling.run import duration
 from stages.scheduling.schedule import Schedule, Unit, seeds_of
 from tests.tiny import SETTINGS
 
@@ -100,10 +99,3 @@ def test_a_stage_that_trains_has_a_unit_a_seed_and_others_have_none() -> None:
         update={"recipes": {"quick": SETTINGS.recipes["quick"].model_copy(update={"seeds": [7]})}}
     )
     assert seeds_of(PRETRAIN, one) == []
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (75, "1 min 15 s"), (7260, "2 h 1 min")]
-)
-def test_durations_are_said_in_two_units(seconds: float, words: str) -> None:
-    assert duration(seconds) == words

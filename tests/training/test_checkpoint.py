@@ -15,7 +15,7 @@ from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoin
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import examples_of_step
 from stages.training.trainer import Trainer
-from tests.tiny import BACKENDS, BFLOAT16, SETTINGS, tiny_model, tiny_prepared
+from tests.tiny import BACKENDS, BFLOAT16, SETTINGS, VARIANTS, tiny_model, tiny_prepared
 from tests.training.test_loop import JOB, failing_at, new_trainer, same, trained
 
 STEPS = 6  # done of those that are kept
@@ -50,9 +50,10 @@ def test_damage_is_told_and_the_weights_are_the_same(
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("recipe", ["handout", "open"])  # AdamW and Muon
-def test_either_optimizer_goes_on_with_its_moments(tmp_path: Path, recipe: str, backend: Backend) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_restored_trainer_goes_on_bit_for_bit(tmp_path: Path, variant: str, recipe: str, backend: Backend) -> None:
     def new() -> Trainer:
-        model = tiny_model("vanilla", len(tiny_prepared().vocabulary))
+        model = tiny_model(variant, len(tiny_prepared().vocabulary))
         return trainer_for(model, SETTINGS.recipes[recipe].optimizer, backend)
 
     one, other = new(), new()

@@ -97,24 +97,6 @@ def test_bfloat16_keeps_float32_masters_and_the_model_follows_them() -> None:
         assert torch.equal(copy, after[name].to(torch.bfloat16))
 
 
-@EITHER
-@pytest.mark.parametrize("backend", [FLOAT32, BFLOAT16], ids=lambda backend: backend.precision)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_restored_trainer_goes_on_bit_for_bit(variant: str, backend: Backend, optimizer: Optimizer) -> None:
-    parts = split_by_length(span_batch())
-    straight = trainer(variant, backend, optimizer)
-    for _ in range(3):
-        straight.step(parts, 1e-3)
-    saved = {name: tensor.clone() for name, tensor in straight.state().items()}
-    resumed = Trainer(tiny_model(variant, VOCABULARY, seed=9), optimizer, backend)
-    resumed.restore(saved)
-    for each in (straight, resumed):
-        for _ in range(3):
-            each.step(parts, 1e-3)
-    for name, tensor in straight.state().items():
-        assert torch.equal(tensor, resumed.state()[name]), name
-
-
 def splits_sums(dtype: torch.dtype) -> bool:
     """Whether a product that sums over many characters, as a weight's gradient does, depends on the threads."""
     threads, generator = torch.get_num_threads(), torch.Generator().manual_seed(0)
