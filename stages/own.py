@@ -1,5 +1,6 @@
 """Stage `own`: pages and questions of one's own, checked, as the recipes with `data.source: own` read them."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def own_folder(settings: Settings) -> Path:
     """The folder that `sources.own` names. Raises StudyError: it lacks a file."""
     folder = Path(settings.sources.own.folder)
     for name in (PAGES, FILES["train"], FILES["dev"]):
-        if not (folder / name).exists():
+        if not os.path.exists(folder / name):  # of a name that is too long Path raises
             what = f"there is no {harmless(str(folder / name))}; name a folder with {PAGES}, train.tsv and dev.tsv"
             raise StudyError(f"params.yaml: sources.own.folder: {what}")
     return folder

@@ -60,15 +60,16 @@ class Settings(Section):
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
         study, asked = self.study, [name for name, each in self.recipes.items() if isinstance(each, QuestionRecipe)]
-        for key, names in (("study.recipes", study.recipes), ("study.variants", study.variants)):
+        mixers = (("study.variants", study.variants), ("influence.settings", [*self.influence.settings]))
+        for key, names in (("study.recipes", study.recipes), *mixers):
             for name in names:
                 if name in RESERVED:
                     raise ValueError(f"{key}: '{name}' is a name that the study itself uses; choose another")
         _each_once("study.recipes", study.recipes, self.recipes, "each key of `recipes`")
         _each_once("study.asked", study.asked, asked, "each key of `recipes` with questions")
         _each_once("study.variants", study.variants, self.variants, "each key of `variants`")
-        for key, named in (("study.variants", study.variants), ("influence.settings", [*self.influence.settings])):
-            for name in named:
+        for key, names in mixers:
+            for name in names:
                 if not (MIXERS / f"{name}.py").is_file():
                     raise ValueError(f"{key}: '{name}' has no file stages/mixers/{name}.py")
         if len(set(study.compared)) < len(study.compared):

@@ -105,3 +105,14 @@ def test_a_fault_ends_in_one_line_that_says_where(
 ) -> None:
     assert told in error(run_in(folder_with(tmp_path, changes), own))
     assert not (tmp_path / "data" / "raw" / "own").exists()
+
+
+@pytest.mark.parametrize("name", ["mine", "x" * 300])
+def test_a_missing_folder_is_told_with_its_key(tmp_path: Path, run_in: Run, name: str) -> None:
+    def choose(content: dict[str, Any]) -> None:
+        tiny(content)
+        content["sources"]["own"]["folder"] = name
+
+    write_params(tmp_path, choose)
+    told = error(run_in(tmp_path, own))
+    assert told.startswith(f"error: params.yaml: sources.own.folder: there is no {name}/pages.txt; name a folder with")

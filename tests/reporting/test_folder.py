@@ -94,6 +94,7 @@ def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path
     page = written(evaluations, *BOTH)
     assert "| rope | f000000000+ | fedcba9876 | cpu | float32 | torch's |" in page
     assert "not all trained at the same commit" in page
+    assert "| rope | 1 | 80.0 (" in page and "| vanilla | 2 | 50.0 (" in page
     assert "The mean over the seeds" in page and "with one seed it is Wilson's" in page
     assert "each with its first 1 seed" in page and "McNemar's exact test" in page
 
