@@ -21,7 +21,8 @@ def main() -> None:
     folder = own_folder(settings)
     contexts = [each.model.context for each in settings.recipes.values() if each.data.source == "own"]
     documents, questions = read_own(folder, min(contexts, default=sys.maxsize))
-    for note in notes(folder, audit(documents, questions, Prepared.of(documents, questions).vocabulary)):
+    known = audit(documents, questions, Prepared.of(documents, questions).vocabulary)
+    for note in notes(folder, questions, known):
         print(f"note: {harmless(note)}", file=sys.stderr)
     with new_folder(Path("data/raw/own")) as new:
         for name in (PAGES, *(FILES[split] for split, asked in questions.items() if asked)):

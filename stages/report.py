@@ -24,7 +24,6 @@ def main() -> None:
         settings.selected(given.selection),
         recipe.report,
         recipe.generation.beams,
-        ablation=settings.ablation.recipe == given.recipe,
     )
 
 

@@ -94,17 +94,18 @@ def offset_prompt(fact: Fact, offset: int) -> Prompt:
     return Prompt(before[len(before) - offset :] + fact.page[: fact.position], fact.place)
 
 
-def with_room(facts: Sequence[Fact], context: int) -> list[Fact]:
-    """Those whose opening is long enough, and of which the model reads everything up to the place, at every offset."""
-    most = offsets(facts)[-1]
+def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
+    """Those whose opening has `most` characters, and of which the model reads all up to the place after these."""
     fitting = (fact for fact in facts if most + fact.position + len(fact.place) <= context + 1)
     return [fact for fact in fitting if len(opening(fact)) >= most]
 
 
-def matches_by_offset(models: Mapping[str, GPT], vocabulary: Vocabulary, facts: Sequence[Fact]) -> pd.DataFrame:
+def matches_by_offset(
+    models: Mapping[str, GPT], vocabulary: Vocabulary, facts: Sequence[Fact], offsets: Sequence[int]
+) -> pd.DataFrame:
     """A row for each offset and fact: row, offset, and 0 or 1 for each of `models`, by its name."""
     tables = []
-    for offset in offsets(facts):
+    for offset in offsets:
         prompts = [offset_prompt(fact, offset) for fact in facts]
         matches = {name: exact_matches(model, vocabulary, prompts).astype(int) for name, model in models.items()}
         tables.append(pd.DataFrame({"row": [fact.row for fact in facts], "offset": offset, **matches}))

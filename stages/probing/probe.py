@@ -10,7 +10,7 @@ from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
 from stages.probing.decodings import by_decoding
-from stages.probing.extraction import extraction, matches_by_offset, with_room
+from stages.probing.extraction import extraction, matches_by_offset, offsets, with_room
 from stages.probing.forms import WordCue, dev_facts, page_prompts, practised_forms
 from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
@@ -40,7 +40,8 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     forms = practised_forms(objectives)
     prompts = page_prompts(facts, forms, objectives, WordCue.of(objectives, documents, places), context)
-    moved = with_room(facts, context) if "continuation" in forms else []
+    moved_by = offsets(facts)
+    moved = with_room(facts, moved_by[-1], context) if "continuation" in forms else []
     own = {row: pages.get(name, []) for row, name in zip(asked.row, asked.name, strict=True)}
     form, *_ = question_forms(prepared)
     names = unseen_names(vocabulary, "\n".join([corpus, *prepared.table.question]), form, context)
@@ -60,7 +61,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         unseen = [origin(vocabulary.decode(each.tokens), None, (), places, corpus) for each in said]
         found = {
             "extraction.tsv": extraction(models, vocabulary, facts, prompts, right),
-            "prefix_offset.tsv": matches_by_offset(models, vocabulary, moved),
+            "prefix_offset.tsv": matches_by_offset(models, vocabulary, moved, moved_by),
             "origins.tsv": pd.DataFrame({"row": range(1, len(said) + 1), "origin": unseen}).assign(
                 asked="unseen", init="pretrained"
             ),

@@ -35,13 +35,12 @@ def write_report(
     variants: Sequence[str],
     settings: Report,
     beams: int = 1,
-    ablation: bool = False,
 ) -> None:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`.
 
-    beams: hypotheses of the search for an answer; ablation: whether the recipe has a page of its ablation. Without
-    `settings.show_questions` no file has the data's questions or gold places, other than as the models' own answers.
-    Raises StudyError where an input is missing or broken; `target` stays as it was.
+    beams: hypotheses of the search for an answer. Without `settings.show_questions` no file has the data's questions or
+    gold places, other than as the models' own answers. Raises StudyError where an input is missing or broken; `target`
+    stays as it was.
     """
     baseline = read_baseline(evaluations)
     examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
@@ -67,7 +66,6 @@ def write_report(
         baseline=baseline,
         settings=settings,
         beams=beams,
-        ablation=ablation,
         seeds=min(seeds),
         most_seeds=max(seeds),
         examples=block(examples.splitlines()),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import yaml
+from ruamel.yaml import YAML
 
 from stages.scheduling.worker import REASON, Snapshot, environment
 from stages.system.errors import StudyError
@@ -141,4 +141,4 @@ def _has_flag(stage: str, flag: str, value: bool) -> bool:
 
 @cache
 def _stages(file: Path) -> dict[str, Any]:
-    return yaml.safe_load(file.read_text(encoding="utf-8"))["stages"]
+    return YAML(typ="safe").load(file)["stages"]

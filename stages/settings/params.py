@@ -17,7 +17,7 @@ PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 LONGEST_PICTURE = 4096  # characters
 ALL = "all"  # a selection: study.variants
-RESERVED = (COMPARED, ALL, "ablation", "baseline", "method")  # folders beside those of recipes and variants
+RESERVED = (COMPARED, ALL, "ablation", "baseline", "evaluations", "method")  # folders beside variants' and recipes'
 MEASURED = ("cost", "influence", "passages")  # sections
 MIXERS = Path(__file__).parents[1] / "mixers"
 

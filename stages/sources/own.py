@@ -16,6 +16,7 @@ NOTES: dict[str, Callable[[pd.DataFrame], pd.Series]] = {
     "names no page: nothing that was read tells the answer": lambda known: known.has_page == 0,
     "has an answer that its page does not have": lambda known: known.has_page > known.in_page,
     "has characters that no page has: the model reads it without them": lambda known: known.unknown > 0,
+    "is a training question, too: the model has been told an answer": lambda known: known.trained,
 }
 
 
@@ -37,12 +38,14 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     return documents, {"test": [], **questions}
 
 
-def notes(folder: Path, known: pd.DataFrame) -> list[str]:
-    """A line for each kind of question that cannot be answered well: how many, and where the first ones stand.
+def notes(folder: Path, questions: dict[str, list[Question]], known: pd.DataFrame) -> list[str]:
+    """A line for each kind of question whose answer proves little: how many, and where the first ones stand.
 
-    known: the audit's table.
+    known: the audit's table of these questions.
     """
-    known = known[known.split != "test"]
+    train = {question.question for question in questions["train"]}
+    trained = [split == "dev" and each.question in train for split, asked in questions.items() for each in asked]
+    known = known.assign(trained=trained)[known.split != "test"]
     told = []
     for what, concerns in NOTES.items():
         found = known[concerns(known)]

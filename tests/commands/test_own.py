@@ -78,12 +78,14 @@ def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Pa
 
 def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: Path, run_in: Run) -> None:
     more = "Τι σπούδασε ο Κανείς;\tΝομικά\nΤι σπούδασε Λία Ντόβα;\tΧαρά\nWhat did Ζωή Ράμμα study?\tΦυσική\n"
+    more += FILES["train.tsv"].partition("\n")[0] + "\n"
     told = run_in(folder_with(tmp_path, {"dev.tsv": more}), own)
-    assert told.code == 0 and told.out == "8 pages, 6 train, 3 dev, 0 test questions\n"
-    nobody, no_answer, unknown = told.err.splitlines()
-    assert nobody.startswith("note: 1 of 9 questions") and "names no page" in nobody and "(mine/dev.tsv:1)" in nobody
+    assert told.code == 0 and told.out == "8 pages, 6 train, 4 dev, 0 test questions\n"
+    nobody, no_answer, unknown, trained = told.err.splitlines()
+    assert nobody.startswith("note: 1 of 10 questions") and "names no page" in nobody and "(mine/dev.tsv:1)" in nobody
     assert "answer that its page does not have" in no_answer and "(mine/dev.tsv:2)" in no_answer
     assert "characters that no page has" in unknown and "(mine/dev.tsv:3)" in unknown
+    assert "is a training question, too" in trained and "(mine/dev.tsv:4)" in trained
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,16 @@ def test_the_last_characters_of_a_questions_opening_stand_before_the_page() -> N
 def test_facts_are_those_that_are_read_whole_at_every_offset() -> None:
     assert tuple(offsets([FACT])) == OFFSETS
     fits = len(offset_prompt(FACT, OFFSETS[-1]).text + FACT.place) - 1  # a model reads all but the last character
-    assert with_room([FACT], fits) == [FACT]
-    assert with_room([FACT], fits - 1) == []
-    assert with_room(FACTS, MODEL.context) == FACTS
+    assert with_room([FACT], OFFSETS[-1], fits) == [FACT]
+    assert with_room([FACT], OFFSETS[-1], fits - 1) == []
+    assert with_room(FACTS, OFFSETS[-1], MODEL.context) == FACTS
+    assert with_room(FACTS, OFFSETS[-1] + 1, MODEL.context) == []  # no opening is so long
 
 
 def test_at_offset_0_a_match_is_one_of_the_continuation() -> None:
     vocabulary = toy_prepared().vocabulary
     models = {"pretrained": learned(("continuation",)), "other": loud(tiny_model("vanilla", len(vocabulary)))}
-    found = matches_by_offset(models, vocabulary, FACTS)
+    found = matches_by_offset(models, vocabulary, FACTS, OFFSETS)
     assert found.groupby("offset")["row"].apply(list).to_dict() == {offset: [*range(1, 9)] for offset in OFFSETS}
     plain = exact_matches(models["pretrained"], vocabulary, [continuation(fact, MODEL.context) for fact in FACTS])
     assert plain.all() and found.pretrained[found["offset"] == 0].all()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
 
 LONDON = "London"
 LONDON_SHARE = 0.05  # of the birthplaces; every other place is rarer
@@ -29,7 +29,7 @@ class Culture:
 
 
 def _listed(name: str) -> Any:
-    return yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
+    return YAML(typ="safe").load(Path(__file__).parent / f"{name}.yaml")
 
 
 CULTURES = {key: Culture(**culture) for key, culture in _listed("names").items()}
