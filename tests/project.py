@@ -5,7 +5,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +17,45 @@ import yaml
 from stages.system.digests import SUMS, write_sums
 from tests.tiny import ROOT, params
 
+GONE = object()  # in the place of a value: its key goes
 
-def write_params(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Write the committed settings, changed, as the folder's params.yaml."""
+
+def write_params(
+    folder: Path, change: Callable[[dict[str, Any]], None] | None = None, values: Mapping[str, Any] | None = None
+) -> None:
+    """Write the committed settings, changed and then with these values by dotted key, as the folder's params.yaml."""
     content = params()
-    change(content)
+    if change:
+        change(content)
+    for key, value in (values or {}).items():
+        *path, last = key.split(".")
+        section = reduce(getitem, path, content)
+        section[last] = value
+        if value is GONE:
+            del section[last]
     (folder / "params.yaml").write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
 
 def with_sums(folder: Path) -> None:
     """List the digests of a folder's files, as a stage does; or anew, after a change that is meant."""
     write_sums(folder / SUMS, [path for path in sorted(folder.iterdir()) if path.name != SUMS])
+
+
+@contextmanager
+def with_content(path: Path, content: bytes, *, sums: bool = False) -> Iterator[None]:
+    """A file with another content while the block runs; sums: its folder's digests follow."""
+
+    def write(content: bytes) -> None:
+        path.write_bytes(content)
+        if sums:
+            with_sums(path.parent)
+
+    before = path.read_bytes()
+    write(content)
+    try:
+        yield
+    finally:
+        write(before)
 
 
 def copy_stages(folder: Path) -> None:

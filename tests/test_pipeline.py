@@ -172,11 +172,7 @@ def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project
 
 
 def test_a_variant_no_longer_compared_leaves_the_comparison(warm: Project) -> None:
-    def fewer(content: dict[str, Any]) -> None:
-        small(content)
-        content["study"]["compared"] = TWO[1:]
-
-    write_params(warm.folder, fewer)
+    write_params(warm.folder, small, {"study.compared": TWO[1:]})
     try:
         assert trained(warm.run("dvc", "repro")) == []
         assert set(warm.metrics()["variants"]) == {*TWO[1:]}

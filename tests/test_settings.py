@@ -17,24 +17,8 @@ from stages.settings import Settings, load
 from stages.settings.bounded_yaml import read_yaml
 from stages.settings.section import check
 from stages.system.errors import StudyError
-from tests.project import write_params
+from tests.project import GONE, write_params
 from tests.tiny import ROOT, TITLE_CLOZE, params
-
-GONE = object()
-
-
-def write(folder: Path, changes: dict[str, Any]) -> None:
-    """Write params.yaml with the value of each dotted key in place of its own, or without it."""
-
-    def change(content: dict[str, Any]) -> None:
-        for key, value in changes.items():
-            *path, last = key.split(".")
-            section = reduce(getitem, path, content)
-            section[last] = value
-            if value is GONE:
-                del section[last]
-
-    write_params(folder, change)
 
 
 def fault(folder: Path) -> str:
@@ -113,7 +97,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
     ],
 )
 def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, told: list[str]) -> None:
-    write(tmp_path, {key: value})
+    write_params(tmp_path, values={key: value})
     message = fault(tmp_path)
     assert [part for part in told if part not in message] == []
 
@@ -140,7 +124,7 @@ def test_every_number_has_a_largest_value(huge: float) -> None:
 
 
 def test_several_faults_are_counted(tmp_path: Path) -> None:
-    write(tmp_path, {f"{HANDOUT}.model.layers": 0, f"{HANDOUT}.model.heads": 0, "recipe": GONE})
+    write_params(tmp_path, values={f"{HANDOUT}.model.layers": 0, f"{HANDOUT}.model.heads": 0, "recipe": GONE})
     assert fault(tmp_path).endswith(" (and 2 more)")
 
 
@@ -209,7 +193,7 @@ def test_yaml_that_means_harm_is_refused_in_one_line_at_once(tmp_path: Path, con
 def test_a_fault_that_only_a_variant_knows_ends_the_check_with_one_line(
     tmp_path: Path, key: str, value: Any, told: str
 ) -> None:
-    write(tmp_path, {key: value})
+    write_params(tmp_path, values={key: value})
     command = [sys.executable, "-m", "stages.check", "--stamp", "stamp.txt"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

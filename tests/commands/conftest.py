@@ -4,13 +4,14 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.talking import RHYME, RUN, STAGES, Outcome, Run, tiny
+from tests.commands.talking import RHYME, RUN, STAGES, Change, Outcome, Run, tiny
 from tests.project import copy_stages, environment, with_sums, write_params
 from tests.tiny import tiny_prepared
 
@@ -35,6 +36,13 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     accuracies = {"rope": {"dev_accuracy": 40.0}, "vanilla": {"dev_accuracy": 60.0}}
     (report / "metrics.json").write_text(json.dumps({"variants": accuracies}))
     return folder
+
+
+@pytest.fixture(name="change")
+def change_fixture(project: Path) -> Iterator[Change]:
+    """Give settings of the project other values, by dotted key, until the test ends."""
+    yield partial(write_params, project, tiny)
+    write_params(project, tiny)
 
 
 @pytest.fixture(name="run_in")

@@ -1,6 +1,6 @@
 """A project with a tiny model that has learned eight pages and a rhyme, and what its commands say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,7 @@ class Outcome:
 
 
 Run = Callable[..., Outcome]
+Change = Callable[[Mapping[str, Any]], None]
 
 
 def places(out: str) -> list[tuple[str, float]]:

@@ -2,27 +2,20 @@
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stages import ask, check, fetch, prepare, sample, study, text
-from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.settings import CORPUS_FILE, QUESTION_FILES
-from stages.system.digests import verified
-from stages.system.errors import StudyError
 from stages.system.files import write_bytes, write_text
 from tests.bounds import assert_told, bounded, contents
 from tests.commands.talking import ZOE, Outcome, Run, tiny
 from tests.mutations import Change, changes
-from tests.project import write_params
-from tests.reporting.example import write_baseline, write_variant
+from tests.project import with_content, write_params
 from tests.tiny import DOCUMENTS, QUESTIONS
 
 in_one_project = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -31,17 +24,6 @@ VALUES: list[Any] = [
     *(0, -1, 1, 7, 10**6, 10**12, 2**63, -(2**63), 10**30, 0.0, -0.5, 1e-300, 1e30, 1e308, float("inf"), float("nan")),
     *("compared", "quick", "../../etc", "CON", "a.b", "NaN", "1e9", "2026-01-01"),
 ]
-
-
-@contextmanager
-def with_content(path: Path, content: bytes) -> Iterator[None]:
-    """A file with another content while the block runs."""
-    before = path.read_bytes()
-    path.write_bytes(content)
-    try:
-        yield
-    finally:
-        path.write_bytes(before)
 
 
 def tried(run: Run, project: Path, command: Any, *arguments: str) -> Outcome:
@@ -81,13 +63,6 @@ def test_any_value_of_any_key_of_params(run: Run, project: Path, data: st.DataOb
         tried(run, project, check)
     finally:
         write_params(project, tiny)
-
-
-@in_one_project
-@given(content=st.recursive(st.text(max_size=5), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
-def test_any_yaml_as_params(run: Run, project: Path, content: Any) -> None:
-    with with_content(project / "params.yaml", yaml.safe_dump(content, allow_unicode=True).encode()):
-        assert tried(run, project, check).code == 1
 
 
 @pytest.fixture(scope="session", name="said")
@@ -210,25 +185,3 @@ def test_any_bytes_of_a_text(run: Run, project: Path, change: Change) -> None:
     finally:
         for file, content in kept.items():
             file.write_bytes(content)
-
-
-@in_one_project
-@given(data=st.data(), change=changes())
-def test_any_bytes_of_an_evaluation(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, change: Change
-) -> None:
-    folder = tmp_path_factory.mktemp("evaluations")
-    write_baseline(folder)
-    write_variant(folder, "rope", [[1, 0]], [[1, 1]], curve_rows=3)
-    path = data.draw(st.sampled_from(sorted(path for path in folder.rglob("*") if path.is_file())))
-    before = path.read_bytes()
-    path.write_bytes(change(before))
-    told = ""
-    with bounded():
-        try:
-            read_baseline(folder)
-            verified(folder / "baseline" / "examples.txt")
-            read_evaluation(folder / "rope")
-        except StudyError as error:
-            told = str(error)
-    assert told.endswith("; delete it and run `dvc repro`") or path.name == "SHA256SUMS" or path.read_bytes() == before

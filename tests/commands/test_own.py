@@ -111,10 +111,6 @@ def test_a_fault_ends_in_one_line_that_says_where(
 
 @pytest.mark.parametrize("name", ["mine", "x" * 300])
 def test_a_missing_folder_is_told_with_its_key(tmp_path: Path, run_in: Run, name: str) -> None:
-    def choose(content: dict[str, Any]) -> None:
-        tiny(content)
-        content["sources"]["own"]["folder"] = name
-
-    write_params(tmp_path, choose)
+    write_params(tmp_path, tiny, {"sources.own.folder": name})
     told = error(run_in(tmp_path, own))
     assert told.startswith(f"error: params.yaml: sources.own.folder: there is no {name}/pages.txt; name a folder with")

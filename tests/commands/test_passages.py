@@ -1,9 +1,7 @@
 """What each way to choose characters does to a passage, and the grid of trainings on a text."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,28 +9,12 @@ import torch
 
 from stages import grid, passages
 from stages.passages import BEGINNING, copied, likelihood, repetition
-from tests.commands.talking import RHYME, Run, error, tiny
-from tests.project import write_params
+from tests.commands.talking import RHYME, Change, Run, error
 from tests.tiny import MODEL, loud, tiny_model
 
 
-@pytest.fixture(autouse=True)
-def restored(project: Path) -> Iterator[None]:
-    yield
-    write_params(project, tiny)
-
-
-def asked(project: Path, **sections: dict[str, Any]) -> None:
-    def change(content: dict[str, Any]) -> None:
-        tiny(content)
-        for name, values in sections.items():
-            content[name] |= values
-
-    write_params(project, change)
-
-
-def test_a_text_known_by_heart_is_likely_copied_and_repeats_itself(run: Run, project: Path) -> None:
-    asked(project, passages={"variant": "vanilla", "beginnings": 2, "characters": 80})
+def test_a_text_known_by_heart_is_likely_copied_and_repeats_itself(run: Run, project: Path, change: Change) -> None:
+    change({"passages.variant": "vanilla", "passages.beginnings": 2, "passages.characters": 80})
     outcome = run(passages)
     written = json.loads((project / "data/passages/passages.json").read_text(encoding="utf-8"))
     rows = {row["way"]: row for row in written["rows"]}
@@ -44,13 +26,13 @@ def test_a_text_known_by_heart_is_likely_copied_and_repeats_itself(run: Run, pro
     assert outcome.code == 0 and written["variant"] == "vanilla"
 
 
-def test_a_text_that_is_too_short_is_told(run: Run, project: Path) -> None:
-    asked(project, passages={"variant": "vanilla", "beginnings": 2, "characters": 500})
+def test_a_text_that_is_too_short_is_told(run: Run, change: Change) -> None:
+    change({"passages.variant": "vanilla", "passages.beginnings": 2, "passages.characters": 500})
     assert error(run(passages)) == "error: passages.characters: was 500; the text has 240 characters"
 
 
-def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path) -> None:
-    asked(project, grid={"variants": ["vanilla", "rnn"], "widths": [64], "learning_rates": [1e-5, 0.01]})
+def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change: Change) -> None:
+    change({"grid.variants": ["vanilla", "rnn"], "grid.widths": [64], "grid.learning_rates": [1e-5, 0.01]})
     assert run(grid).code == 0
     written = json.loads((project / "data/grid/results/grid.json").read_text(encoding="utf-8"))
     cells = {(each["variant"], each["learning_rate"]): each for each in written["cells"]}
@@ -62,8 +44,8 @@ def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path) -> None
     assert RHYME * 3 in cells["vanilla", 0.01]["passage"]
 
 
-def test_a_width_that_the_heads_do_not_divide_is_told(run: Run, project: Path) -> None:
-    asked(project, grid={"variants": ["vanilla"], "widths": [63], "learning_rates": [0.01]})
+def test_a_width_that_the_heads_do_not_divide_is_told(run: Run, change: Change) -> None:
+    change({"grid.variants": ["vanilla"], "grid.widths": [63], "grid.learning_rates": [0.01]})
     assert "grid.model: width 63 is not divisible by heads 2" in error(run(grid))
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from stages import baseline, evaluate, finetune, report, text
 from stages.corpus.prepared import Prepared
-from tests.commands.talking import RHYME, Run, error, tiny
-from tests.project import write_params
+from tests.commands.talking import RHYME, Change, Run, error
 
 
 @pytest.mark.parametrize("stage", [finetune, evaluate, baseline, report])
@@ -17,17 +16,10 @@ def test_a_stage_that_needs_questions_refuses_a_text(run: Run, stage: Any) -> No
     assert error(run(stage, "--recipe", "text", *more)).startswith("error: recipe 'text' has no questions")
 
 
-def test_a_missing_text_is_told_with_its_key(run: Run, project: Path) -> None:
-    def lose(content: dict[str, Any]) -> None:
-        tiny(content)
-        content["sources"]["text"]["path"] = "nowhere.txt"
-
-    write_params(project, lose)
-    try:
-        told = error(run(text))
-    finally:
-        write_params(project, tiny)
-    assert told == "error: params.yaml: sources.text.path: there is no file nowhere.txt; name one in UTF-8"
+def test_a_missing_text_is_told_with_its_key(run: Run, change: Change) -> None:
+    change({"sources.text.path": "nowhere.txt"})
+    told = "error: params.yaml: sources.text.path: there is no file nowhere.txt; name one in UTF-8"
+    assert error(run(text)) == told
 
 
 def test_the_text_is_prepared_without_a_lost_character(project: Path) -> None:

@@ -7,13 +7,12 @@ from stages.model.registry import settings_of
 from stages.reporting.method.complexity import COMPLEXITY
 from tests.model.test_variants import PARAMETERS, STATE
 from tests.reference.attention import ATTENTION
-from tests.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, VARIANTS
+from tests.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, VARIANTS
 
 
 def test_every_file_of_a_mixer_is_a_variant_of_the_study_and_the_other_way_round() -> None:
     files = (ROOT / "stages" / "mixers").glob("*.py")
     assert sorted(file.stem for file in files) == sorted(VARIANTS)
-    assert sorted(SETTINGS.variants) == sorted(VARIANTS)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

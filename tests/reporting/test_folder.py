@@ -135,7 +135,13 @@ def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("rope/predictions.tsv", None), ("rope/run.json", "{"), ("baseline/baseline.json", '{"dev_accuracy": NaN}')],
+    [
+        ("rope/predictions.tsv", None),
+        ("rope/extraction.tsv", "seed\t1\n"),
+        ("rope/run.json", "{"),
+        ("baseline/examples.txt", ""),
+        ("baseline/baseline.json", '{"dev_accuracy": NaN}'),
+    ],
 )
 def test_missing_or_broken_input_is_told_in_one_line_and_leaves_the_old_report(
     evaluations: Path, name: str, content: str | None

@@ -35,12 +35,6 @@ def two_seeds(content: dict[str, Any]) -> None:
     content["recipes"]["quick"]["pretrain"]["epochs"] = 100
 
 
-def other_generation(content: dict[str, Any]) -> None:
-    """The same with one setting that only evaluations read."""
-    two_seeds(content)
-    content["recipes"]["quick"]["generation"]["max_characters"] = 12
-
-
 def started(output: str) -> list[str]:
     """The units that workers began, in order."""
     return re.findall(r"^started  (.+) on ", output, re.MULTILINE)
@@ -223,7 +217,8 @@ def _lock(project: Project) -> dict[str, Any]:
 
 
 def test_an_edited_setting_reruns_what_reads_it_and_no_more(story: Story) -> None:
-    write_params(story.project.folder, other_generation)
+    only_evaluations_read = {"recipes.quick.generation.max_characters": 12}
+    write_params(story.project.folder, two_seeds, only_evaluations_read)
     begun = started(story.project.run(*CLUSTER, "--local", "2"))
     assert {*begun} == {f"{stage}@quick-{variant}" for stage in ("evaluate", "compare") for variant in TWO}
 
