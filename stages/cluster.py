@@ -74,7 +74,7 @@ def _await_workers(client: Client) -> None:
     """Wait for the first worker, and say which there are; more may come later."""
     print("waiting for workers", flush=True)
     client.wait_for_workers(1)
-    for worker in client.scheduler_info()["workers"].values():
+    for worker in pool.workers_of(client).values():
         threads = worker["nthreads"]
         print(f"worker   {worker['host']}, {threads} thread{'s' if threads > 1 else ''}", flush=True)
 

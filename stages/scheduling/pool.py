@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from dask.system import CPU_COUNT
-from distributed import Nanny, Scheduler, SpecCluster
+from distributed import Client, Nanny, Scheduler, SpecCluster
 
 from stages.settings import Compute
 from stages.system.errors import StudyError
@@ -51,3 +51,13 @@ def slurm(jobs: int) -> Any:
     cluster = jobqueue.SLURMCluster()
     cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)  # a job that ends by its time limit is followed by another
     return cluster
+
+
+def workers_of(client: Client) -> dict[str, Any]:
+    """What the scheduler knows of each worker, by its address.
+
+    `client.scheduler_info()` may name none: it hands out what the client keeps, and that is renewed meanwhile without
+    the workers.
+    """
+    scheduler: Any = client.scheduler
+    return dict(client.sync(scheduler.identity, n_workers=-1)["workers"])

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from stages.scheduling import lock, worker
 from stages.scheduling.lock import merge
-from stages.scheduling.pool import GPU
+from stages.scheduling.pool import GPU, workers_of
 from stages.scheduling.schedule import Schedule, Unit
 from stages.scheduling.worker import LOOK_EVERY, Snapshot
 from stages.system.errors import StudyError
@@ -68,9 +68,8 @@ class Run:
         if self.client.status != "running":  # Dask would try for long to connect again
             raise _gone()
         try:
-            known: Any = self.client.scheduler_info(n_workers=-1)
-            return dict(known["workers"])
-        except (OSError, KeyError) as error:  # a client that lost its scheduler knows of no workers
+            return workers_of(self.client)
+        except (OSError, AttributeError) as error:  # a client that lost its scheduler has None in its place
             raise _gone() from error
 
     def _collect(self, workers: dict[str, Any]) -> None:

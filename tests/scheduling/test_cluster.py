@@ -189,7 +189,7 @@ def test_a_lost_scheduler_is_told_in_one_line(story: Story) -> None:
 def test_the_same_command_then_does_only_what_is_left(story: Story) -> None:
     begun = started(story.last)
     assert begun and not [unit for unit in begun if "vanilla" in unit or "@" not in unit]
-    assert len(begun) == len({*begun})
+    assert len(begun) == len({*begun}), story.last
 
 
 def test_a_plain_repro_then_trains_nothing(story: Story) -> None:

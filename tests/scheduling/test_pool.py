@@ -2,9 +2,10 @@
 
 import os
 
+import dask
 import pytest
 
-from stages.scheduling.pool import GPU, gpus_here, local
+from stages.scheduling.pool import GPU, gpus_here, local, workers_of
 from tests.tiny import SETTINGS
 
 
@@ -16,7 +17,14 @@ def test_each_gpu_has_a_worker_of_its_own() -> None:
     with local(0, ["3", "5"]) as cluster, cluster.get_client() as client:
         client.wait_for_workers(2)
         assert sorted(client.run(shown_devices).values()) == ["3", "5"]
-        assert [each["resources"] for each in client.scheduler_info()["workers"].values()] == [{GPU: 1}] * 2
+        assert [each["resources"] for each in workers_of(client).values()] == [{GPU: 1}] * 2
+
+
+def test_workers_are_all_named_though_the_client_renews_what_it_keeps() -> None:
+    often = dask.config.set({"distributed.client.scheduler-info-interval": "1ms"})
+    with often, local(2, []) as cluster, cluster.get_client() as client:
+        client.wait_for_workers(2)
+        assert {len(workers_of(client)) for _ in range(1000)} == {2}
 
 
 def test_gpus_are_those_that_are_shown_and_none_where_the_cpu_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
