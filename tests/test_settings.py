@@ -169,6 +169,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("recipe: " + "[" * 3000 + "]" * 3000 + "\n", ":1: not valid here: more than 32"),
         ("{a: " * 900 + "1" + "}" * 900, ":1: not valid here: more than 32"),
         (f"recipe: 0x{'f' * 5000}\n", ":1: not valid here: a number of 5002 characters"),
+        (f"recipe: 0o{'7' * 5000}\n", ":1: not valid here: a number of 5002 characters"),
         (f"recipe: {'9' * 5000}\n", ":1: not valid here: a number of 5000 characters"),
         ("recipe: quick\nmodel: {}\nrecipe: open\n", ':3: not valid here: found duplicate key "recipe"'),
         ("recipe: 2021-99-99\n", ": not valid YAML: month must be in 1..12"),

@@ -17,7 +17,7 @@ from stages.system.terminal import shortened
 
 MOST_BYTES = 1_000_000
 DEEPEST = 32  # sections and lists within one another
-ENDLESS_NUMBER = re.compile(r"[-+]?(0x[\da-fA-F_]{40,}|[\d_.]{40,})")
+ENDLESS_NUMBER = re.compile(r"[-+]?(0[box][\da-fA-F_]{39,}|[\d_.]{41,})")
 
 
 def read_yaml(path: Path) -> Any:

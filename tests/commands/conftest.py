@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.talking import RHYME, RUN, STAGES, Change, Outcome, Run, tiny
+from tests.commands.talking import RHYME, RUN, STAGES, ChangeParams, Outcome, Run, tiny
 from tests.project import copy_stages, environment, with_sums, write_params
 from tests.tiny import tiny_prepared
 
@@ -39,7 +39,7 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(name="change")
-def change_fixture(project: Path) -> Iterator[Change]:
+def change_fixture(project: Path) -> Iterator[ChangeParams]:
     """Give settings of the project other values, by dotted key, until the test ends."""
     yield partial(write_params, project, tiny)
     write_params(project, tiny)

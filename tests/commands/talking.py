@@ -45,7 +45,7 @@ class Outcome:
 
 
 Run = Callable[..., Outcome]
-Change = Callable[[Mapping[str, Any]], None]
+ChangeParams = Callable[[Mapping[str, Any]], None]
 
 
 def places(out: str) -> list[tuple[str, float]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,13 @@ def test_any_value_of_any_key_of_params(run: Run, project: Path, data: st.DataOb
         tried(run, project, check)
     finally:
         write_params(project, tiny)
+
+
+@in_one_project
+@given(content=st.recursive(st.text(max_size=5), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_any_yaml_as_params(run: Run, project: Path, content: Any) -> None:
+    with with_content(project / "params.yaml", yaml.safe_dump(content, allow_unicode=True).encode()):
+        assert tried(run, project, check).code == 1
 
 
 @pytest.fixture(scope="session", name="said")

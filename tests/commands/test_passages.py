@@ -9,11 +9,13 @@ import torch
 
 from stages import grid, passages
 from stages.passages import BEGINNING, copied, likelihood, repetition
-from tests.commands.talking import RHYME, Change, Run, error
+from tests.commands.talking import RHYME, ChangeParams, Run, error
 from tests.tiny import MODEL, loud, tiny_model
 
 
-def test_a_text_known_by_heart_is_likely_copied_and_repeats_itself(run: Run, project: Path, change: Change) -> None:
+def test_a_text_known_by_heart_is_likely_copied_and_repeats_itself(
+    run: Run, project: Path, change: ChangeParams
+) -> None:
     change({"passages.variant": "vanilla", "passages.beginnings": 2, "passages.characters": 80})
     outcome = run(passages)
     written = json.loads((project / "data/passages/passages.json").read_text(encoding="utf-8"))
@@ -26,12 +28,12 @@ def test_a_text_known_by_heart_is_likely_copied_and_repeats_itself(run: Run, pro
     assert outcome.code == 0 and written["variant"] == "vanilla"
 
 
-def test_a_text_that_is_too_short_is_told(run: Run, change: Change) -> None:
+def test_a_text_that_is_too_short_is_told(run: Run, change: ChangeParams) -> None:
     change({"passages.variant": "vanilla", "passages.beginnings": 2, "passages.characters": 500})
     assert error(run(passages)) == "error: passages.characters: was 500; the text has 240 characters"
 
 
-def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change: Change) -> None:
+def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change: ChangeParams) -> None:
     change({"grid.variants": ["vanilla", "rnn"], "grid.widths": [64], "grid.learning_rates": [1e-5, 0.01]})
     assert run(grid).code == 0
     written = json.loads((project / "data/grid/results/grid.json").read_text(encoding="utf-8"))
@@ -44,7 +46,7 @@ def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change:
     assert RHYME * 3 in cells["vanilla", 0.01]["passage"]
 
 
-def test_a_width_that_the_heads_do_not_divide_is_told(run: Run, change: Change) -> None:
+def test_a_width_that_the_heads_do_not_divide_is_told(run: Run, change: ChangeParams) -> None:
     change({"grid.variants": ["vanilla"], "grid.widths": [63], "grid.learning_rates": [0.01]})
     assert "grid.model: width 63 is not divisible by heads 2" in error(run(grid))
 

@@ -7,7 +7,7 @@ import pytest
 
 from stages import baseline, evaluate, finetune, report, text
 from stages.corpus.prepared import Prepared
-from tests.commands.talking import RHYME, Change, Run, error
+from tests.commands.talking import RHYME, ChangeParams, Run, error
 
 
 @pytest.mark.parametrize("stage", [finetune, evaluate, baseline, report])
@@ -16,7 +16,7 @@ def test_a_stage_that_needs_questions_refuses_a_text(run: Run, stage: Any) -> No
     assert error(run(stage, "--recipe", "text", *more)).startswith("error: recipe 'text' has no questions")
 
 
-def test_a_missing_text_is_told_with_its_key(run: Run, change: Change) -> None:
+def test_a_missing_text_is_told_with_its_key(run: Run, change: ChangeParams) -> None:
     change({"sources.text.path": "nowhere.txt"})
     told = "error: params.yaml: sources.text.path: there is no file nowhere.txt; name one in UTF-8"
     assert error(run(text)) == told

@@ -9,19 +9,19 @@ import torch
 from safetensors.torch import load_file, save
 
 from stages import ask
-from tests.commands.talking import ZOE, Change, Run, error
+from tests.commands.talking import ZOE, ChangeParams, Run, error
 from tests.project import with_content
 
 PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
 REFUSED = "was trained with other settings or characters; train anew with: dvc repro stages/dvc.yaml:finetune@quick-"
 
 
-def test_weights_of_another_shape_are_refused_though_they_would_fit(run: Run, change: Change) -> None:
+def test_weights_of_another_shape_are_refused_though_they_would_fit(run: Run, change: ChangeParams) -> None:
     change({"recipes.quick.model.heads": 4})
     assert REFUSED in error(run(ask, ZOE))
 
 
-def test_what_matters_in_training_alone_may_change(run: Run, change: Change) -> None:
+def test_what_matters_in_training_alone_may_change(run: Run, change: ChangeParams) -> None:
     change({"recipes.quick.model.dropout": 0.5})
     assert run(ask, ZOE).code == 0
 
