@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Client
+from distributed.comm.addressing import get_address_host_port
 
 from stages.scheduling import home, pool
 from stages.scheduling.lock import entries
@@ -26,9 +27,9 @@ def main() -> None:
     parser = Parser(prog="python -m stages.cluster", description=__doc__)
     parser.add_argument("targets", nargs="*", default=["study"], help="stages, as `dvc repro` names them")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--local", type=_count, nargs="?", const=0, metavar="N", help="workers on this machine")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="of a running one, such as tcp://host:8786")
-    where.add_argument("--slurm", type=_count, metavar="N", help="jobs of SLURM, by dask-jobqueue's settings")
+    where.add_argument("--local", type=number, nargs="?", const=0, metavar="N", help="workers on this machine")
+    where.add_argument("--scheduler", type=address, metavar="ADDRESS", help="of a running one, such as tcp://host:8786")
+    where.add_argument("--slurm", type=number, metavar="N", help="jobs of SLURM, by dask-jobqueue's settings")
     parser.add_argument("--gpu", action="store_true", help="train only on workers with --resources GPU=1")
     parser.add_argument("--remote", action="store_true", help="by DVC's remote: workers do not share cache and work/")
     chosen = parser.parse_args()
@@ -79,11 +80,18 @@ def _await_workers(client: Client) -> None:
         print(f"worker   {worker['host']}, {threads} thread{'s' if threads > 1 else ''}", flush=True)
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
+def address(text: str) -> str:
+    """Parse a scheduler's address. Raises ValueError: it is none."""
+    get_address_host_port(text)
+    return text
+
+
+def number(text: str) -> int:
+    """Parse how many; its own name stands in the message about what is no number."""
+    count = int(text)
+    if count < 1:
         raise argparse.ArgumentTypeError("at least 1")
-    return number
+    return count
 
 
 if __name__ == "__main__":

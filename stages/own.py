@@ -9,7 +9,7 @@ from stages.settings import Settings, load
 from stages.sources.audit import audit
 from stages.sources.own import FILES, PAGES, notes, read_own
 from stages.sources.reading import MOST_BYTES
-from stages.system.errors import StudyError, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, read_input, write_bytes
 from stages.system.terminal import harmless
 
@@ -17,6 +17,7 @@ from stages.system.terminal import harmless
 @command
 def main() -> None:
     """Copy the files of the folder that `sources.own` names to data/raw/own."""
+    Parser(prog="python -m stages.own", description=main.__doc__).parse_args()
     settings = load()
     folder = own_folder(settings)
     contexts = [each.model.context for each in settings.recipes.values() if each.data.source == "own"]

@@ -14,6 +14,7 @@ from stages.finetune import finetuning
 from stages.own import own_folder
 from stages.pretrain import pretraining
 from stages.settings import Settings, load
+from stages.settings.needs import check_needs
 from stages.settings.sources import People
 from stages.sources.own import read_own
 from stages.sources.world.generation import generate
@@ -34,12 +35,11 @@ def main() -> None:
     settings = load()
     variants = settings.selected(settings.model.variant)
     cell = Experiment.of(settings, settings.recipe, variants[0])
+    check_needs(settings, settings.recipe, cell.backend.memory, cell.backend.dtype.itemsize)
     seeds = len(cell.recipe.seeds)
     print(f"Recipe {settings.recipe}: {', '.join(variants)}; {seeds} seed{'s' if seeds > 1 else ''} each.")
     print(f"{len(variants) * 3 * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")
-    why, folder = machine(cell.backend), cell.prepared_folder
-    data = Prepared.load(folder) if folder.exists() else invented(cell, settings)
-    minutes = spoken(estimate(cell, len(variants), data))
+    minutes, why = spoken(estimate(cell, len(variants), invented(cell, settings))), machine(cell.backend)
     print(f"About {minutes} on this machine, less what is up to date, by steps of {variants[0]} tried now: {why}.")
 
 
@@ -71,7 +71,7 @@ def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
 
 
 def invented(experiment: Experiment, settings: Settings) -> Prepared:
-    """Data in the place of the recipe's, which may not be here yet: a generated world with as many people."""
+    """Data in the place of the recipe's, which may not be prepared yet: a generated world with as many people."""
     people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
     if experiment.recipe.data.source == "own":
         return Prepared.of(*read_own(own_folder(settings), experiment.recipe.model.context))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stages.settings import TEXT_FILE, load
 from stages.sources.reading import read_text
-from stages.system.errors import StudyError, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, write_text
 from stages.system.terminal import harmless
 
@@ -13,6 +13,7 @@ from stages.system.terminal import harmless
 @command
 def main() -> None:
     """Copy the file that `sources.text` names to data/raw/text."""
+    Parser(prog="python -m stages.text", description=main.__doc__).parse_args()
     path = Path(load().sources.text.path)
     if not os.path.exists(path):  # of a name that is too long Path raises
         raise StudyError(f"params.yaml: sources.text.path: there is no file {harmless(str(path))}; name one in UTF-8")

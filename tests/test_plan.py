@@ -52,6 +52,11 @@ def test_a_mistake_in_the_settings_is_told_in_one_line(planned: Planned) -> None
         planned(lambda content: content.update(recipe="quack"))
 
 
+def test_a_plan_that_memory_does_not_hold_is_refused_before_a_step(planned: Planned) -> None:
+    with pytest.raises(SystemExit, match=r"^error: params\.yaml: recipes\.quick: a step of a full batch needs about "):
+        planned(lambda content: content["recipes"]["quick"]["pretrain"].update(batch_size=10**6))
+
+
 def seconds_of(monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, variants: int = 1) -> float:
     """What trainings of handout are expected to take beside the rest, if a step takes a second."""
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)

@@ -19,10 +19,12 @@ from uuid import uuid4
 
 from ruamel.yaml import YAML
 
+from stages.scheduling.lock import name_of
 from stages.scheduling.worker import REASON, Snapshot, environment
 from stages.system.errors import StudyError
 from stages.system.locks import WORK
 
+OWN_FILES = ("own", "text")  # stages that read what sources.own and sources.text name
 # in the place of Python: a stage that would run fails at once, but for those that are to run here
 STUB = """#!/bin/sh
 case " {here} " in *" $DVC_STAGE "*) exec {python} "$@";; esac
@@ -51,7 +53,8 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
     names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
     above: dict[str, list[str]] = {name: [] for name in names.values()}
     for first, second in re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE):
-        above[names[second]].append(names[first])
+        if not names[first].endswith(".dvc"):  # what `dvc add` tracks: a file, no stage
+            above[names[second]].append(names[first])
     needed, todo = set[str](), list(targets)
     while todo:
         name = todo.pop()
@@ -66,11 +69,17 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
 def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
     """Bring back all that was ever run; returns the stages that are out of date by themselves.
 
-    Run here are stages with nothing above them, which read params.yaml as a whole, and those with persistent outputs,
-    which DVC's run-cache does not have. Raises StudyError: one of these fails.
+    Run here are stages with nothing above them, which read params.yaml as a whole, those that read files of one's own,
+    which git may ignore, and those with persistent outputs, which DVC's run-cache does not have.
+
+    Raises StudyError: one of these fails.
     """
     fetch(upstream, remote)
-    here = [stage for stage, above in upstream.items() if not above or _has_flag(stage, "persist", True)]
+    here = [
+        stage
+        for stage, above in upstream.items()
+        if not above or name_of(stage) in OWN_FILES or _has_flag(stage, "persist", True)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         stub = Path(folder, "python")
         stub.write_text(STUB.format(here=" ".join(here), python=shlex.quote(sys.executable)), encoding="utf-8")
@@ -105,7 +114,8 @@ def snapshot(remote: bool) -> Iterator[Snapshot]:
         index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}  # the user's index stays as it is
         run("git", "read-tree", "HEAD", **index)
         run("git", "add", "--all", **index)
-        run("git", "diff", "--cached", "--binary", f"--output={folder}/changes", "HEAD", **index)
+        # plumbing: settings such as diff.external or color.diff do not reach it
+        run("git", "diff-index", "--cached", "--binary", f"--output={folder}/changes", "HEAD", **index)
         git, changes = packed.getvalue(), Path(folder, "changes").read_bytes()
     cache = None if remote else run("dvc", "cache", "dir").strip()
     if cache:

@@ -21,6 +21,15 @@ OWN_CONFIG = """[core]
 """
 
 
+# of people who look at differences in their own way
+OWN_GIT = """[diff]
+    external = /bin/true
+    noprefix = true
+[color]
+    diff = always
+"""
+
+
 def git(folder: Path, *arguments: str) -> str:
     who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
     return subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout
@@ -47,7 +56,11 @@ def repository_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_clone_is_the_commit_with_all_changes_and_the_index_stays_as_it_was(repository: Path, tmp_path: Path) -> None:
+def test_a_clone_is_the_commit_with_all_changes_and_the_index_stays_as_it_was(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gitconfig").write_text(OWN_GIT, encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     before, there = git(repository, "status", "--porcelain"), tmp_path / "there"
     with snapshot(remote=False) as taken:
         taken.clone(there)
@@ -95,6 +108,14 @@ def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: 
         "finetune@quick-rope": {"prepare@quick", "pretrain@quick-rope"},
         "evaluate@quick-rope": {"prepare@quick", "pretrain@quick-rope", "finetune@quick-rope"},
     }
+
+
+def test_a_file_that_dvc_tracks_is_no_stage(repository: Path) -> None:
+    stage = "stages: {copy: {cmd: cp edited copied, deps: [edited], outs: [copied]}}"
+    (repository / "dvc.yaml").write_text(stage, encoding="utf-8")
+    git(repository, "rm", "--quiet", "--cached", "edited")
+    subprocess.run(["dvc", "add", "--quiet", "edited"], cwd=repository, check=True)
+    assert upstream_of(["copy"]) == {"copy": []}
 
 
 def test_an_unknown_target_is_told_in_dvcs_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import os
 import dask
 import pytest
 
+from stages.cluster import address
 from stages.scheduling.pool import GPU, gpus_here, local, workers_of
 from tests.tiny import SETTINGS
 
@@ -33,3 +34,10 @@ def test_gpus_are_those_that_are_shown_and_none_where_the_cpu_is_asked_for(monke
     assert gpus_here(SETTINGS.compute.model_copy(update={"device": "cpu"})) == []
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")  # none: as many as torch sees
     assert gpus_here(SETTINGS.compute.model_copy(update={"device": "auto"})) == []
+
+
+@pytest.mark.parametrize("given", ["", "machine", "http://machine:80"])
+def test_what_is_no_address_is_told_before_anything_runs(given: str) -> None:
+    with pytest.raises(ValueError, match="address"):
+        address(given)
+    assert address("tcp://machine:8786") == "tcp://machine:8786"
