@@ -78,6 +78,7 @@ def write_report(
         parts=[part.text for part in parts if part],
         provenance_table=provenance_table(probed),
         commits={one.commit for one in provenances},
+        devices={one.device for one in provenances},
         all_seeds=sorted({seed for each in probed for seed in each.run.pretrain_seconds}),
         same_settings=same_settings,
     )

@@ -85,15 +85,16 @@ def test_the_page_says_how_its_figures_came_about(evaluations: Path) -> None:
 
 
 def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path) -> None:
-    assert "not all trained at the same commit" not in written(evaluations, *BOTH)
-    made = {"commit": "f00000000000000+", "kernels": "torch"}
+    plain = written(evaluations, *BOTH)
+    assert "not all trained at the same commit" not in plain and "their times do not compare" not in plain
+    made = {"commit": "f00000000000000+", "kernels": "torch", "device": "cpu of another kind"}
     write_variant(evaluations, "rope", (NONE,), (MOST,), provenance=made)
     page = written(evaluations, "rope")
     assert "The interval is Wilson's" in page and "McNemar's exact test" in page
     assert "permutation" not in page and "these seeds" not in page
     page = written(evaluations, *BOTH)
-    assert "| rope | f000000000+ | fedcba9876 | cpu | float32 | torch's |" in page
-    assert "not all trained at the same commit" in page
+    assert "| rope | f000000000+ | fedcba9876 | cpu of another kind | float32 | torch's |" in page
+    assert "not all trained at the same commit" in page and "their times do not compare" in page
     assert "| rope | 1 | 80.0 (" in page and "| vanilla | 2 | 50.0 (" in page
     assert "The mean over the seeds" in page and "with one seed it is Wilson's" in page
     assert "each with its first 1 seed" in page and "McNemar's exact test" in page

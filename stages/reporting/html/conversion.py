@@ -15,7 +15,6 @@ FIGURE = re.compile(r'<p><img src="([^"]*)" alt="([^"]*)" /></p>(?:\n<p><em>((?:
 SECTION = re.compile(r"<h2>(.*?)</h2>\n")
 OF_NUMBERS = re.compile(r'<(t[hd]) style="text-align:right">')
 IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # what comes before one, in SVG
-OTHER_REPORT = re.compile(r'(?<=href="\.\./)([^"]*)report\.md(?=")')
 
 DROPPED = ("metadata", "style", "title")  # matplotlib's style rule would hold for the whole page: it is in index.css
 PIXELS_A_POINT = 4 / 3
@@ -42,8 +41,7 @@ class Converted:
 def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     """Return CommonMark with tables as the parts of a page; raw HTML in it is shown as text.
 
-    A link to another report's Markdown leads to its page. pictures: SVG by the names that the text shows them by, each
-    in a paragraph of its own.
+    pictures: SVG by the names that the text shows them by, each in a paragraph of its own.
     """
     numbers = count(1)
 
@@ -57,7 +55,7 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(unparted)
     html = re.sub(r"<th(?=[ >])", '<th scope="col"', OF_NUMBERS.sub(r'<\1 class="number">', html))
     html = html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
-    html = FIGURE.sub(figure, OTHER_REPORT.sub(r"\1index.html", html))
+    html = FIGURE.sub(figure, html)
     opening, *rest = SECTION.split(html)
     first = re.search(r"<h1>(.*?)</h1>", opening)
     sections = []

@@ -39,6 +39,8 @@ def order_table(results: Sequence[Result]) -> Markdown:
         "extracted of memorised": [each.finetuned_extracted.mean() for each in memorised],
         "extracted before finetuning": [probe.pretrained_extracted.mean() for probe in probes],
     }
+    if len({one.device for result in results for one in result.evaluation.run.provenance}) > 1:
+        del figures["seconds of pretraining"]  # they do not compare
     rows = []
     for name, values in figures.items():
         if np.isfinite(values).all() and np.ptp(values) > 0 and np.ptp(accuracies) > 0:
