@@ -17,13 +17,12 @@ ROWS = 20  # of the table: all tests of four variants
 def comparisons(results: Sequence[Result], place: str) -> list[Difference]:
     """Compare the `results`, best first: each with itself from scratch and with the constant `place`, then all pairs.
 
-    Holm corrects over all tests. Each variant answers with its first seeds, as many as the one with the fewest has.
+    Holm corrects over all tests.
     """
-    fewest = min(len(result.pretrained.by_seed) for result in results)
-    constant = f"always {place}"
-    correct = {constant: (results[0].pretrained.gold == place).astype(np.int64)[:, None]}
-    correct |= {result.variant: result.pretrained.correct[:, :fewest] for result in results}
-    correct |= {f"{result.variant} from scratch": result.scratch.correct[:, :fewest] for result in results}
+    constant, seeds = f"always {place}", max(len(result.pretrained.by_seed) for result in results)
+    correct = {constant: np.repeat((results[0].pretrained.gold == place).astype(np.int64)[:, None], seeds, axis=1)}
+    correct |= {result.variant: result.pretrained.correct for result in results}
+    correct |= {f"{result.variant} from scratch": result.scratch.correct for result in results}
     variants = [result.variant for result in results]
     pairs = [(name, f"{name} from scratch") for name in variants] + [(name, constant) for name in variants]
     return compare_pairs(correct, [*pairs, *combinations(variants, 2)])

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import lcm
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -36,24 +36,21 @@ class Difference:
 def compare_pairs(correct: Mapping[str, Marks], pairs: Sequence[tuple[str, str]]) -> list[Difference]:
     """Return the difference of each pair of names in `correct`, which answer the same questions.
 
-    Holm corrects over all `pairs`; the name decides how the seeds are resampled.
+    Both of a pair answer with their first seeds, as many as both have. Holm corrects over all `pairs`; the name decides
+    how the seeds are resampled.
     """
-    means = {name: resampled_means(marks, name) for name, marks in correct.items()}
-    ps = [sign_flip_test(paired(correct[first], correct[second])) for first, second in pairs]
-    found = []
-    for (first, second), p, corrected in zip(pairs, ps, holm(ps), strict=True):
-        low, high = difference_interval(means[first], means[second], len(correct[first]))
-        mean = float(correct[first].mean() - correct[second].mean())
+    resampled = cache(lambda name, seeds: resampled_means(correct[name][:, :seeds], name))
+    found: list[tuple[str, str, float, float, float, float]] = []
+    for one, other in pairs:
+        seeds = min(correct[one].shape[1], correct[other].shape[1])
+        first, second = correct[one][:, :seeds], correct[other][:, :seeds]
+        low, high = difference_interval(resampled(one, seeds), resampled(other, seeds), len(first))
+        mean = float(first.mean() - second.mean())
         # as they are shown: what reads 0.00 counts as 0
         points, low, high = (round(100 * each, 2) + 0.0 for each in (mean, low, high))
-        found.append(Difference(first, second, points, low, high, p, corrected))
-    return found
-
-
-def paired(first: Marks, second: Marks) -> npt.NDArray[np.int64]:
-    """Return each question's difference of means over seeds (N,), in whole units (1 / the seeds' common multiple)."""
-    common = lcm(first.shape[1], second.shape[1])
-    return first.sum(axis=1) * (common // first.shape[1]) - second.sum(axis=1) * (common // second.shape[1])
+        found.append((one, other, points, low, high, sign_flip_test((first - second).sum(axis=1))))
+    corrected = holm([p for *_, p in found])
+    return [Difference(*each, p) for each, p in zip(found, corrected, strict=True)]
 
 
 def sign_flip_test(differences: npt.NDArray[np.int64]) -> float:

@@ -34,14 +34,15 @@ def test_each_variant_meets_itself_from_scratch_the_constant_and_every_other(tmp
     assert row.tolist() == ["rope", "vanilla", 8.0, 2.0, 16.0, 0.125, 0.125, "no"]
 
 
-def test_of_unequal_numbers_of_seeds_the_first_ones_are_compared(tmp_path: Path) -> None:
+def test_a_pair_is_compared_by_its_first_seeds_as_many_as_both_have(tmp_path: Path) -> None:
     single = results(tmp_path, {"vanilla": 36})
     right = [1] * 40 + [0] * 10
     write_variant(tmp_path, "rope", [right, [1] * 50, [1] * 50], [right, [0] * 50, [0] * 50], curve_rows=2)
     both = [summarise(read_evaluation(tmp_path / "rope"), 50), *single]
     found = {(each.first, each.second): each.points for each in comparisons(both, PLACES[3])}
     assert found["rope", "vanilla"] == 8.0
-    assert found["rope", "rope from scratch"] == 0.0
+    assert found["rope", "rope from scratch"] == -66.67  # two of three seeds know nothing, from scratch all
+    assert found["rope", f"always {PLACES[3]}"] == 16.67  # 40 / 150 - 5 / 50
 
 
 def test_a_long_table_keeps_the_best_against_each_other_variant(tmp_path: Path) -> None:

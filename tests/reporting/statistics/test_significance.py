@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.significance import compare_pairs, holm, paired, sign_flip_test
+from stages.reporting.statistics.significance import compare_pairs, holm, sign_flip_test
 
 
 def test_sign_flip_test_gives_fishers_count_of_darwins_maize() -> None:
@@ -43,8 +43,6 @@ def test_the_whole_family_is_corrected_and_points_are_percent() -> None:
     assert far.corrected_p == pytest.approx(2 * far.p)
     assert far.significant == "yes" and near.significant == "no"
     assert compare_pairs(correct, [("a", "c")])[0].ci_low == near.ci_low  # whatever else is compared
-    first, second = np.array([[1, 0], [1, 1]]), np.array([[1, 0, 0], [1, 1, 1]])  # unequal numbers of seeds
-    assert paired(first, second).tolist() == [3 - 2, 0]  # 1/2 - 1/3 in sixths
 
 
 def test_a_difference_that_seeds_could_have_made_is_called_so() -> None:
