@@ -87,10 +87,15 @@ def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
         stubbed = environment(PATH=os.pathsep.join([folder, environment()["PATH"]]))
         command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]
         subprocess.run(command, env=stubbed, capture_output=True, check=False)
-    stale = set(json.loads(run("dvc", "status", "--json", *upstream)))
+    stale = _stale(upstream)
     if failed := stale.intersection(here):
-        run("dvc", "repro", *failed)  # it fails again, and says why
+        run("dvc", "repro", *failed)  # it fails again, and says why; or a stage above it was to run first
+        return _stale(upstream)
     return stale
+
+
+def _stale(stages: Iterable[str]) -> set[str]:
+    return set(json.loads(run("dvc", "status", "--json", *stages)))
 
 
 def fetch(stages: Iterable[str], remote: bool) -> None:

@@ -1,11 +1,12 @@
 """What is to do, and what the workers get."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from stages.scheduling.home import snapshot, upstream_of
+from stages.scheduling.home import restore, snapshot, upstream_of
 from stages.system.errors import StudyError
 from tests.tiny import ROOT
 
@@ -108,6 +109,15 @@ def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: 
         "finetune@quick-rope": {"prepare@quick", "pretrain@quick-rope"},
         "evaluate@quick-rope": {"prepare@quick", "pretrain@quick-rope", "finetune@quick-rope"},
     }
+
+
+def test_stages_that_read_ones_own_files_run_here_after_those_above_them(repository: Path) -> None:
+    above, stages = "edited", {}
+    for name in ("check", "world", "text", "train"):
+        stages[name] = {"cmd": f"python -c \"open('{name}', 'w')\"", "deps": [above], "outs": [name]}
+        above = name
+    (repository / "dvc.yaml").write_text(json.dumps({"stages": stages}), encoding="utf-8")
+    assert restore(upstream_of(["train"]), remote=False) == {"train"}
 
 
 def test_a_file_that_dvc_tracks_is_no_stage(repository: Path) -> None:
