@@ -2,7 +2,7 @@
 
 A title cloze keeps the page's wording up to the phrase; a question shares only some words with it. Here the cue is such
 a handful of words: `in Ada Lovelace 1815 born⁇London⁇`. Which words, how many and in which order is drawn anew each
-time, for every capitalised phrase of every page alike.
+time.
 
 Words that few pages have tell the page, so that its name is not needed; a cue can be of common ones alone.
 """

@@ -44,10 +44,13 @@ def test_so_many_questions_of_train_become_dev_the_same_each_time_and_nobody_is_
     assert held["test"] == SPLITS["test"]
 
 
-def test_all_questions_cannot_be_held_out() -> None:
+def test_neither_all_questions_nor_half_a_persons_can_be_held_out() -> None:
     told = r"params\.yaml: held_out: was 20; allowed: less than the 20 training questions"
     with pytest.raises(StudyError, match=told):
         hold_out(SPLITS, 20, "held_out")
+    twice = {"train": asked(*(2 * [f"Person {n}" for n in range(5)])), "dev": []}
+    with pytest.raises(StudyError, match=r"was 1; allowed: at least 2: everybody has so many questions"):
+        hold_out(twice, 1, "held_out")
 
 
 def test_the_audit_tells_what_can_be_known_of_each_question() -> None:
