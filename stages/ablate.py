@@ -28,7 +28,7 @@ def ablated(settings: Settings, change: str) -> Experiment:
 @command
 def main() -> None:
     """Train a change of section `ablation`: data/ablations/<recipe>/<change>/ gets pretrained and finetuned weights."""
-    parser = Parser(prog="python -m stages.ablate", description=main.__doc__)
+    parser = Parser(description=main.__doc__)
     parser.add_argument("--change", required=True, help="a key of ablation.changes in params.yaml")
     given = parser.parse_args()
     settings = load()

@@ -14,13 +14,14 @@ from stages.reporting.ablation import Ablated, write_ablation
 from stages.settings import FULL, Settings, load
 from stages.sources.audit import own_pages
 from stages.system.digests import verified
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 from stages.system.files import read_json
 
 
 @command
 def main() -> None:
     """Ask the weights of every change, and write the page."""
+    Parser(description=main.__doc__).parse_args()
     settings = load()
     name = settings.ablation.recipe
     folder = HELD_OUT / name

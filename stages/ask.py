@@ -17,7 +17,7 @@ from stages.system.terminal import harmless
 @command
 def main() -> None:
     """Answer a question, or one after another, with the likeliest places or with drawn ones."""
-    parser = Parser(prog="python -m stages.ask", description=__doc__)
+    parser = Parser(description=__doc__)
     parser.add_argument("question", nargs="?", help="as in training; by default they are read from the input")
     add_model(parser)
     parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")

@@ -50,7 +50,7 @@ def constant_baseline(table: pd.DataFrame, audit: pd.DataFrame, place: str | Non
 @command
 def main() -> None:
     """Score the constant answer of a recipe on dev."""
-    parser = Parser(prog="python -m stages.baseline", description=main.__doc__)
+    parser = Parser(description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     arguments = parser.parse_args()
     recipe = load().question_recipe(arguments.recipe)

@@ -14,7 +14,7 @@ from stages.system.memory import machine_memory
 @command
 def main() -> None:
     """Check params.yaml before anything is computed; a cell tries its variant on its shape when it starts."""
-    parser = Parser(prog="python -m stages.check", description=main.__doc__)
+    parser = Parser(description=main.__doc__)
     parser.add_argument("--stamp", type=Path, help="file to write when all is well")
     arguments = parser.parse_args()
     settings = load()

@@ -24,7 +24,7 @@ CONNECTED_WITHIN = 20  # seconds
 @command
 def main() -> None:
     """Complete what is to do; exit code 1 if something failed."""
-    parser = Parser(prog="python -m stages.cluster", description=__doc__)
+    parser = Parser(description=__doc__)
     parser.add_argument("targets", nargs="*", default=["study"], help="stages, as `dvc repro` names them")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--local", type=number, nargs="?", const=0, metavar="N", help="workers on this machine")

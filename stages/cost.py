@@ -17,7 +17,7 @@ from stages.system.files import write_json
 @command
 def main() -> None:
     """Measure what a variant costs, in the shape of the recipe `cost.recipe`."""
-    parser = Parser(prog="python -m stages.cost", description=main.__doc__)
+    parser = Parser(description=main.__doc__)
     parser.add_argument("--variant", required=True, help="an entry of study.variants")
     variant = parser.parse_args().variant
     settings = load()

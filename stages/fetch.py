@@ -47,7 +47,7 @@ def _first_that_serves(sources: Sequence[str], sha256: Mapping[str, str]) -> tup
 @command
 def main() -> None:
     """Obtain the four CS224N files, verify their checksums and write them to data/raw/cs224n."""
-    Parser(prog="python -m stages.fetch", description=main.__doc__, epilog=ADVICE).parse_args()
+    Parser(description=main.__doc__, epilog=ADVICE).parse_args()
     settings = load().sources.cs224n
     print(obtain(os.environ.get("CS224N_DATA"), FOLDER, settings.addresses, settings.sha256))
 

@@ -27,7 +27,7 @@ CHARACTERS, TEMPERATURE = 300, 0.8  # of each passage
 @command
 def main() -> None:
     """Train every cell of section `grid`, each for the recipe's first seed, and write losses and passages."""
-    Parser(prog="python -m stages.grid", description=main.__doc__).parse_args()
+    Parser(description=main.__doc__).parse_args()
     settings, started = load(), time.perf_counter()
     choices = product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)
     experiments = [cell(settings, *each) for each in choices]  # all of them are checked before one is trained

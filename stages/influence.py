@@ -16,7 +16,7 @@ from stages.system.files import write_bytes, write_json
 @command
 def main() -> None:
     """Differentiate a variant's blocks, in the shape of the recipe `influence.recipe`."""
-    parser = Parser(prog="python -m stages.influence", description=main.__doc__)
+    parser = Parser(description=main.__doc__)
     parser.add_argument("--variant", required=True, help="an entry of study.variants")
     variant = parser.parse_args().variant
     settings = load()

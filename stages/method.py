@@ -11,7 +11,7 @@ from stages.system.errors import Parser, command
 @command
 def main() -> None:
     """Read what was measured, compute the attention exploration, and write the report."""
-    Parser(prog="python -m stages.method", description=main.__doc__).parse_args()
+    Parser(description=main.__doc__).parse_args()
     settings = load()
     latents = settings.variants.get("perceiver", {"bottleneck": 0})["bottleneck"]
     write_method(Path("reports/method"), Path("data"), explore(), settings.study.variants, latents)

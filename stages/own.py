@@ -17,7 +17,7 @@ from stages.system.terminal import harmless
 @command
 def main() -> None:
     """Copy the files of the folder that `sources.own` names to data/raw/own."""
-    Parser(prog="python -m stages.own", description=main.__doc__).parse_args()
+    Parser(description=main.__doc__).parse_args()
     settings = load()
     folder = own_folder(settings)
     contexts = [each.model.context for each in settings.recipes.values() if each.data.source == "own"]

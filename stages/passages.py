@@ -35,7 +35,7 @@ WAYS: dict[str, Pick | int] = {
 @command
 def main() -> None:
     """Let a model go on from many beginnings in every way, print the first passage of each, and write the figures."""
-    Parser(prog="python -m stages.passages", description=main.__doc__).parse_args()
+    Parser(description=main.__doc__).parse_args()
     settings, started = load(), time.perf_counter()
     asked = settings.passages
     experiment = Experiment.of(settings, asked.recipe, asked.variant)

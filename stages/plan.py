@@ -18,7 +18,7 @@ from stages.settings.needs import check_needs
 from stages.settings.sources import People
 from stages.sources.own import read_own
 from stages.sources.world.generation import generate
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, step
 from stages.training.seeds import go_apart, threads_each
@@ -32,6 +32,7 @@ REST, REST_A_VARIANT = 15.0, 20.0
 @command
 def main() -> None:
     """Print the plan; nothing is written."""
+    Parser(description=main.__doc__).parse_args()
     settings = load()
     variants = settings.selected(settings.model.variant)
     cell = Experiment.of(settings, settings.recipe, variants[0])

@@ -16,7 +16,7 @@ from stages.system.errors import Parser, command
 @command
 def main() -> None:
     """Read, check and encode the data of a recipe."""
-    parser = Parser(prog="python -m stages.prepare", description=main.__doc__)
+    parser = Parser(description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     parser.add_argument("--held-out", action="store_true", help="hold out section ablation's training questions as dev")
     arguments = parser.parse_args()

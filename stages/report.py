@@ -10,7 +10,7 @@ from stages.system.errors import Parser, command
 @command
 def main() -> None:
     """Read data/evaluations/<recipe>/ and write the report's folder; raises StudyError on missing input."""
-    parser = Parser(prog="python -m stages.report", description=__doc__)
+    parser = Parser(description=__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
     parser.add_argument("--selection", required=True, help="`compared`, `all` or a variant")
     given = parser.parse_args()

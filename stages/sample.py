@@ -19,7 +19,7 @@ MOST_CHARACTERS = 100_000  # some minutes
 @command
 def main() -> None:
     """Print the prompt and what the model says after it."""
-    parser = Parser(prog="python -m stages.sample", description=__doc__)
+    parser = Parser(description=__doc__)
     add_model(parser)
     parser.add_argument("--prompt", default="\n", help="what the passage begins with; by default a new line")
     parser.add_argument("--characters", type=int, default=400, help="how many to say after it, 400 by default")

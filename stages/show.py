@@ -19,7 +19,7 @@ NO_LOSS = "·"  # in the place of a character that the model is not asked for
 @command
 def main() -> None:
     """Print an example that each objective draws from a page, and a training question."""
-    parser = Parser(prog="python -m stages.show", description=main.__doc__)
+    parser = Parser(description=main.__doc__)
     parser.add_argument("--recipe", help="by default that of params.yaml")
     parser.add_argument("--page", type=int, default=1, help="line of the page in the corpus, 1 by default")
     parser.add_argument("--draw-seed", type=int, default=1, help="seed of what is masked, 1 by default")

@@ -18,7 +18,7 @@ SHOWN = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_acc
 @command
 def main() -> None:
     """Write metrics.json, the report's, and selected.json, for DVC's tables; StudyError without a sound report."""
-    parser = Parser(prog="python -m stages.study", description=__doc__)
+    parser = Parser(description=__doc__)
     parser.add_argument("--recipe", help="a key of `recipes` in params.yaml")
     parser.add_argument("--variant", help="`compared`, `all` or a variant")
     given = parser.parse_args()

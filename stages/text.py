@@ -13,7 +13,7 @@ from stages.system.terminal import harmless
 @command
 def main() -> None:
     """Copy the file that `sources.text` names to data/raw/text."""
-    Parser(prog="python -m stages.text", description=main.__doc__).parse_args()
+    Parser(description=main.__doc__).parse_args()
     path = Path(load().sources.text.path)
     if not os.path.exists(path):  # of a name that is too long Path raises
         raise StudyError(f"params.yaml: sources.text.path: there is no file {harmless(str(path))}; name one in UTF-8")

@@ -11,7 +11,7 @@ from stages.system.files import write_text
 @command
 def main() -> None:
     """Generate data/raw/synthetic from `sources.synthetic`, and data/raw/world.txt of `sources.text.people`."""
-    Parser(prog="python -m stages.world", description=main.__doc__).parse_args()
+    Parser(description=main.__doc__).parse_args()
     sources = load().sources
     world = generate(sources.synthetic)
     people = sources.synthetic.people.model_copy(update={"train": sources.text.people, "dev": 0, "test": 0})

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,22 @@ def ended(main: Callable[[], None]) -> object:
     with pytest.raises(SystemExit) as end:
         command(main)()
     return end.value.code
+
+
+COMMANDS = sorted(path.stem for path in (ROOT / "stages").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_names_the_command_and_does_nothing_else(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = import_module(f"stages.{name}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [name, "--help"])
+    monkeypatch.setattr("sys.modules", sys.modules | {"__main__": module})  # as `python -m` does
+    assert ended(module.main.__wrapped__) == 0
+    assert f"usage: python -m stages.{name} [-h]" in capsys.readouterr().out
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(

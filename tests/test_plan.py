@@ -29,6 +29,7 @@ def planned_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
         write_params(tmp_path, changed)
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.argv", ["plan"])
         threads = torch.get_num_threads()
         plan.main()
         torch.set_num_threads(threads)

@@ -19,7 +19,11 @@ class StudyError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """Of a command's options, with errors like all others."""
+    """Of a command's options, with the name that people type and errors like all others."""
+
+    def __init__(self, description: str | None, epilog: str | None = None) -> None:
+        called = sys.modules["__main__"].__spec__  # Python before 3.14 would take the file's name
+        super().__init__(f"python -m {called.name}" if called else None, description=description, epilog=epilog)
 
     def error(self, message: str) -> NoReturn:
         """End with the usage in short and the error."""
