@@ -10,7 +10,7 @@ from stages.reporting.evaluations import BASELINE, read_baseline, read_evaluatio
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.index import answers_data, write_page
 from stages.reporting.markdown import block
-from stages.reporting.metrics import study_metrics, summarise
+from stages.reporting.metrics import devices, study_metrics, summarise
 from stages.reporting.sections.calibration import calibration_part
 from stages.reporting.sections.comparisons import ROWS, comparisons, comparisons_csv, comparisons_table
 from stages.reporting.sections.extraction import extraction_part
@@ -78,7 +78,7 @@ def write_report(
         parts=[part.text for part in parts if part],
         provenance_table=provenance_table(probed),
         commits={one.commit for one in provenances},
-        devices={one.device for one in provenances},
+        devices=devices(best_first),
         all_seeds=sorted({seed for each in probed for seed in each.run.pretrain_seconds}),
         same_settings=same_settings,
     )

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.metrics import Result
+from stages.reporting.metrics import Result, devices
 from stages.reporting.statistics.significance import shown_p
 from stages.reporting.style import GREY, SMALL, looks, svg
 from stages.reporting.template import Part, fill
@@ -39,8 +39,8 @@ def order_table(results: Sequence[Result]) -> Markdown:
         "extracted of memorised": [each.finetuned_extracted.mean() for each in memorised],
         "extracted before finetuning": [probe.pretrained_extracted.mean() for probe in probes],
     }
-    if len({one.device for result in results for one in result.evaluation.run.provenance}) > 1:
-        del figures["seconds of pretraining"]  # they do not compare
+    if len(devices(results)) > 1:
+        del figures["seconds of pretraining"]
     rows = []
     for name, values in figures.items():
         if np.isfinite(values).all() and np.ptp(values) > 0 and np.ptp(accuracies) > 0:

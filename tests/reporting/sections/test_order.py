@@ -35,6 +35,14 @@ def test_few_variants_have_no_order(tmp_path: Path, variants: str, shown: bool |
     assert (part and "rank correlation" in part.text) == shown
 
 
+def test_seconds_order_only_what_one_device_trained(tmp_path: Path) -> None:
+    others = results(tmp_path, VARIANTS[1:])
+    for device, ordered in (("cpu", True), ("cpu of another kind", False)):
+        write_variant(tmp_path, "a", [[0] * 10], [[1] * 10], curve_rows=1, provenance={"device": device})  # one seed
+        part = order_part([summarise(read_evaluation(tmp_path / "a"), 10), *others], 5.0)
+        assert part and ("| seconds of pretraining |" in part.text) == ordered
+
+
 def test_every_training_is_a_dot_at_its_time_and_accuracy(tmp_path: Path) -> None:
     (axes,) = draw_times(results(tmp_path, "ab"), 5.0).axes
     dots = [each.get_offsets().tolist() for each in axes.collections]
