@@ -36,6 +36,7 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
 
     return Job(
         f"finetune_{init}",
+        f"recipes.{experiment.recipe_name}.finetune",
         draw,
         rows=len(questions),
         epochs=settings.scratch_epochs if init == "scratch" else settings.pretrained_epochs,
@@ -52,6 +53,7 @@ def main() -> None:
     experiment = Experiment.from_command_line(main.__doc__, trains=True)
     prepared = Prepared.load(experiment.prepared_folder)
     pretrained = experiment.weights_folder / "pretrained"
+    experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
     jobs = {init: finetuning(experiment, prepared, init) for init in ("scratch", "pretrained")}
 
     def trainings(_: Path, seed: int) -> dict[str, Training]:

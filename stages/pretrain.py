@@ -18,6 +18,7 @@ def pretraining(experiment: Experiment, prepared: Prepared) -> Job:
 
     return Job(
         "pretrain",
+        f"recipes.{experiment.recipe_name}.pretrain",
         objectives.draw,
         rows=len(prepared.documents),
         epochs=settings.epochs,

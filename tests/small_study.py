@@ -31,7 +31,7 @@ def small(content: dict[str, Any]) -> None:
         recipe["seeds"] = [1]
         recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}
         recipe["pretrain"]["epochs"] = 1
-        recipe["pretrain"]["schedule"]["warmup_tokens"] = 0
+        recipe["pretrain"]["schedule"] = {"warmup_tokens": 0, "decay_epochs": None, "min_lr_ratio": 0.1}
     content["recipes"]["quick"]["finetune"] |= {"scratch_epochs": 1, "pretrained_epochs": 1}
 
 

@@ -19,7 +19,7 @@ from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
 
 ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
-LENGTH = ("pretrain.epochs:", "pretrain.schedule.decay_epochs:")  # of a change that changes only how long is trained
+LENGTH = {"pretrain.epochs:"}  # of a change that changes only how long is trained
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
     changes = {each.change: flat(settings.changes[each.change]) for each in others}
     longer = [
         FULL,
-        *(name for name, pairs in changes.items() if {pair.partition(" ")[0] for pair in pairs} == {*LENGTH}),
+        *(name for name, pairs in changes.items() if {pair.partition(" ")[0] for pair in pairs} == LENGTH),
     ]
     lengths = data[data.change.isin(longer)].sort_values("epochs")
     lengths_shown = len(lengths) > 2

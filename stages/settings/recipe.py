@@ -46,9 +46,16 @@ class Optimizer(Section):
 
 
 class Schedule(Section):
-    warmup_tokens: Annotated[int, Field(ge=0, le=10**12)]
-    decay_epochs: Rate
+    warmup_tokens: Annotated[int, Field(ge=0, le=10**12)] | None = None
+    warmup_share: Annotated[float, Field(ge=0, lt=1)] | None = None  # of the run; it or the tokens are given
+    decay_epochs: Rate | None  # null: those of the run
     min_lr_ratio: Share
+
+    @model_validator(mode="after")
+    def _has_one_warmup(self) -> Self:
+        if (self.warmup_tokens is None) == (self.warmup_share is None):
+            raise ValueError("allowed: warmup_tokens or warmup_share, one of them")
+        return self
 
 
 class Objective(Section):

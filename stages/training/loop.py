@@ -33,6 +33,7 @@ class Job:
     """What is to be learned, and for how long."""
 
     phase: str  # names the random draws and the curve: pretrain, finetune_scratch or finetune_pretrained
+    key: str  # where its settings stand in params.yaml, for errors
     draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → their examples
     rows: int  # how many there are
     epochs: int
@@ -42,10 +43,11 @@ class Job:
     context: int  # characters
 
     def __post_init__(self) -> None:
-        if self.schedule.warmup_tokens >= self.decay_tokens:
+        if self.warmup_tokens >= self.decay_tokens:
+            given = "warmup_share" if self.schedule.warmup_tokens is None else "warmup_tokens"
             raise StudyError(
-                f"params.yaml: schedule.warmup_tokens of {self.phase}: was {self.schedule.warmup_tokens}; allowed: "
-                f"less than the {self.decay_tokens:.0f} tokens of decay_epochs ({self.rows} rows of {self.context})"
+                f"params.yaml: {self.key}.schedule.{given}: the warm-up has {self.warmup_tokens:.0f} tokens; allowed: "
+                f"less than the {self.decay_tokens:.0f} of {self.decay_epochs:g} epochs ({self.rows} x {self.context})"
             )
 
     @property
@@ -53,17 +55,30 @@ class Job:
         return self.epochs * steps_per_epoch(self.rows, self.batch_size)
 
     @property
+    def warmup_tokens(self) -> float:
+        """Tokens after which the learning rate is at its peak."""
+        if self.schedule.warmup_share is not None:
+            return self.schedule.warmup_share * self.epochs * self.rows * self.context
+        return self.schedule.warmup_tokens or 0
+
+    @property
+    def decay_epochs(self) -> float:
+        """Epochs after which the learning rate is at its minimum."""
+        return self.epochs if self.schedule.decay_epochs is None else self.schedule.decay_epochs
+
+    @property
     def decay_tokens(self) -> float:
         """Tokens after which the learning rate is at its minimum."""
-        return self.schedule.decay_epochs * self.rows * self.context
+        return self.decay_epochs * self.rows * self.context
 
     def rate(self, step: int) -> float:
         """The learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
 
         The first step has that of its own tokens, but nothing of the decay: the peak, unless the warm-up is longer.
         """
-        tokens = self._tokens(step) if step else min(self._tokens(1), self.schedule.warmup_tokens)
-        return learning_rate(tokens, self.peak_rate, self.decay_tokens, self.schedule)
+        tokens = self._tokens(step) if step else min(self._tokens(1), self.warmup_tokens)
+        shape = self.warmup_tokens, self.decay_tokens, self.schedule.min_lr_ratio
+        return learning_rate(tokens, self.peak_rate, *shape)
 
     def _tokens(self, steps: int) -> int:
         """How many the first steps see."""
@@ -98,7 +113,7 @@ def train(
         if len(broken):
             raise StudyError(
                 f"{title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {job.steps}; lower the "
-                f"learning_rate of recipes.<recipe>.{job.phase.partition('_')[0]} or lengthen its warm-up"
+                f"learning_rate of {job.key} or lengthen its warm-up"
             )
 
     def save() -> None:

@@ -28,7 +28,7 @@ def tiny(content: dict[str, Any]) -> None:
         recipe["seeds"] = [1]
         recipe["model"] |= {"layers": 2, "heads": 2, "width": 64, "context": context, "dropout": 0.0}
         recipe["pretrain"] |= {"epochs": epochs, "batch_size": 8, "learning_rate": 0.01}
-        recipe["pretrain"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": epochs}
+        recipe["pretrain"]["schedule"] = {"warmup_tokens": 100, "decay_epochs": None, "min_lr_ratio": 0.1}
     quick = content["recipes"]["quick"]
     quick["pretrain"]["objectives"]["span_corruption"]["longest_document"] = 60
     quick["finetune"] |= {"scratch_epochs": 1, "pretrained_epochs": 120, "batch_size": 8, "learning_rate": 0.01}

@@ -45,7 +45,7 @@ def test_the_page_has_the_full_recipe_first_then_the_worst_and_escapes_what_it_i
 
 
 def test_changes_of_the_length_alone_are_drawn_against_the_exposures(tmp_path: Path) -> None:
-    lengths = {f"epochs_{n}": {"pretrain": {"epochs": n, "schedule": {"decay_epochs": n}}} for n in (7, 120)}
+    lengths = {f"epochs_{n}": {"pretrain": {"epochs": n}} for n in (7, 120)}
     changes = {"full": {}, "adamw": {"optimizer": {"matrices": "adamw"}}, **lengths}
     settings = Ablation(recipe="open", variant="rope", seed=3, held_out=QUESTIONS, changes=changes)
     found = [ablated("full", 300), ablated("adamw", 10)]

@@ -45,6 +45,7 @@ def draw_spans(rows: np.ndarray, generator: np.random.Generator) -> Examples:
 
 JOB = Job(
     phase="pretrain",
+    key="recipes.mine.pretrain",
     draw=draw_spans,
     rows=len(PREPARED.documents),
     epochs=5,
@@ -81,7 +82,7 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
 @pytest.mark.parametrize("backend", IN_FLOAT32)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Path) -> None:
-    long = replace(JOB, epochs=20, schedule=JOB.schedule.model_copy(update={"decay_epochs": 20.0}))
+    long = replace(JOB, epochs=20, schedule=JOB.schedule.model_copy(update={"decay_epochs": None}))
     _, losses = trained(tmp_path / "checkpoint", variant=variant, backend=backend, job=long)
     assert losses.shape == (long.steps,) == (60,)
     assert losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
@@ -149,5 +150,8 @@ def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) 
 
 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
-    with pytest.raises(StudyError, match="warmup_tokens of pretrain: was 5000; allowed: less than the 2560 tokens"):
-        replace(JOB, schedule=Schedule(warmup_tokens=5000, decay_epochs=5.0, min_lr_ratio=0.1))
+    told = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} of"
+    with pytest.raises(StudyError, match=told.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
+        replace(JOB, schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1))
+    with pytest.raises(StudyError, match=told.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
+        replace(JOB, schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1))

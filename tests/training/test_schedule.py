@@ -12,7 +12,7 @@ DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files
 
 def job(phase: Pretrain | Finetune, rows: int, epochs: int) -> Job:
     rate, schedule, context = phase.learning_rate, phase.schedule, HANDOUT.model.context
-    return Job("any", pytest.fail, rows, epochs, phase.batch_size, rate, schedule, context)
+    return Job("any", "recipes.any", pytest.fail, rows, epochs, phase.batch_size, rate, schedule, context)
 
 
 def printed(rate: float) -> str:
@@ -39,7 +39,9 @@ def test_the_pretraining_is_the_assignments() -> None:
 
 def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None:
     schedule = Schedule(warmup_tokens=10**6, decay_epochs=1e6, min_lr_ratio=0.0)  # the rate tells the tokens
-    short = Job("any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e6, schedule=schedule, context=11)
+    short = Job(
+        "any", "recipes.any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e6, schedule=schedule, context=11
+    )
     seen = [round(short.rate(step)) for step in range(short.steps)]
     assert seen == [40, 40, 80, 100, 140, 180]  # the first step's own, then those of all steps before
 
@@ -47,8 +49,21 @@ def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None
 @pytest.mark.parametrize(("warmup", "first"), [(0, 1.0), (15, 1.0), (40, 1.0), (80, 0.5)])
 def test_the_first_step_has_the_peak_unless_the_warm_up_is_longer(warmup: int, first: float) -> None:
     schedule = Schedule(warmup_tokens=warmup, decay_epochs=3.0, min_lr_ratio=0.0)
-    short = Job("any", pytest.fail, rows=10, epochs=9, batch_size=4, peak_rate=1.0, schedule=schedule, context=11)
+    short = Job(
+        "any", "recipes.any", pytest.fail, rows=10, epochs=9, batch_size=4, peak_rate=1.0, schedule=schedule, context=11
+    )
     assert short.rate(0) == first
+
+
+@pytest.mark.parametrize("epochs", [2, 4, 40])
+def test_a_schedule_without_lengths_of_its_own_follows_the_run(epochs: int) -> None:
+    schedule = Schedule(warmup_share=0.25, decay_epochs=None, min_lr_ratio=0.1)
+    run = Job("any", "recipes.any", pytest.fail, 1000, epochs, 10, 1.0, schedule, context=1001)
+    rates = [run.rate(step) for step in range(run.steps)]
+    assert rates.index(max(rates)) == pytest.approx(run.steps / 4, abs=1)
+    assert rates[: run.steps // 4] == sorted(rates[: run.steps // 4])
+    assert rates[run.steps // 4 + 1 :] == sorted(rates[run.steps // 4 + 1 :], reverse=True)  # and never up again
+    assert rates[-1] == 0.1
 
 
 @pytest.mark.parametrize(
@@ -68,5 +83,4 @@ def test_the_first_step_has_the_peak_unless_the_warm_up_is_longer(warmup: int, f
     ],
 )
 def test_the_rate_at_given_tokens(tokens: int, rate: float) -> None:
-    schedule = Schedule(warmup_tokens=100, decay_epochs=1.0, min_lr_ratio=0.1)
-    assert learning_rate(tokens, 2.0, 1100, schedule) == pytest.approx(rate)
+    assert learning_rate(tokens, 2.0, 100, 1100, 0.1) == pytest.approx(rate)
