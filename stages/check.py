@@ -1,27 +1,38 @@
-"""Stage `check`: params.yaml as a whole."""
+"""Stage `check`: params.yaml as a whole, and the selected cells."""
 
 import shutil
 from math import inf
 from pathlib import Path
 
-from stages.settings import load
+from stages.model.registry import settings_of
+from stages.settings import PARAMS, load
+from stages.settings.changes import way_back
 from stages.settings.needs import check_needs
-from stages.system.errors import Parser, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_text
 from stages.system.memory import machine_memory
 
 
 @command
 def main() -> None:
-    """Check params.yaml before anything is computed; a cell tries its variant on its shape when it starts."""
+    """Check params.yaml, and build each selected cell once without memory, before anything is computed."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--stamp", type=Path, help="file to write when all is well")
     arguments = parser.parse_args()
+    try:
+        _check()
+    except StudyError as error:
+        raise StudyError(f"{error}{way_back(PARAMS)}") from error
+    if arguments.stamp:
+        write_text(arguments.stamp, "params.yaml was checked\n")
+
+
+def _check() -> None:
     settings = load()
     has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # whose memory is looked at in training
     check_needs(settings, settings.recipe, inf if has_gpu else machine_memory(), bytes_a_number=2)
-    if arguments.stamp:
-        write_text(arguments.stamp, "params.yaml was checked\n")
+    for variant in settings.selected(settings.model.variant):
+        settings_of(variant, settings.variants, settings.recipe_named(settings.recipe).model)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ def main() -> None:
     decoding = experiment.question_recipe.generation
     prepared = Prepared.load(experiment.prepared_folder)
     finetuned, pretrained = experiment.weights_folder / "finetuned", experiment.weights_folder / "pretrained"
+    experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
+    experiment.check_weights(finetuned, prepared.vocabulary, "optimizer", "pretrain", "finetune")
     seeds = sorted(experiment.recipe.seeds, key=str)  # as the names of their files
     trained, tables = [*product(("pretrained", "scratch"), seeds)], []
     for init, seed in tqdm(trained, desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):

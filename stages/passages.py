@@ -41,7 +41,9 @@ def main() -> None:
     experiment = Experiment.of(settings, asked.recipe, asked.variant)
     prepared = Prepared.load(experiment.prepared_folder)
     seed = experiment.recipe.seeds[0]
-    model = experiment.trained_model(prepared, experiment.weights_folder / "pretrained" / f"seed-{seed}.safetensors")
+    pretrained = experiment.weights_folder / "pretrained"
+    experiment.check_weights(pretrained, prepared.vocabulary)
+    model = experiment.trained_model(prepared, pretrained / f"seed-{seed}.safetensors")
     tokens, length = prepared.documents.tokens.astype(np.int64), BEGINNING + asked.characters
     if len(tokens) < length:
         raise StudyError(f"passages.characters: was {asked.characters}; the text has {len(tokens)} characters")

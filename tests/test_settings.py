@@ -1,7 +1,9 @@
 """params.yaml: the committed file is valid, and every fault in it is one line that names its key."""
 
+import json
+import shlex
+import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import reduce
 from operator import getitem
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
 from stages.check import main
@@ -16,7 +19,7 @@ from stages.settings import Settings, load
 from stages.settings.bounded_yaml import read_yaml
 from stages.settings.section import check
 from stages.system.errors import StudyError
-from tests.project import GONE, write_params
+from tests.project import GONE, copy_stages, start, write_params
 from tests.tiny import ROOT, TITLE_CLOZE, params
 
 
@@ -38,10 +41,106 @@ def test_the_committed_file_is_valid(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert (tmp_path / "stamp.txt").is_file()
 
 
-def test_keys_are_checked_without_torch() -> None:
-    code = "import sys; from stages.check import main; main(); print(*sys.modules)"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not {"torch", "stages.model"} & {*ended.stdout.split()}
+def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What stage `check` says of a folder's params.yaml, in one line, with no stamp left."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", ["check", "--stamp", "stamp.txt"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert isinstance(caught.value.code, str) and "\n" not in caught.value.code
+    assert not (folder / "stamp.txt").exists()
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("selection", "values", "told"),
+    [
+        ("window", {"variants.window.width": 0}, "variants.window.width: was 0; input should be greater than 0"),
+        ("compared", {"variants.rope": {"thet": 1.0}}, "variants.rope.thet: unknown key; did you mean 'theta'?"),
+        ("compared", {"recipes.quick.model.heads": 32}, "variants.rope: rotary positions need an even head size"),
+        ("all", {"variants.perceiver.bottleneck": 200}, "variants.perceiver: bottleneck 200 exceeds model.context 128"),
+        ("vanilla", {"variants.vanilla.colour": "red"}, "variants.vanilla.colour: unknown key; remove it; known: none"),
+    ],
+)
+def test_every_selected_cell_is_built_once_before_any_trains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selection: str, values: dict[str, Any], told: str
+) -> None:
+    write_params(tmp_path, values={"recipe": "quick", "model.variant": selection, **values})
+    assert f"error: params.yaml: {told}" in refused(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("class Other:\n    pass\n", "draft.py defines no class `Mixer`"),
+        ("\n\ndef mix(:\n", "draft.py:3: invalid syntax"),
+        ("\nimport nonsense\n", "draft.py:2: ModuleNotFoundError: No module named 'nonsense'"),
+        (
+            "class Mixer:\n    def __init__(self, model, settings, layer):\n        self.x = y\n",
+            "draft.py:3: NameError",
+        ),
+    ],
+)
+def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(tmp_path: Path, code: str, told: str) -> None:
+    copy_stages(tmp_path)
+
+    def draft(content: dict[str, Any]) -> None:
+        content["recipe"], content["model"]["variant"] = "quick", "draft"
+        content["study"]["variants"].append("draft")
+        content["variants"]["draft"] = {}
+
+    write_params(tmp_path, draft)
+    (tmp_path / "stages/mixers/draft.py").write_text(code)
+    ended = start(tmp_path, "stages.check")
+    _, told_of = ended.communicate(timeout=60)
+    assert ended.returncode == 1 and told in told_of and told_of.count("\n") == 1
+
+
+def git(folder: Path, *arguments: str) -> None:
+    name = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
+    subprocess.run(["git", *name, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    git(tmp_path, "init")
+    git(tmp_path, "add", "params.yaml")
+    git(tmp_path, "commit", "--message", "As it was")
+    before = params()
+    changes = {"recipes.quick.seeds": [1, 1], "recipes.quick.baseline.place": "New York"}
+    write_params(tmp_path, values=changes)
+    told = refused(tmp_path, monkeypatch)
+    for key in changes:
+        value = reduce(getitem, key.split("."), before)
+        written = value if isinstance(value, str) else json.dumps(value)
+        assert f" -S {shlex.quote(f'{key}={written}')}" in told
+    _, _, options = told.partition("back to the last commit's values: ")
+    apply_overrides(tmp_path / "params.yaml", [each for each in shlex.split(options) if each != "-S"])
+    assert parse_yaml((tmp_path / "params.yaml").read_text(), "params.yaml") == before
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("model.variant", "random_synthesizer"),
+        ("recipe", "handout"),
+        ("sources.own.folder", "my_folder"),
+        ("recipes.quick.pretrain.epochs", "36"),
+        ("recipes.text.pretrain.schedule.decay_epochs", "3"),
+        ("recipes.quick.report.dev_asked_before", "4"),
+        ("recipes.own.baseline.place", "Rome"),
+    ],
+)
+def test_dvc_changes_one_line_for_one_key_and_takes_it_back(tmp_path: Path, key: str, value: str) -> None:
+    path = Path(shutil.copy(ROOT / "params.yaml", tmp_path))
+    before = path.read_text(encoding="utf-8").splitlines()
+    old = reduce(getitem, key.split("."), params())
+    apply_overrides(path, [f"{key}={value}"])
+    after = path.read_text(encoding="utf-8").splitlines()
+    assert len(after) == len(before)
+    assert sum(first != second for first, second in zip(before, after, strict=True)) == 1
+    apply_overrides(path, [f"{key}={'null' if old is None else old}"])
+    assert path.read_text(encoding="utf-8").splitlines() == before
 
 
 HANDOUT, TEXT, DROPOUT = "recipes.handout", "recipes.text", "ablation.changes.dropout"
@@ -57,6 +156,8 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (f"{TEXT}.finetune", {}, [f"{TEXT}.finetune: unknown key"]),
         ("compute", GONE, ["compute: this key is missing"]),
         (f"{HANDOUT}.data", GONE, [f"{HANDOUT}.data: this key is missing"]),
+        (f"{HANDOUT}.model", {"layer": 4}, [f"{HANDOUT}.model.layer: unknown key; did you mean 'layers'?"]),
+        (f"{TEXT}.pretrain.schedule.warmup_tokens", 10, [f"{TEXT}.pretrain.schedule: allowed: warmup_tokens or"]),
         # another type, whatever could be made of it
         (f"{HANDOUT}.model.layers", "four", [f"{HANDOUT}.model.layers: was 'four'", "integer"]),
         (f"{HANDOUT}.model.layers", 4.0, [f"{HANDOUT}.model.layers: was 4.0", "integer"]),
@@ -90,7 +191,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         ("influence.settings.percever", [], ["influence.settings: 'percever' has no file"]),
         ("ablation.changes.full", {"model": {"dropout": 0.5}}, ["ablation.changes.full: allowed: {}"]),
         (DROPOUT, {"model": {"dropout": 0.0}}, [f"{DROPOUT}: changes nothing"]),
-        (DROPOUT, {"model": {"drop": 1}}, [f"{DROPOUT}.model.drop: unknown key"]),
+        (DROPOUT, {"model": {"drop": 1}}, [f"{DROPOUT}.model.drop: unknown key; did you mean 'dropout'?"]),
         (DROPOUT, {"seeds": [1, 2]}, [f"{DROPOUT}.seeds", "model, optimizer"]),
         (DROPOUT, {"model": {"context": 64}}, [f"{DROPOUT}.model.context"]),
     ],

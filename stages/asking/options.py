@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
@@ -12,7 +11,6 @@ from stages.reporting.headline import best_variant
 from stages.settings import Settings, load
 from stages.settings.params import ALL, COMPARED
 from stages.settings.recipe import MAX_HYPOTHESES
-from stages.system.digests import verified
 from stages.system.errors import StudyError
 from stages.system.files import read_json
 
@@ -48,14 +46,7 @@ def load_trained(given: argparse.Namespace, stage: str) -> tuple[Experiment, int
             raise StudyError(f"{path} is missing; make it with: {make}")
     prepared = Prepared.load(experiment.prepared_folder)
     # other weights may fit and say something else, for many settings leave the shapes as they are (rope's theta)
-    now = _meaning(experiment.settings(), prepared.vocabulary.sha256)
-    try:
-        made = read_json(verified(weights.parent / "provenance.json"))
-        same = _meaning(made["settings"], made["vocabulary_sha256"]) == now
-    except (OSError, ValueError, KeyError, TypeError):
-        same = False
-    if not same:
-        raise StudyError(f"{weights} was trained with other settings or characters; train anew with: {make}")
+    experiment.check_weights(weights.parent, prepared.vocabulary)
     return experiment, seed, prepared, experiment.trained_model(prepared, weights)
 
 
@@ -72,11 +63,6 @@ def chosen_variant(settings: Settings, recipe: str) -> str:
         return best_variant(read_json(report)["variants"])
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise StudyError(f"{report} is missing or broken; name a variant with --variant") from error
-
-
-def _meaning(settings: dict[str, Any], vocabulary: str) -> tuple[Any, ...]:
-    """What decides what weights say; dropout matters in training only."""
-    return vocabulary, settings["variant"], settings["recipe"]["model"] | {"dropout": None}
 
 
 def add_decoding(parser: argparse.ArgumentParser, temperature: str, beams: str) -> None:

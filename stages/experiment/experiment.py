@@ -8,14 +8,17 @@ import torch
 from safetensors.torch import load_file
 
 from stages.corpus.prepared import Prepared
+from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.backend import Backend, choose_backend
 from stages.experiment.draws import generator
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
+from stages.settings.changes import other_setting
 from stages.settings.needs import check_needs
 from stages.system.digests import verified
 from stages.system.errors import Parser, StudyError
+from stages.system.files import read_json
 
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
 
@@ -104,6 +107,24 @@ class Experiment:
         torch.manual_seed(int(generator(seed, "weights", 0).integers(2**63)))
         return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
 
+    def check_weights(self, folder: Path, vocabulary: Vocabulary, *sections: str) -> None:
+        """Let weights pass that were trained with today's variant, shape and characters.
+
+        folder: `pretrained` or `finetuned` of any cell; sections: of the recipe that must be as they are now, too; they
+        say how weights are trained, not what they mean. Raises StudyError: one line with the setting that differs.
+        """
+        stage = {"pretrained": "pretrain", "finetuned": "finetune"}[folder.name]
+        make = f"train anew with: dvc repro stages/dvc.yaml:{stage}@{self.recipe_name}-{self.variant}"
+        made = read_json(verified(folder / "provenance.json"))
+        try:
+            parts, characters = _parts(made["settings"], sections), made["vocabulary_sha256"]
+        except (KeyError, TypeError) as error:
+            raise StudyError(f"{folder / 'provenance.json'} is damaged; {make}") from error
+        ignored = () if sections else ("recipe.model.dropout",)  # which matters in training only
+        other = other_setting(parts, _parts(self.settings(*sections), sections), *ignored)
+        if other or characters != vocabulary.sha256:
+            raise StudyError(f"{folder} was trained with another {other or 'vocabulary'}; {make}")
+
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
         """The model with the weights of a file, in float32 on the backend's device.
 
@@ -117,3 +138,8 @@ class Experiment:
         except RuntimeError as error:  # other names or shapes
             raise StudyError(f"{weights} was trained with other settings; run `dvc repro`") from error
         return model.to(self.backend.device)
+
+
+def _parts(settings: dict[str, Any], sections: tuple[str, ...]) -> dict[str, Any]:
+    """The variant's section, and the recipe's shape and these sections."""
+    return {"variant": settings["variant"], "recipe": {name: settings["recipe"][name] for name in ("model", *sections)}}

@@ -1,8 +1,10 @@
 """Strict sections of a YAML file: an unknown key, a wrong type, an impossible value is one clear line."""
 
+from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from stages.system.errors import StudyError
 from stages.system.terminal import shortened
@@ -23,8 +25,21 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _keys_are_known(cls, content: Any) -> Any:
+        """Told before the key that a misspelt one leaves missing."""
+        known = [*cls.model_fields]
+        for key in content if isinstance(content, dict) else ():
+            if key not in known:
+                near = get_close_matches(str(key), known, 1)
+                told = f"did you mean '{near[0]}'?" if near else f"remove it; known: {', '.join(known) or 'none'}"
+                raise PydanticCustomError(UNKNOWN, "{told}", {"key": key, "told": told})
+        return content
+
 
 S = TypeVar("S", bound=BaseModel)
+UNKNOWN = "unknown_key"
 
 
 def check(section: type[S], content: Any, path: str, prefix: str) -> S:
@@ -47,10 +62,11 @@ def fault_of(error: ValidationError, prefix: str) -> str:
 
 def _sentence(fault: Any, prefix: str) -> str:
     """A pydantic fault in one line: key, what it was, what is allowed."""
-    parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"])]
+    unknown = [fault["ctx"]["key"]] if fault["type"] == UNKNOWN else []
+    parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"], *unknown)]
     key = shortened(".".join(part for part in parts if not part.startswith("<")), 200) or "the file"
-    if fault["type"] == "extra_forbidden":
-        return f"{key}: unknown key; remove it or mend its spelling"
+    if unknown:
+        return f"{key}: unknown key; {fault['msg']}"
     if fault["type"] == "missing":
         return f"{key}: this key is missing"
     if fault["type"] == "value_error":

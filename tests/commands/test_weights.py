@@ -1,24 +1,28 @@
 """Weights that mean something else by now are refused."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 from safetensors.torch import load_file, save
 
-from stages import ask
+from stages import ask, evaluate, finetune
 from tests.commands.talking import ZOE, ChangeParams, Run, error
-from tests.project import with_content
+from tests.project import with_content, with_sums
 
 PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
-REFUSED = "was trained with other settings or characters; train anew with: dvc repro stages/dvc.yaml:finetune@quick-"
+REFUSED = (
+    "quick/vanilla/finetuned was trained with another {}; train anew with: dvc repro stages/dvc.yaml:finetune@quick-"
+)
 
 
 def test_weights_of_another_shape_are_refused_though_they_would_fit(run: Run, change: ChangeParams) -> None:
     change({"recipes.quick.model.heads": 4})
-    assert REFUSED in error(run(ask, ZOE))
+    assert REFUSED.format("recipe.model.heads") in error(run(ask, ZOE))
 
 
 def test_what_matters_in_training_alone_may_change(run: Run, change: ChangeParams) -> None:
@@ -28,27 +32,60 @@ def test_what_matters_in_training_alone_may_change(run: Run, change: ChangeParam
 
 def of_other_settings(told: str) -> str:
     made = json.loads(told)
-    made["settings"]["variant"]["vanilla"]["theta"] = 50.0
+    made["settings"]["variant"]["vanilla"] = {"theta": 50.0}
     return json.dumps(made)
 
 
-@pytest.mark.parametrize("changed", [of_other_settings, lambda _: "[]", lambda _: '{"settings": {}}'])
+@pytest.mark.parametrize(
+    ("changed", "refused"),
+    [
+        (of_other_settings, REFUSED.format("variant.vanilla")),
+        (lambda _: "[]", "provenance.json is damaged"),
+        (lambda _: '{"settings": {}}', "provenance.json is damaged"),
+    ],
+)
 def test_weights_of_other_settings_or_unknown_ones_are_refused(
-    run: Run, project: Path, changed: Callable[[str], str]
+    run: Run, project: Path, changed: Callable[[str], str], refused: str
 ) -> None:
     path = project / PROVENANCE
     made = changed(path.read_text()).encode()
     with with_content(path, made):
         assert "damaged" in error(run(ask, ZOE))
     with with_content(path, made, sums=True):
-        assert REFUSED in error(run(ask, ZOE))
+        assert refused in error(run(ask, ZOE))
 
 
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
     vocabulary = project / "data/prepared/quick/vocabulary.json"
     characters = json.loads(vocabulary.read_text())
     with with_content(vocabulary, json.dumps([*characters[:2], *characters[:1:-1]]).encode(), sums=True):
-        assert REFUSED in error(run(ask, ZOE))
+        assert REFUSED.format("vocabulary") in error(run(ask, ZOE))
+
+
+@pytest.mark.parametrize(
+    ("stage", "folder"), [(finetune, "pretrained"), (evaluate, "pretrained"), (evaluate, "finetuned")]
+)
+def test_no_stage_takes_the_weights_of_another_cell(run: Run, project: Path, stage: ModuleType, folder: str) -> None:
+    weights, rope = project / "data/weights/quick", project / "data/weights/quick/rope"
+    shutil.copytree(weights / "vanilla", rope)
+    if folder == "finetuned":  # those before it are right
+        record = rope / "pretrained/provenance.json"
+        made = json.loads(record.read_text())
+        made["settings"]["variant"] = {"rope": {"theta": 10_000.0}}
+        record.write_text(json.dumps(made))
+        with_sums(record.parent)
+    try:
+        told = error(run(stage, "--recipe", "quick", "--variant", "rope"))
+    finally:
+        shutil.rmtree(rope)
+    assert f"rope/{folder} was trained with another variant.rope" in told
+
+
+@pytest.mark.parametrize("stage", [finetune, evaluate])
+def test_no_stage_takes_the_weights_of_another_training(run: Run, change: ChangeParams, stage: ModuleType) -> None:
+    change({"recipes.quick.pretrain.learning_rate": 0.02})
+    told = error(run(stage, "--recipe", "quick", "--variant", "vanilla"))
+    assert "vanilla/pretrained was trained with another recipe.pretrain.learning_rate" in told
 
 
 @pytest.mark.parametrize("kind", [torch.int64, torch.bool, torch.complex64, torch.bfloat16, float("nan"), float("inf")])

@@ -1,0 +1,75 @@
+"""Which settings changed: since the last commit, and since a result was made.
+
+`dvc exp run -S` leaves its values in params.yaml, even where it fails. A result records the settings that made it.
+"""
+
+import io
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from stages.settings.bounded_yaml import read_yaml
+from stages.system.errors import StudyError
+
+MOST = 4  # changes that a line has room for
+# Keys of a record that code before them did not have, each with the value that does what that code did; a key that goes
+# is entered with the value that code without it has
+OTHER_CODE: Mapping[str, Any] = {
+    "recipe.pretrain.schedule.warmup_share": None,
+    "recipe.finetune.schedule.warmup_share": None,
+}
+
+
+def way_back(path: Path) -> str:
+    """How to take back what was changed since the last commit, for the end of an error; nothing where none is known."""
+    try:
+        show = ["git", "show", f"HEAD:./{path}"]
+        committed = subprocess.run(show, capture_output=True, text=True, check=True, encoding="utf-8").stdout
+        before, now = leaves(YAML(typ="safe").load(io.StringIO(committed))), leaves(read_yaml(path))
+    except (OSError, ValueError, subprocess.CalledProcessError, StudyError, YAMLError):
+        return ""
+    changed = [key for key, value in now.items() if key in before and before[key] != value]
+    if not 0 < len(changed) <= MOST:
+        return ""
+    options = [f"-S {shlex.quote(f'{key}={_written(before[key])}')}" for key in changed]
+    return f"; back to the last commit's values: {' '.join(options)}"
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def other_setting(made: Mapping[str, Any], now: Mapping[str, Any], *ignored: str) -> str | None:
+    """The first dotted key whose value in a result's record is not today's; None where the two mean the same.
+
+    made, now: `Experiment.settings`; ignored: keys that may differ.
+    """
+    before, after = _in_todays_terms(made), _in_todays_terms(now)
+    keys = [key for key in {**after, **before} if key not in ignored]
+    return next((key for key in keys if key not in before or key not in after or before[key] != after[key]), None)
+
+
+def _in_todays_terms(record: Mapping[str, Any]) -> dict[str, Any]:
+    settings = leaves(record)
+    if settings.get("recipe.pretrain.schedule.decay_epochs", ...) is None:
+        settings["recipe.pretrain.schedule.decay_epochs"] = settings.get("recipe.pretrain.epochs")
+    return {**OTHER_CODE, **settings}
+
+
+def leaves(content: Any) -> dict[str, Any]:
+    """Each value by its dotted key; a list is one value, and so is an empty section."""
+    return dict(_each_leaf(content, ()))
+
+
+def _each_leaf(content: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    if not isinstance(content, dict) or not content:
+        yield ".".join(path), content
+        return
+    for key, value in content.items():
+        yield from _each_leaf(value, (*path, str(key)))
