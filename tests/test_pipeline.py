@@ -55,7 +55,7 @@ def test_an_experiment_on_a_cold_clone_trains_the_chosen_variant_only(study: Stu
     assert [name for name in stages_run(study.experiment) if name.startswith("evaluate")] == ["evaluate@quick-rope"]
     assert study.files_of_vanilla == []
     assert set(study.experiment_metrics) == STUDY_KEYS
-    assert set(study.experiment_metrics["selected"]) == set(KEYS)
+    assert set(study.experiment_metrics["selected"]) >= KEYS
     assert set(study.experiment_metrics["variants"]) == {"rope"}
 
 
@@ -69,7 +69,7 @@ def test_the_whole_study_then_trains_the_other_variant_only_and_reports_all(stud
     assert set(metrics["baseline"]) == {"dev_accuracy"}
     assert set(metrics["variants"]) == set(TWO)
     for figures in (metrics["selected"], *metrics["variants"].values()):
-        assert set(figures) == set(KEYS)
+        assert figures.keys() == metrics["selected"].keys() >= KEYS
     assert metrics["variants"]["rope"] == study.experiment_metrics["variants"]["rope"]
 
 

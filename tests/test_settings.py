@@ -1,6 +1,7 @@
 """params.yaml: the committed file is valid, and every fault in it is one line that names its key."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -119,6 +120,7 @@ def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypa
     assert parse_yaml((tmp_path / "params.yaml").read_text(), "params.yaml") == before
 
 
+@pytest.mark.skipif("PUBLISHED" not in os.environ, reason="a params.yaml of one's own may be laid out otherwise")
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -21,6 +21,9 @@ def definition(variant: str) -> str:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variants_docstrings_give_its_formula_and_link_its_paper_or_say_that_there_is_none(variant: str) -> None:
-    told = definition(variant)
-    assert FORMULA.search(told)
-    assert bool(LINK.search(told)) != (UNPUBLISHED in told)
+    told, file = definition(variant), f"stages/mixers/{variant}.py"
+    assert FORMULA.search(told), f"the docstrings of {file} have no formula, such as `o_t = W a_t`"
+    assert bool(LINK.search(told)) != (UNPUBLISHED in told), (
+        f"the docstrings of {file} need one of both: a line that ends in the address of the paper, "
+        f"https://arxiv.org/abs/… or https://doi.org/…, or the words `{UNPUBLISHED}`"
+    )
