@@ -46,7 +46,8 @@ def main() -> None:
     model = experiment.trained_model(prepared, pretrained / f"seed-{seed}.safetensors")
     tokens, length = prepared.documents.tokens.astype(np.int64), BEGINNING + asked.characters
     if len(tokens) < length:
-        raise StudyError(f"passages.characters: was {asked.characters}; the text has {len(tokens)} characters")
+        most = f"allowed: at most {len(tokens) - BEGINNING}, for this text"
+        raise StudyError(f"params.yaml: passages.characters: was {asked.characters}; {most}")
     starts = np.linspace(0, len(tokens) - length, asked.beginnings).astype(int)
     own = np.stack([tokens[start : start + length] for start in starts])  # (passages, length)
     beginnings = own[:, :BEGINNING]
