@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,17 +58,26 @@ class Project:
 
     def run(self, *command: str, succeeds: bool = True) -> str:
         """Run a command in the clone; what it prints, errors included."""
-        ended = subprocess.run(
+        ended = self._ended(command, subprocess.STDOUT)
+        assert (ended.returncode == 0) == succeeds, ended.stdout
+        return ended.stdout
+
+    def run_apart(self, *command: str) -> tuple[str, list[str]]:
+        """Run a command that succeeds: what it prints, and the lines of its stderr."""
+        ended = self._ended(command, subprocess.PIPE)
+        assert ended.returncode == 0, (command, ended.stderr)
+        return ended.stdout, ended.stderr.splitlines()
+
+    def _ended(self, command: Sequence[str], stderr: int) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             command,
             cwd=self.folder,
             env=self.environment,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=stderr,
             text=True,
             timeout=900,
         )
-        assert (ended.returncode == 0) == succeeds, ended.stdout
-        return ended.stdout
 
     def metrics(self) -> dict[str, Any]:
         """metrics.json of the root."""

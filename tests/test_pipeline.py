@@ -1,6 +1,7 @@
 """The pipeline as its user meets it: what reruns, and what does not."""
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +9,17 @@ from typing import Any
 
 import pytest
 
+from stages.system.locks import locked
 from tests.project import write_params
 from tests.reporting.test_metrics import KEYS
 from tests.small_study import APART, TWO, Project, clone, small, stages_run
+from tests.test_readme import TEXTS, rows_of
 
 COLUMNS = 120  # of a terminal
+GIVEN = "0514819"  # the docs' example of an experiment's hash
+COMMANDS = [command for row in rows_of("running.md", "| command | what it does |") for command in row[0].split(", ")]
+BACK = re.findall(r"^(?:git restore|dvc checkout) .*", TEXTS["running.md"], re.MULTILINE)
+OF_A_REPORT = ("dvc exp save", "dvc commit")  # there is nothing to record before a report was made
 STUDY_KEYS = {"recipe", "variant", "baseline", "selected", "variants"}
 
 
@@ -89,28 +96,68 @@ def test_nothing_but_reports_metrics_and_locks_is_new_to_git(warm: Project) -> N
 
 
 def test_an_experiment_with_one_variant_retrains_nothing_on_a_warm_tree(warm: Project) -> None:
-    output = warm.run("dvc", "exp", "run", "-S", "model.variant=rope")
+    output, stderr = warm.run_apart("dvc", "exp", "run", "study", "-S", "model.variant=rope")
+    assert stderr == []
     assert [name for name in stages_run(output) if name not in ("check", "study")] == []
     assert set(warm.metrics()["variants"]) == {"rope"}
 
 
 def test_a_variant_that_is_not_compared_is_trained_when_it_is_chosen_and_changes_no_comparison(warm: Project) -> None:
-    output = warm.run("dvc", "exp", "run", "-S", f"model.variant={APART}")
+    output = warm.run("dvc", "exp", "run", "study", "-S", f"model.variant={APART}")
+    assert [line for line in output.splitlines() if "WARNING" in line and APART not in line] == []
     assert trained(output) == [f"pretrain@quick-{APART}", f"finetune@quick-{APART}"]
     assert set(warm.metrics()["variants"]) == {APART}
     write_params(warm.folder, small)
     assert [name for name in stages_run(warm.run("dvc", "repro")) if name not in ("check", "study")] == []
     assert set(warm.metrics()["variants"]) == set(TWO)
-    output = warm.run("dvc", "exp", "run", "-S", "model.variant=all")
+    output = warm.run("dvc", "exp", "run", "study", "-S", "model.variant=all")
     assert trained(output) == []
     assert set(warm.metrics()["variants"]) == {*TWO, APART}
 
 
-def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
+def test_the_commands_of_the_docs_are_quiet_in_a_warm_tree(warm: Project) -> None:
+    warm.run("dvc", "remote", "add", "--local", "--default", "store", str(warm.folder.parent / "remote"))
+    warm.run("dvc", "repro")  # or `dvc commit` would enter another selection's figures as those of this one
+    for command in COMMANDS:
+        assert warm.run_apart(*command.split())[1] == [], command
+
+
+@pytest.mark.parametrize("recipe", ["quick", "entered"])
+def test_the_commands_of_the_docs_speak_of_the_selection_alone_in_a_fresh_clone(
+    study: Study, tmp_path: Path, recipe: str
+) -> None:
+    fresh = Project(tmp_path / "project")
+    study.project.run("git", "clone", "--quiet", ".", str(fresh.folder))
+    write_params(fresh.folder, entered, {"recipe": recipe})
+    fresh.run("dvc", "remote", "add", "--local", "--default", "store", str(tmp_path))
+    for command in [command for command in COMMANDS if not command.startswith(OF_A_REPORT)]:
+        stderr = fresh.run_apart(*command.split())[1]
+        assert len(stderr) <= 40, command
+        warned = [line for line in stderr if "No file hash info" in line]
+        assert [line for line in warned if not re.search("/entered['/]", line)] == [], command
+
+
+def entered(content: dict[str, Any]) -> None:
+    """The small study with a recipe that nobody has trained."""
+    small(content)
+    content["recipes"]["entered"] = content["recipes"]["quick"]
+    content["study"] |= {"recipes": [*content["recipes"]], "asked": ["quick", "entered"]}
+
+
+def test_a_training_in_a_temporary_copy_is_that_of_the_project_and_refused_while_another_has_it(warm: Project) -> None:
+    (work,) = (warm.folder / "work").glob("pretrain-quick-rope-*")
+    with locked(work / "lock"):  # as another training of the same cell holds it
+        command = ("dvc", "exp", "run", "--temp", "--force", "--single-item", "stages/dvc.yaml:pretrain@quick-rope")
+        output = warm.run(*command, succeeds=False)
+    (told,) = [line for line in output.splitlines() if line.startswith("error:")]
+    assert told.startswith(f"error: {work}: process {os.getpid()} is training here already")
+
+
+def test_the_tables_of_dvc_fit_a_terminal_and_lead_back_to_an_experiment(warm: Project) -> None:
     warm.run("git", "add", "--all")
     warm.run("git", "commit", "--quiet", "--message", "Results")
     for variant in TWO:
-        warm.run("dvc", "exp", "run", "-S", f"model.variant={variant}")
+        warm.run("dvc", "exp", "run", "study", "--name", f"{variant}-alone", "-S", f"model.variant={variant}")
     shown = warm.run("dvc", "metrics", "show")
     assert "dev_accuracy" in shown and TWO[-1] in shown
     changed = warm.run("dvc", "metrics", "diff")
@@ -118,6 +165,12 @@ def test_the_tables_of_dvc_fit_a_terminal(warm: Project) -> None:
     for variant in TWO:
         assert variant in experiments
     assert max(len(line) for table in (shown, changed, experiments) for line in table.splitlines()) <= COLUMNS
+    first = f"{TWO[0]}-alone"
+    (revision,) = re.findall(rf"(\w+) \[{first}\]", warm.run("dvc", "exp", "list"))
+    for command in BACK:
+        assert warm.run_apart(*command.replace(GIVEN, revision).split())[1] == []
+    assert set(warm.metrics()["variants"]) == {TWO[0]}
+    assert "up to date" in warm.run("dvc", "status", "--with-deps", "study")
 
 
 def test_the_plots_of_dvc_have_the_curves_and_a_bar_for_each_model(warm: Project) -> None:
@@ -162,7 +215,7 @@ def said_otherwise(content: dict[str, Any]) -> None:
 
 
 def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project) -> None:
-    output = warm.run("dvc", "exp", "run", "-S", "model.variant=nonsense", succeeds=False)
+    output = warm.run("dvc", "exp", "run", "study", "-S", "model.variant=nonsense", succeeds=False)
     (told,) = [line for line in output.splitlines() if line.startswith("error:")]
     assert "model.variant" in told and "'nonsense'" in told
     for allowed in ("compared", "all", *TWO):

@@ -26,6 +26,7 @@ from tests.tiny import BUILT_IN, ROOT, params
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MEASURED = "performance.md"  # says what a command took, in the form that was measured
 STAGES = set(yaml.safe_load((ROOT / "stages/dvc.yaml").read_text(encoding="utf-8"))["stages"])
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -75,6 +76,9 @@ def test_commands_name_what_exists(page: Path) -> None:
         section: Any = params()
         for part in key.split("."):
             section = section[part]
+    for command in re.findall(r"dvc exp run [^`\n]*", text.replace("\\\n", "")):
+        quiet = re.search(r" (?:study|stages/dvc\.yaml:\w+)(?!\S)", command)
+        assert quiet or "-S " not in command or page.name == MEASURED, command
     for target in re.findall(r"`make (\w+)`|^make (\w+)", text, re.MULTILINE):
         assert re.search(rf"^{''.join(target)}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), target
 

@@ -9,7 +9,10 @@ from filelock import FileLock, Timeout
 
 from stages.system.errors import StudyError
 
-WORK = Path("work")
+# `dvc exp run --temp` and DVC's queue run a stage in a temporary copy of the project, and delete it afterwards. There
+# DVC_ROOT names the project itself.
+_ROOT = Path(os.environ.get("DVC_ROOT", "")).resolve()
+WORK = (_ROOT if _ROOT in Path.cwd().parents else Path()) / "work"
 
 
 @contextmanager
