@@ -56,7 +56,7 @@ def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
         print(f"{place:{width}}  {probability:6.1%}")
     sys.stdout.flush()
     for note in reply.notes:
-        print(f"note: {note}", file=sys.stderr, flush=True)
+        print(f"note: {harmless(note)}", file=sys.stderr, flush=True)
 
 
 def questions(form: str) -> Iterator[str]:

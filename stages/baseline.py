@@ -11,6 +11,7 @@ from stages.show import shown
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json, write_text
+from stages.system.terminal import harmless
 
 SHOWN = 3  # pages
 
@@ -36,14 +37,8 @@ def constant_baseline(table: pd.DataFrame, audit: pd.DataFrame, place: str | Non
         "dev_accuracy": percent((dev == place).sum(), len(dev)),
         "dev_correct": int((dev == place).sum()),
         "dev_questions": len(dev),
-        "best_constant": {
-            "place": best,
-            "dev_accuracy": percent((dev == best).sum(), len(dev)),
-        },
-        "audit": {
-            "answer_in_page": int(known.in_page.sum()),
-            "ceiling": percent(known.in_page.sum(), len(known)),
-        },
+        "best_constant": {"place": best, "dev_accuracy": percent((dev == best).sum(), len(dev))},
+        "audit": {"answer_in_page": int(known.in_page.sum()), "ceiling": percent(known.in_page.sum(), len(known))},
     }
 
 
@@ -65,7 +60,8 @@ def main() -> None:
         pages = range(1, min(SHOWN, len(prepared.documents)) + 1)
         write_text(folder / "examples.txt", "\n".join(shown(prepared, recipe, [*pages])) + "\n")
         write_table(folder / "questions.tsv", asked[["split", "row", "question", "gold"]])
-    print(f"{result['place']}: {result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %")
+    scored = f"{result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %"
+    print(f"{harmless(result['place'])}: {scored}")
 
 
 if __name__ == "__main__":

@@ -33,11 +33,11 @@ def main() -> None:
     with read_as_made(path):
         metrics = read_json(path)
         selected = headline(metrics)
-        rows = [(name, *(str(figures[key]) for key in SHOWN)) for name, figures in metrics["variants"].items()]
+        rows = [(name, *(figures[key] for key in SHOWN)) for name, figures in metrics["variants"].items()]
     write_bytes(Path("metrics.json"), path.read_bytes())
     write_json(Path("selected.json"), selected)
     print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
-    for row in sorted(rows, key=lambda row: -float(row[2])):
+    for row in sorted(rows, key=lambda row: -row[2]):
         print(ROW.format(*row))
 
 

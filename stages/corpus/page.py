@@ -13,7 +13,7 @@ import numpy as np
 from stages.corpus.ragged import Ragged
 
 WORD = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
-ABBREVIATION = re.compile(r"(?:^|[\s.])(?:\w|Jr|Sr|St|Dr|Mr|Mrs)$")
+ABBREVIATION = re.compile(r"(?:^|[\s.])(?:\w|Jr|Sr|St|Dr|Mr|Mrs)$")  # 5 characters at most: `.Mrs\n`
 
 SPAN = np.dtype((np.int32, 2))  # start and end
 
@@ -34,7 +34,7 @@ def page(document: str) -> Page:
     there is none, every word counts as one.
     """
     ends = [match.start() for match in re.finditer(r"\. ", document)]
-    heading = next((end for end in ends if not ABBREVIATION.search(document[:end])), 0)
+    heading = next((end for end in ends if not ABBREVIATION.search(document[max(0, end - 5) : end])), 0)
     own = set(WORD.findall(document[:heading]))
     words = [match.span() for match in WORD.finditer(document, heading)]
     phrases: list[tuple[int, int]] = []

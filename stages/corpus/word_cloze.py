@@ -8,7 +8,9 @@ Words that few pages have tell the page, so that its name is not needed; a cue c
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +24,7 @@ from stages.settings import WordCloze
 WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
 
 Span = tuple[int, int]  # start and end in a document
+START, END = itemgetter(0), itemgetter(1)
 
 
 class WordClozes(PhraseClozes):
@@ -45,7 +48,7 @@ class WordClozes(PhraseClozes):
         def within_reach() -> Iterator[list[Span]]:
             for row, text in enumerate(prepared.each_text()):
                 parts = self.pages[row]
-                fences = fences_of(text, parts, fencing)
+                fences = [(0, 0), *fences_of(text, parts, fencing), (len(text), len(text))]
                 words = [match.span() for match in WORD.finditer(text, parts.heading)]
                 for phrase in parts.phrases:
                     yield [word for word in self._around(phrase, words, fences) if text[slice(*word)] in common]
@@ -55,12 +58,12 @@ class WordClozes(PhraseClozes):
     def _around(self, phrase: Span, words: list[Span], fences: list[Span]) -> list[Span]:
         """The words within reach of a phrase, on both sides, up to the nearest fence."""
         start, end = phrase
-        first = max((fence_end for _, fence_end in fences if fence_end <= start), default=0)
-        last = min((fence_start for fence_start, _ in fences if fence_start >= end), default=words[-1][1])
-        before = [word for word in words if first <= word[0] and word[1] <= start]
-        after = [word for word in words if end <= word[0] and word[1] <= last]
-        reach = self.settings
-        return before[len(before) - min(len(before), reach.words_before) :] + after[: reach.words_after]
+        first = fences[bisect_right(fences, start, key=END) - 1][1]
+        last = fences[bisect_left(fences, end, key=START)][0]
+        before, after = bisect_right(words, start, key=END), bisect_left(words, end, key=START)
+        near = words[max(0, before - self.settings.words_before) : before]
+        near += words[after : after + self.settings.words_after]
+        return [word for word in near if first <= word[0] and word[1] <= last]
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         document, parts = self.documents[row], self.pages[row]

@@ -12,6 +12,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field, FiniteFloat
 from stages.reporting.records import REMAKE, read_as_made
 from stages.system.digests import verified
 from stages.system.errors import StudyError
+from stages.system.terminal import quoted
 
 BASELINE = "baseline"
 QUESTION_COLUMNS = ("split", "row", "question", "gold")  # of the baseline, for all variants
@@ -128,7 +129,10 @@ def read_evaluation(folder: Path) -> Evaluation:
             runs.append(Run.model_validate_json(verified(part / "run.json").read_bytes()))
 
     def whole(name: str, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
-        return pd.concat([read_table(part / name, separator, dtype) for part in parts], ignore_index=True)
+        table = pd.concat([read_table(part / name, separator, dtype) for part in parts], ignore_index=True)
+        if others := {*map(str, table.get("variant", ()))} - {folder.name}:
+            raise StudyError(f"{folder / name}: of variant {quoted(min(others))}, its folder is another's; {REMAKE}")
+        return table
 
     answered = whole("predictions.tsv", dtype=str)[[*PREDICTION_COLUMNS]]
     asked = read_table(folder.parent / BASELINE / "questions.tsv", dtype=str)
@@ -145,7 +149,7 @@ def read_evaluation(folder: Path) -> Evaluation:
 def read_table(path: Path, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
     """Read a table; raises StudyError where it is missing, not as it was written, or of code with other columns."""
     table = pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
-    columns = COLUMNS | {"predictions": PREDICTION_COLUMNS, "questions": QUESTION_COLUMNS}
+    columns = COLUMNS | {"predictions": PREDICTION_COLUMNS, "questions": QUESTION_COLUMNS, "curves": ("variant",)}
     if missing := sorted({*columns.get(path.stem, ())} - {*table}):
         raise StudyError(f"{path}: no column {', '.join(missing)}: it is of other code; {REMAKE}")
     return table

@@ -79,6 +79,7 @@ def write_report(
         provenance_table=provenance_table(probed),
         commits={one.commit for one in provenances},
         devices=devices(best_first),
+        precisions={one.precision for one in provenances},
         all_seeds=sorted({seed for each in probed for seed in each.run.pretrain_seconds}),
         same_settings=same_settings,
     )

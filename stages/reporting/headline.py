@@ -1,13 +1,22 @@
 """The few figures of metrics.json that DVC and the terminal show."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from stages.settings.section import Name
+
+FIGURES = TypeAdapter(dict[Name, dict[str, Annotated[float, Field(strict=True, allow_inf_nan=False)]]])
 
 
 def headline(metrics: dict[str, Any]) -> dict[str, Any]:
     """Return the content of selected.json: the selected variant's figures, then every variant's dev accuracy.
 
-    DVC prints a column a figure, so the names are short.
+    DVC prints a column a figure, so the names are short. Raises KeyError, TypeError, ValueError: a figure of `metrics`
+    is missing or no finite number, or a variant's name is none.
     """
+    FIGURES.validate_python({"baseline": metrics["baseline"], "selected": metrics["selected"]})
+    FIGURES.validate_python(metrics["variants"])
     figures = metrics["selected"]
     return {
         "dev_accuracy": figures["dev_accuracy"],

@@ -12,6 +12,7 @@ from stages.settings import Compute
 from stages.system.errors import StudyError
 
 IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # it reaches all of a terminal
+CONNECTED_WITHIN = 20  # seconds
 GPU = "GPU"  # a resource of workers: `dask worker --resources GPU=1`
 
 
@@ -51,6 +52,23 @@ def slurm(jobs: int) -> Any:
     cluster = jobqueue.SLURMCluster()
     cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)  # a job that ends by its time limit is followed by another
     return cluster
+
+
+def connect(cluster: Any) -> Client:
+    """A client of a cluster, or of the scheduler at an address. Raises StudyError: none answers."""
+    try:
+        return Client(cluster, timeout=CONNECTED_WITHIN)
+    except OSError as error:
+        raise StudyError(f"no scheduler answers at {cluster}; start one with `dask scheduler`") from error
+
+
+def await_workers(client: Client) -> None:
+    """Wait for the first worker, and say which there are; more may come later."""
+    print("waiting for workers", flush=True)
+    client.wait_for_workers(1)
+    for worker in workers_of(client).values():
+        threads = worker["nthreads"]
+        print(f"worker   {worker['host']}, {threads} thread{'s' if threads > 1 else ''}", flush=True)
 
 
 def workers_of(client: Client) -> dict[str, Any]:

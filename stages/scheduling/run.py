@@ -1,8 +1,11 @@
 """All units on the workers of a cluster: each worker has one at a time, and gets the next as soon as it is free."""
 
+import logging
 import time
+from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +13,54 @@ import cloudpickle  # type: ignore[import-untyped]
 from distributed import Client, Future, get_worker
 from tqdm import tqdm
 
-from stages.scheduling import lock, worker
-from stages.scheduling.lock import merge
+from stages.scheduling import home, lock, pool, worker
+from stages.scheduling.lock import entries, merge
 from stages.scheduling.pool import GPU, workers_of
-from stages.scheduling.schedule import Schedule, Unit
+from stages.scheduling.schedule import Schedule, Unit, seeds_of
 from stages.scheduling.worker import LOOK_EVERY, Snapshot
+from stages.settings import load
 from stages.system.errors import StudyError
+from stages.system.locks import WORK, locked
+from stages.system.terminal import harmless
 
 MOST_LOSSES = 3  # workers that a unit may lose: it is likely to be the reason
 
 # a worker need not have the project: what it runs is sent to it
 cloudpickle.register_pickle_by_value(lock)
 cloudpickle.register_pickle_by_value(worker)
+
+
+def complete(chosen: Namespace) -> None:
+    """Complete what the options of `stages.cluster` ask for. Raises StudyError: something failed."""
+    logging.disable(logging.ERROR)  # Dask's: what matters is told here
+    settings = load()
+    WORK.mkdir(exist_ok=True)
+    with locked(WORK / "cluster.lock"):
+        upstream = home.upstream_of(chosen.targets)
+        stale = home.restore(upstream, chosen.remote)
+        seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in upstream}
+        schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)
+        kinds = Counter(Unit(stage).kind for stage in sorted(stale))
+        counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+        print(f"{len(stale)} of {len(upstream)} cached stages to do{': ' if stale else ''}{counted}", flush=True)
+        if not stale:
+            return
+        gpus = pool.gpus_here(settings.compute) if chosen.local is not None else []
+        with ExitStack() as stack:
+            snapshot = stack.enter_context(home.snapshot(chosen.remote))
+            cluster: Any = chosen.scheduler
+            if not cluster:
+                cluster = pool.local(chosen.local, gpus) if chosen.local is not None else pool.slurm(chosen.slurm)
+                stack.enter_context(cluster)
+            client = stack.enter_context(pool.connect(cluster))
+            pool.await_workers(client)
+            Run(client, schedule, snapshot, chosen.gpu or bool(gpus)).carry_out()
+        home.fetch(schedule.entries, chosen.remote)
+        if schedule.failed:
+            lost = ", ".join(unit.name for unit in schedule.left)
+            lost = f"; not run for want of them: {lost}" if lost else ""
+            raise StudyError(f"failed: {', '.join(unit.name for unit in schedule.failed)}{lost}")
+        print("All up to date; `dvc repro` makes the report.")
 
 
 class Run:
@@ -107,7 +146,7 @@ class Run:
 
     def _fail(self, unit: Unit, reason: str) -> None:
         self.schedule.fail(unit)
-        print(f"failed   {unit.name}:\n" + "\n".join(f"         {line}" for line in reason.splitlines()), flush=True)
+        print(f"failed   {unit.name}:", *map(harmless, reason.splitlines()), sep="\n         ", flush=True)
 
     def _give_out(self, workers: dict[str, Any]) -> None:
         """Give each free worker the first unit that is for it."""
@@ -135,4 +174,4 @@ def _gone() -> StudyError:
 
 
 def _short(address: str) -> str:
-    return address.rpartition("/")[2]
+    return harmless(address.rpartition("/")[2])

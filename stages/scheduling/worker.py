@@ -51,16 +51,18 @@ class Snapshot(WorkerPlugin):
     async def setup(self, worker: Worker) -> None:
         """Look whether the worker can serve; the clone is made when the first unit comes.
 
-        Raises RuntimeError: the worker does not see the shared folders.
+        Raises RuntimeError: the worker does not see the shared folders, or has none of its own.
         """
         self.folder = Path(worker.local_directory) / f"{self.name}-{os.getpid()}"
         self.fault = ""
+        kept = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "knowledge-access", "work")
+        self.trainings = Path(self.work) if self.cache else kept  # outlives the worker: a training goes on there
+        if self.trainings.parts[0] == "~":
+            self.fault = f"{socket.gethostname()}: the worker's user has no home folder; set XDG_CACHE_HOME there"
         if self.cache and not (Path(self.work, self.name).exists() and Path(self.cache).is_dir()):
             self.fault = f"{socket.gethostname()} does not see {self.work} and {self.cache}; share them or use --remote"
+        if self.fault:
             raise RuntimeError(self.fault)
-        kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access" / "work"
-        # it outlives the worker: a training goes on from its checkpoint
-        self.trainings = Path(self.work) if self.cache else kept
         self.worker, self.present = worker, dict[str, str]()  # lock entries of the outputs in the clone
 
     def teardown(self, worker: Worker) -> None:

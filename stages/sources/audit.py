@@ -33,10 +33,9 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
     """The documents that start with a name and a full stop, by name; a name without any is left out."""
-    pages: dict[str, list[str]] = {}
+    pages, lengths = dict[str, list[str]](), sorted({len(name) for name in names})
     for document in documents:
-        # a name may hold full stops, so every prefix that ends before one is tried
-        for end in (i for i, character in enumerate(document) if character == "."):
-            if document[:end] in names:
+        for end in lengths:  # a name may hold full stops, so the first one says nothing
+            if document.startswith(".", end) and document[:end] in names:
                 pages.setdefault(document[:end], []).append(document)
     return pages

@@ -1,6 +1,8 @@
 """Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
 
+from bisect import bisect_right
 from collections.abc import Callable
+from os.path import commonprefix
 from pathlib import Path
 
 import pandas as pd
@@ -26,16 +28,27 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
     """
     documents = read_documents(folder / PAGES)
-    titles = {document[: page(document).heading] for document in documents} - {""}
-    longest_first = sorted(titles, key=len, reverse=True)  # a question that names none of them is about itself
-    named = "a question that names a page"
-    asked = Asked(named, lambda question: next((t for t in longest_first if t in question), question))
+    titles = sorted({document[: page(document).heading] for document in documents} | {""})
+    # a question that names none is about itself; one that is longer than the context is refused
+    asked = Asked("a question that names a page", lambda told: longest_title(titles, told[:context]) or told)
     questions = {
         split: read_questions(folder / name, labelled=split != "test", context=context, one_place=True, asked=asked)
         for split, name in FILES.items()
         if split != "test" or (folder / name).exists()
     }
     return documents, {"test": [], **questions}
+
+
+def longest_title(titles: list[str], question: str) -> str:
+    """The longest of the titles in a question, of those as long the first; titles: sorted, an empty one among them."""
+    longest = ""
+    for start in range(len(question)):
+        rest = question[start:]
+        # in order, all that stands between a title and a text that begins with it begins with it, too
+        while not rest.startswith(title := titles[bisect_right(titles, rest) - 1]):
+            rest = commonprefix([rest, title])  # noqa: RUF071  # of letters, as is meant
+        longest = max(longest, title, key=len)
+    return longest
 
 
 def notes(folder: Path, questions: dict[str, list[Question]], known: pd.DataFrame) -> list[str]:

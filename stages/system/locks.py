@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -19,13 +19,17 @@ WORK = (_ROOT if _ROOT in Path.cwd().parents else Path()) / "work"
 def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     """Hold a lock file while the block runs; wait `patience` seconds for a process that holds it.
 
-    Raises StudyError: another process holds it.
+    Raises StudyError: another process holds it. Raises OSError: it cannot be written; the error's filename is `path`.
     """
-    try:
-        with FileLock(path, timeout=patience):
+    with ExitStack() as held:
+        try:
+            held.enter_context(FileLock(path, timeout=patience))
             path.write_text(str(os.getpid()), encoding="utf-8")
-            yield
-    except Timeout as error:
-        holder = path.read_text(encoding="utf-8")
-        who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
-        raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}") from error
+        except Timeout as error:
+            holder = path.read_text(encoding="utf-8")
+            who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
+            raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}") from error
+        except OSError as error:
+            error.filename = str(path)
+            raise
+        yield

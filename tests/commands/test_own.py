@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stages import ask, own, prepare
+from stages import ask, baseline, own, prepare
 from stages.corpus.prepared import Prepared, read_table
 from stages.sources.forms import Form, question_forms
 from tests.commands.talking import RUN, Run, error
@@ -74,6 +74,18 @@ def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Pa
     prepared = Prepared.load(folder / "data" / "prepared" / "own")
     assert question_forms(prepared) == [Form("Τι σπούδασε ", ";"), Form("Σε τι είναι γνωστός ο ", ";")]
     assert prepared.of_split("train").name.tolist() == [*list(STUDIED)[:6], "Ίων Κάλλας"]
+
+
+def test_places_and_forms_cannot_command_the_terminal(
+    tmp_path: Path, run_in: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = folder_with(tmp_path, {"train.tsv": FILES["train.tsv"].replace("Νομικά", "\x1b[2J")})
+    for command in (own, prepare, baseline):
+        told = run_in(folder, command, *(() if command is own else ("--recipe", "own")))
+        assert told.code == 0
+    assert told.out.startswith("\\x1b[2J: 0 of 2 dev") and "\x1b" not in told.err
+    ask.show(ask.Reply("?", [("\x1b[2J", 0.5)], ["questions of the form `\x1b[2J`"]), {}, as_json=False)
+    assert "\x1b" not in "".join(capsys.readouterr())
 
 
 def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: Path, run_in: Run) -> None:

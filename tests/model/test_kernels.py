@@ -16,6 +16,7 @@ from stages.model.cpu.kernels import COMPILERS, SOURCES, TOLD
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
 from tests.mutations import Change
+from tests.project import nobody
 from tests.tiny import SETTINGS, packing_of
 
 Compilers = Callable[[bytes | None], str]
@@ -45,7 +46,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     [
         (None, "no C++ compiler found (c++, g++, clang++)"),
         (b"\x7fELF", "Exec format error"),
-        (b"#!/bin/sh\necho 'kernels.cpp:1:1: error: No space left' >&2; exit 1\n", "error: No space left"),
+        (b"#!/bin/sh\necho 'kernels.cpp:1:1: error: No \x1b[1mspace' >&2; exit 1\n", "error: No \\x1b[1mspace"),
     ],
 )
 def test_what_is_lost_without_a_compiler_is_told_once_in_one_line(
@@ -54,6 +55,15 @@ def test_what_is_lost_without_a_compiler_is_told_once_in_one_line(
     (line,) = said(compiler).splitlines()
     assert line.startswith(f"kernels not compiled, so {kernels.WITHOUT}") and reason in line
     assert os.environ[TOLD]  # processes that this one starts say nothing
+
+
+def test_without_a_home_folder_it_is_told_where_to_keep_the_kernels(
+    said: Compilers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nobody(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (line,) = said(b"\x7fELF").splitlines()
+    assert line.endswith("no home folder; set XDG_CACHE_HOME") and not (tmp_path / "~").exists()
 
 
 def test_switched_off_kernels_do_not_serve() -> None:

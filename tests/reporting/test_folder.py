@@ -1,6 +1,7 @@
 """The report's folder as its reader finds it."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from stages.reporting.folder import write_report
 from stages.reporting.html import index
 from stages.settings import Report
 from stages.system.errors import StudyError
+from tests.project import with_sums
 from tests.reporting.example import PLACES, SHOWN, probe_tables, write_baseline, write_variant
 
 FILES = {
@@ -98,6 +100,23 @@ def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path
     assert "| rope | 1 | 80.0 (" in page and "| vanilla | 2 | 50.0 (" in page
     assert "The mean over the seeds" in page and "with one seed it is Wilson's" in page
     assert "each with its first seeds, as many as both have" in page and "McNemar's exact test" in page
+
+
+def test_other_precisions_are_told(evaluations: Path) -> None:
+    assert "Precisions" not in written(evaluations, *BOTH)
+    write_variant(evaluations, "rope", (NONE,), (MOST,), provenance={"precision": "bfloat16"})
+    assert "not all trained in the same precision (bfloat16, float32)" in written(evaluations, *BOTH)
+    assert "Precisions" not in written(evaluations, "rope")
+
+
+@pytest.mark.parametrize("name", ["predictions.tsv", "curves.csv"])
+def test_tables_of_another_variant_than_their_folders_are_refused(evaluations: Path, name: str) -> None:
+    shutil.copy(evaluations / "vanilla" / name, evaluations / "rope" / name)
+    with_sums(evaluations / "rope")
+    with pytest.raises(
+        StudyError, match=rf"rope/{name}: of variant 'vanilla', its folder is another's; [^\n]*dvc repro$"
+    ):
+        written(evaluations, *BOTH)
 
 
 def test_other_settings_of_the_recipe_are_told(evaluations: Path) -> None:

@@ -1,7 +1,11 @@
 """The selected report's figures reach the project's root."""
 
 import json
+from collections.abc import Callable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +32,63 @@ def test_study_copies_the_metrics_and_prints_the_table(
     printed = capsys.readouterr().out
     (row,) = [line.split() for line in printed.splitlines() if line.startswith("rope")]
     assert row == ["rope", "0.0", "100.0", "72.25", "100.0"]  # Wilson: 10 / (10 + 3.8415)
+
+
+SOUND = {
+    "recipe": "quick",
+    "variant": "compared",
+    "baseline": {"dev_accuracy": 5.0},
+    "selected": dict.fromkeys((*study.SHOWN, "pretrain_loss"), 50.0),
+    "variants": {"rope": dict.fromkeys(study.SHOWN, 50.0)},
+}
+
+
+def with_value(path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """A sound metrics.json but for one value."""
+    content = json.loads(json.dumps(SOUND))
+    reduce(getitem, path[:-1], content)[path[-1]] = value
+    return content
+
+
+BROKEN = [
+    *([1], {**SOUND, "variants": [1]}, {**SOUND, "variants": {"rope": None}}, {**SOUND, "selected": "rope"}),
+    *(with_value(("variants", "rope", "dev_accuracy_ci_low"), value) for value in ("50", None, [], True, 10**400)),
+    *(with_value((part, "dev_accuracy"), float("nan")) for part in ("baseline", "selected")),
+    *(with_value((*part, "later"), "new") for part in (("selected",), ("variants", "rope"))),
+    *(with_value(("variants", name), SOUND["selected"]) for name in ("\ud800", "\x1b[2J", "")),
+]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_report_that_is_not_sound_is_told_in_one_line_and_nothing_is_overwritten(
+    content: Any, tmp_path: Path, run_study: Callable[[Any], None]
+) -> None:
+    run_study(SOUND)
+    before = [(tmp_path / name).read_bytes() for name in ("metrics.json", "selected.json")]
+    with pytest.raises(SystemExit, match=r"error: reports/quick/compared/metrics\.json: broken .*dvc repro") as ended:
+        run_study(content)
+    assert str(ended.value).isprintable()
+    assert [(tmp_path / name).read_bytes() for name in ("metrics.json", "selected.json")] == before
+
+
+def test_figures_of_later_code_do_no_harm(run_study: Callable[[Any], None], capsys: pytest.CaptureFixture[str]) -> None:
+    run_study(with_value(("variants", "rope"), dict.fromkeys((*study.SHOWN, "later"), 7)))
+    assert capsys.readouterr().out.splitlines()[1].split() == ["rope", "7", "7", "7", "7"]
+
+
+@pytest.fixture(name="run_study")
+def run_study_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    """Run the stage on a report with this metrics.json."""
+    path = tmp_path / "reports" / "quick" / "compared" / "metrics.json"
+    path.parent.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "compared"])
+
+    def run(content: Any) -> None:
+        path.write_text(json.dumps(content), encoding="utf-8")
+        study.main()
+
+    return run
 
 
 def test_without_options_study_says_where_the_selected_report_lies_and_writes_nothing(

@@ -1,13 +1,16 @@
 """Workers on this machine."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import dask
 import pytest
 
 from stages.cluster import address
 from stages.scheduling.pool import GPU, gpus_here, local, workers_of
-from tests.tiny import SETTINGS
+from tests.tiny import ROOT, SETTINGS
 
 
 def shown_devices() -> str:
@@ -34,6 +37,21 @@ def test_gpus_are_those_that_are_shown_and_none_where_the_cpu_is_asked_for(monke
     assert gpus_here(SETTINGS.compute.model_copy(update={"device": "cpu"})) == []
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")  # none: as many as torch sees
     assert gpus_here(SETTINGS.compute.model_copy(update={"device": "auto"})) == []
+
+
+def test_without_dask_the_command_says_what_to_install_and_still_helps(tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ModuleNotFoundError(\"No module named 'distributed'\")\n")
+
+    def said(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "stages.cluster", *arguments]
+        env = os.environ | {"PYTHONPATH": str(tmp_path)}
+        ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)
+        return ended.returncode, ended.stdout + ended.stderr
+
+    line = "error: No module named 'distributed'; run `pip install -r requirements-cluster.txt -c requirements.lock`\n"
+    assert said("--local", "2") == said("--scheduler", "tcp://host:8786") == (1, line)
+    code, told = said("--help")
+    assert code == 0 and told.startswith("usage: python -m stages.cluster")
 
 
 @pytest.mark.parametrize("given", ["", "machine", "http://machine:80"])

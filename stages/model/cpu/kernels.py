@@ -24,6 +24,7 @@ from torch import Tensor
 from stages.model.cpu.calls import Call
 from stages.model.cpu.processor import NATIVE, processor_class, processor_features
 from stages.system.digests import read_sealed, write_sealed
+from stages.system.terminal import harmless
 
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
@@ -87,7 +88,7 @@ def _libraries() -> tuple[str, dict[torch.dtype, ctypes.CDLL]] | None:
                 reason = str(error)
     if not os.environ.get(TOLD):
         os.environ[TOLD] = "yes"
-        print(f"kernels not compiled, so {WITHOUT}: {reason}", file=sys.stderr)
+        print(f"kernels not compiled, so {WITHOUT}: {harmless(reason)}", file=sys.stderr)
     return None
 
 
@@ -107,7 +108,9 @@ def _compiled(compiler: str, flags: list[str]) -> tuple[str, dict[torch.dtype, P
     sources = [path.read_text(encoding="utf-8") for path in (*SOURCES, HEADER)]
     identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
     name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "knowledge-access"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "knowledge-access")
+    if folder.parts[0] == "~":
+        raise OSError("this user has no home folder; set XDG_CACHE_HOME")
     files = {dtype: folder / f"{name}-{str(dtype).removeprefix('torch.')}.so" for dtype in DEFINITIONS}
     if not _whole(files):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
