@@ -103,11 +103,11 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copy(ROOT / "params.yaml", tmp_path)
+    write_params(tmp_path)
+    before = params()
     git(tmp_path, "init")
     git(tmp_path, "add", "params.yaml")
     git(tmp_path, "commit", "--message", "As it was")
-    before = params()
     changes = {"recipes.quick.seeds": [1, 1], "recipes.quick.baseline.place": "New York"}
     write_params(tmp_path, values=changes)
     told = refused(tmp_path, monkeypatch)
