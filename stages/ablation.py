@@ -6,16 +6,16 @@ from pathlib import Path
 from tqdm import tqdm
 
 from stages.ablate import HELD_OUT, WEIGHTS, ablated
-from stages.corpus.prepared import Prepared, read_table
+from stages.corpus.prepared import AUDIT, Prepared
 from stages.probing.decodings import answers
 from stages.probing.extraction import extraction
 from stages.probing.forms import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts
 from stages.reporting.ablation import Ablated, write_ablation
 from stages.settings import FULL, Settings, load
 from stages.sources.audit import own_pages
-from stages.system.digests import verified
+from stages.system.digests import as_written
 from stages.system.errors import Parser, command
-from stages.system.files import read_json
+from stages.system.records import FACTS, ORIGIN, read_record, read_table, record
 
 
 @command
@@ -25,9 +25,11 @@ def main() -> None:
     settings = load()
     name = settings.ablation.recipe
     folder = HELD_OUT / name
-    prepared, audit = Prepared.load(folder), read_table(folder / "audit.tsv")
+    prepared = Prepared.load(folder)
     documents = prepared.texts
-    facts = dev_facts(prepared, audit, own_pages(documents, set(prepared.of_split("dev").name)))
+    pages = own_pages(documents, set(prepared.of_split("dev").name))
+    with as_written(known := folder / "audit.tsv"):
+        facts = dev_facts(prepared, read_table(known, AUDIT), pages)
     full = ablated(settings, FULL).recipe
     word_cue = WordCue.of(full.pretrain.objectives, documents, prepared.training_answers)
     prompts = page_prompts(facts, PAGE_FORMS, full.pretrain.objectives, word_cue, full.model.context)
@@ -55,16 +57,16 @@ def asked(
     answered = answers(models["finetuned"], prepared, "dev", max_characters, beams)
     right = answered.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     known = extraction(models, prepared.vocabulary, facts, prompts, right)
-    training = read_json(verified(folder / "pretrained.json"))
+    training = read_record(folder / "pretrained.json", FACTS)
     return Ablated(
         change=change,
         correct=answered.correct.to_numpy(int)[:, None],
         memorised=known.pretrained_memorised == 1,
         extracted=known.finetuned_extracted == 1,
         epochs=recipe.pretrain.epochs,
-        pretrain_loss=float(training["loss"]),
-        seconds=float(training["seconds"]),
-        provenance=read_json(verified(folder / "provenance.json")),
+        pretrain_loss=training["loss"],
+        seconds=training["seconds"],
+        provenance=read_record(folder / "provenance.json", record(**ORIGIN)),
     )
 
 

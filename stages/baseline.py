@@ -5,12 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from stages.corpus.prepared import Prepared, read_table, write_table
+from stages.corpus.prepared import AUDIT, Prepared, write_table
 from stages.settings import load
 from stages.show import shown
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json, write_text
+from stages.system.records import read_table
 from stages.system.terminal import harmless
 
 SHOWN = 3  # pages
@@ -52,7 +53,7 @@ def main() -> None:
     source = Path("data/prepared") / arguments.recipe
     prepared = Prepared.load(source)
     table = prepared.table
-    result = constant_baseline(table, read_table(source / "audit.tsv"), recipe.baseline.place)
+    result = constant_baseline(table, read_table(source / "audit.tsv", AUDIT), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:

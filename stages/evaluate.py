@@ -10,9 +10,10 @@ from stages.corpus.prepared import Prepared, write_table
 from stages.experiment.experiment import Experiment
 from stages.probing.decodings import answers
 from stages.probing.probe import probe
-from stages.system.digests import result_folder, verified
+from stages.system.digests import result_folder
 from stages.system.errors import command
 from stages.system.files import read_json, write_json, write_text
+from stages.system.records import CURVES, FACTS, read_record, read_table
 
 
 @command
@@ -32,18 +33,18 @@ def main() -> None:
             table = answers(model, prepared, split, decoding.max_characters, decoding.beams)
             tables.append(table.assign(variant=experiment.variant, split=split, seed=seed, init=init))
     answered = pd.concat(tables)
-    trainings = [read_json(verified(pretrained / f"seed-{seed}.json")) for seed in seeds]
+    trainings = [read_record(pretrained / f"seed-{seed}.json", FACTS) for seed in seeds]
     paths = [pretrained / f"seed-{seed}.csv" for seed in seeds]
     paths += [finetuned / f"{init}-seed-{seed}.csv" for init, seed in trained]
-    curves = pd.concat(pd.read_csv(verified(path)) for path in paths)
+    curves = pd.concat(read_table(path, CURVES, ",", figures_as_text=True) for path in paths)
     seconds = sum(facts["seconds"] for facts in trainings)
-    made = read_json(verified(pretrained / "provenance.json"))  # of the process that published them
-    made["settings"] = read_json(verified(finetuned / "provenance.json"))["settings"]  # finetuning's, too
+    made = read_json(pretrained / "provenance.json")  # of the process that published them; checked above, as the next
+    made["settings"] = read_json(finetuned / "provenance.json")["settings"]  # finetuning's, too
     run = {
         "parameters": trainings[0]["parameters"],
         "pretrain_loss": round(sum(facts["loss"] for facts in trainings) / len(trainings), 4),
         "documents_per_second": round(sum(facts["examples"] for facts in trainings) / max(seconds, 1e-9), 1),
-        "pretrain_seconds": {facts["seed"]: round(facts["seconds"], 1) for facts in trainings},
+        "pretrain_seconds": {seed: round(facts["seconds"], 1) for seed, facts in zip(seeds, trainings, strict=True)},
         "provenance": [made | {key: facts[key] for key in ("commit", "device", "seconds")} for facts in trainings],
     }
     with result_folder(Path("data/evaluations") / experiment.recipe_name / experiment.variant) as folder:

@@ -6,8 +6,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
@@ -18,6 +16,7 @@ from stages.settings import PARAMS, Recipe, Settings, check, load, merged
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json
+from stages.system.records import CURVES, read_table
 from stages.training.run import Training, run
 
 FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
@@ -63,7 +62,7 @@ def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     said = passages(model, prepared.vocabulary.encode("\n")[None], CHARACTERS, Sampler(seed, TEMPERATURE))
     return {
         "parameters": sum(each.numel() for each in model.parameters()),
-        "losses": pd.read_csv(output / f"seed-{seed}.csv").loss.tolist(),
+        "losses": read_table(output / f"seed-{seed}.csv", CURVES, ",").loss.tolist(),
         "passage": "".join(prepared.vocabulary.decode(piece[0]) for piece in said),
     }
 

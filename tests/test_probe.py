@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 from safetensors.torch import save
 
-from stages.corpus.prepared import Prepared, read_table, write_table
+from stages.corpus.prepared import Prepared, write_table
 from stages.experiment.experiment import Experiment
 from stages.probing.forms import PAGE_FORMS
 from stages.probing.probe import probe
-from stages.reporting.evaluations import read_evaluation
+from stages.reporting.evaluations import PROBES, read_evaluation
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.settings import load
 from stages.system.files import write_bytes
+from stages.system.records import read_table
 from tests.probing.toy import learned, toy_audit, toy_prepared
 from tests.project import with_sums, write_params
 from tests.reporting.example import write_variant
@@ -71,7 +72,7 @@ def probed(folder: Path) -> dict[str, pd.DataFrame]:
     for name, table in made.items():
         write_table(folder / "vanilla" / name, table)
     with_sums(folder / "vanilla")
-    return {name: read_table(folder / "vanilla" / name) for name in made}
+    return {name: read_table(folder / "vanilla" / name, PROBES[Path(name).stem]) for name in made}
 
 
 def test_what_is_memorised_extracted_and_answered_is_found(folder: Path) -> None:

@@ -11,22 +11,29 @@
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from safetensors import safe_open
-from safetensors.numpy import save
+from pydantic import Field
+from safetensors.numpy import load_file, save
 
 from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
 from stages.corpus.vocabulary import Vocabulary
-from stages.system.digests import verified
+from stages.system.digests import as_written, verified
 from stages.system.files import write_bytes, write_text
+from stages.system.records import Count, Mark, Table, read_table
 
 VOCABULARY = "vocabulary.json"
 SPLITS = ("train", "dev", "test")
-COLUMNS = ["split", "row", "question", "name", "place"]  # of questions.tsv
+ROW = {"split": Literal["train", "dev", "test"], "row": Count}
+QUESTIONS = Table(ROW | {"question": str, "name": Annotated[str, Field(min_length=1)], "place": str}, key=(*ROW,))
+PARTS = {"tokens": np.int32, "offsets": np.int64}  # of a table in encoded.safetensors
+FOUND = {"has_page": Mark, "in_page": Mark, "position": int, "train_count": Count, "unknown": Count}
+AUDIT = Table(ROW | FOUND, key=(*ROW,))
 
 
 @dataclass(frozen=True)
@@ -45,41 +52,48 @@ class Prepared:
         vocabulary = Vocabulary.of(documents)
         rows = [(split, q.row, q.question, q.name, q.place or "") for split, asked in questions.items() for q in asked]
 
-        def encoded(texts: Iterable[str]) -> Ragged:
-            return Ragged.of([_small(vocabulary.encode(text)) for text in texts])
+        table = pd.DataFrame(rows, columns=[*QUESTIONS.columns])
+        return cls._of(vocabulary, _encoded(vocabulary, documents), table)
 
-        return cls(
-            vocabulary,
-            encoded(documents),
-            {split: encoded(q.question for q in asked) for split, asked in questions.items()},
-            {split: encoded(q.place or "" for q in asked) for split, asked in questions.items()},
-            pd.DataFrame(rows, columns=COLUMNS),
-        )
+    @classmethod
+    def _of(cls, vocabulary: Vocabulary, documents: Ragged, table: pd.DataFrame) -> "Prepared":
+        asked = {split: table[table.split == split] for split in SPLITS}
+        questions = {split: _encoded(vocabulary, rows.question) for split, rows in asked.items()}
+        return cls(vocabulary, documents, questions, {s: _encoded(vocabulary, asked[s].place) for s in SPLITS}, table)
 
     def save(self, folder: Path) -> None:
         """Write all but the audit."""
         self.vocabulary.save(folder / VOCABULARY)
+        tables = product(self._tables.items(), PARTS.items())
+        arrays = {f"{name}.{part}": getattr(table, part).astype(kind) for (name, table), (part, kind) in tables}
+        write_bytes(folder / "encoded.safetensors", save(arrays))
+        write_table(folder / "questions.tsv", self.table)
+
+    @property
+    def _tables(self) -> dict[str, Ragged]:
+        """What encoded.safetensors has."""
         tables = {"documents": self.documents}
         for split in SPLITS:
             tables |= {f"{split}.questions": self.questions[split], f"{split}.answers": self.answers[split]}
-        arrays = {f"{name}.tokens": table.tokens.astype(np.int32) for name, table in tables.items()}
-        arrays |= {f"{name}.offsets": table.offsets for name, table in tables.items()}
-        write_bytes(folder / "encoded.safetensors", save(arrays))
-        write_table(folder / "questions.tsv", self.table)
+        return tables
 
     @classmethod
     def load(cls, folder: Path) -> "Prepared":
         """Read what `save` wrote. Raises StudyError: the folder was not prepared yet, or is damaged."""
-        encoded, known, asked = (folder / name for name in ("encoded.safetensors", VOCABULARY, "questions.tsv"))
-        with safe_open(verified(encoded), framework="numpy") as file:
-
-            def rows(name: str) -> Ragged:
-                return Ragged(_small(file.get_tensor(f"{name}.tokens")), file.get_tensor(f"{name}.offsets"))
-
-            documents = rows("documents")
-            questions = {split: rows(f"{split}.questions") for split in SPLITS}
-            answers = {split: rows(f"{split}.answers") for split in SPLITS}
-        return cls(Vocabulary.load(known), documents, questions, answers, read_table(asked))
+        vocabulary, table = Vocabulary.load(folder / VOCABULARY), read_table(folder / "questions.tsv", QUESTIONS)
+        with as_written(path := folder / "encoded.safetensors"):
+            arrays = load_file(verified(path))
+            tokens, offsets = (arrays[f"documents.{part}"].ravel() for part in PARTS)
+            if not 0 <= tokens.min() <= tokens.max() < len(vocabulary):
+                raise ValueError("a token is no character")
+            if not 0 == offsets[0] <= np.diff(offsets).min() or offsets[-1] != len(tokens):
+                raise ValueError("offsets do not lead from the first token to the last")
+            prepared = cls._of(vocabulary, Ragged(_small(tokens), offsets), table)
+            for name, (part, kind) in product(prepared._tables, PARTS.items()):
+                found, expected = arrays[f"{name}.{part}"], getattr(prepared._tables[name], part)
+                if found.dtype != kind or not np.array_equal(found, expected):
+                    raise ValueError(f"{name}: not those of questions.tsv")
+        return prepared
 
     @property
     def texts(self) -> list[str]:
@@ -104,6 +118,10 @@ class Prepared:
         return frozenset(self.of_split("train").place)
 
 
+def _encoded(vocabulary: Vocabulary, texts: Iterable[str]) -> Ragged:
+    return Ragged.of([_small(vocabulary.encode(text)) for text in texts])
+
+
 def _small(numbers: np.ndarray) -> np.ndarray:
     """The same numbers in as few bytes as the largest needs."""
     return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
@@ -112,11 +130,3 @@ def _small(numbers: np.ndarray) -> np.ndarray:
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table as tab-separated values, UTF-8, LF."""
     write_text(path, table.to_csv(sep="\t", index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL))
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """Read what `write_table` wrote; text stays as it was written ("NA" is no missing value).
-
-    Raises StudyError: the file is missing or damaged.
-    """
-    return pd.read_csv(verified(path), sep="\t", keep_default_na=False, encoding="utf-8")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.system.digests import verified
-from stages.system.files import read_json, write_json
+from stages.system.digests import as_written
+from stages.system.files import write_json
+from stages.system.records import read_record
 
 PAD = "□"  # fills the end of a sequence; number 0
 MASK = "⁇"  # opens and closes what is to be said; number 1
@@ -33,8 +34,12 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
-        """Read what `save` wrote."""
-        return cls(tuple(read_json(verified(path))))
+        """Read what `save` wrote. Raises StudyError: it is missing or damaged."""
+        characters = read_record(path, list[str])
+        with as_written(path):
+            if characters != [PAD, MASK, *sorted({*"".join(characters)} - {PAD, MASK})]:
+                raise ValueError("not PAD, MASK and the corpus's characters in their order")
+        return cls(tuple(characters))
 
     def save(self, path: Path) -> None:
         """Write the characters as a JSON list."""

@@ -16,11 +16,13 @@ from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
 from stages.settings.changes import other_setting
 from stages.settings.needs import check_needs
-from stages.system.digests import verified
+from stages.system.digests import as_written, verified
 from stages.system.errors import Parser, StudyError
-from stages.system.files import read_json
+from stages.system.records import ORIGIN, Amount, read_record, record
 
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
+SETTINGS = record(variant=dict[str, Any], recipe=dict[str, Any])
+MADE = record(settings=SETTINGS, vocabulary_sha256=str, params_sha256=str, seconds=Amount, **ORIGIN)
 
 
 @dataclass(frozen=True)
@@ -115,14 +117,12 @@ class Experiment:
         """
         stage = {"pretrained": "pretrain", "finetuned": "finetune"}[folder.name]
         make = f"train anew with: dvc repro stages/dvc.yaml:{stage}@{self.recipe_name}-{self.variant}"
-        made = read_json(verified(folder / "provenance.json"))
-        try:
-            parts, characters = _parts(made["settings"], sections), made["vocabulary_sha256"]
-        except (KeyError, TypeError) as error:
-            raise StudyError(f"{folder / 'provenance.json'} is damaged; {make}") from error
+        made = read_record(folder / "provenance.json", MADE)
+        with as_written(folder / "provenance.json"):
+            parts = _parts(made["settings"], sections)
         ignored = () if sections else ("recipe.model.dropout",)  # which matters in training only
         other = other_setting(parts, _parts(self.settings(*sections), sections), *ignored)
-        if other or characters != vocabulary.sha256:
+        if other or made["vocabulary_sha256"] != vocabulary.sha256:
             raise StudyError(f"{folder} was trained with another {other or 'vocabulary'}; {make}")
 
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
@@ -130,7 +130,9 @@ class Experiment:
 
         Raises StudyError: the file is missing, damaged or of another model.
         """
-        model, tensors = self.new_model(prepared, seed=0), load_file(verified(weights))
+        model = self.new_model(prepared, seed=0)
+        with as_written(weights):
+            tensors = load_file(verified(weights))
         if not all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in tensors.values()):
             raise StudyError(f"{weights} has other numbers than a training leaves; delete it and run `dvc repro`")
         try:

@@ -5,7 +5,7 @@ from collections import defaultdict
 import pandas as pd
 from tqdm import tqdm
 
-from stages.corpus.prepared import Prepared, read_table
+from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
@@ -16,6 +16,8 @@ from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
 from stages.sources.audit import own_pages
 from stages.sources.forms import question_forms
+from stages.system.digests import as_written
+from stages.system.records import read_table
 
 FIRST = ("asked", "init", "seed", "row", "offset")  # columns, of those that a table has
 
@@ -36,7 +38,8 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     documents, asked = prepared.texts, prepared.of_split("dev")
     corpus, places = "\n".join(documents), prepared.training_answers
     pages = own_pages(documents, set(asked.name))
-    facts = dev_facts(prepared, read_table(experiment.prepared_folder / "audit.tsv"), pages)
+    with as_written(known := experiment.prepared_folder / "audit.tsv"):
+        facts = dev_facts(prepared, read_table(known, AUDIT), pages)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     forms = practised_forms(objectives)
     prompts = page_prompts(facts, forms, objectives, WordCue.of(objectives, documents, places), context)

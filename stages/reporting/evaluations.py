@@ -4,29 +4,50 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import AliasPath, BaseModel, BeforeValidator, Field, FiniteFloat
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
-from stages.reporting.records import REMAKE, read_as_made
-from stages.system.digests import verified
+from stages.reporting.records import REMAKE
+from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
+from stages.system.records import CURVES, Amount, Count, Mark, Share, Table, read_table
 from stages.system.terminal import quoted
 
 BASELINE = "baseline"
-QUESTION_COLUMNS = ("split", "row", "question", "gold")  # of the baseline, for all variants
-PREDICTION_COLUMNS = ("variant", "split", "row", "seed", "init", "predicted", "correct", "probability")
-COLUMNS = {  # of a probe's table, those that every report reads
-    "extraction": ("seed", "row", "pretrained_memorised", "finetuned_memorised", "finetuned_extracted"),
-    "prefix_offset": ("seed", "row", "offset", "pretrained", "finetuned"),
-    "origins": ("asked", "init", "seed", "row", "origin"),
-    "neighbours": ("seed", "row", "letters", "state", "chance"),
-    "decodings": ("seed", "row", "greedy", "beam", "draw"),
-}
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 DECODINGS = ("greedy", "beam", "draw")
+
+INIT = {"init": Literal["scratch", "pretrained"]}
+SPLIT = {"split": Literal["dev", "test"], "row": Count}
+CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of test
+QUESTIONS = Table(SPLIT | {"question": str, "gold": str}, key=(*SPLIT,))  # of the baseline, for all variants
+PREDICTIONS = Table(
+    {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
+    key=(*SPLIT, "seed", "init"),
+)
+ROW = {"row": Count, "seed": Count}
+EXTRACTION = dict.fromkeys((f"{weights}_{what}" for weights in WEIGHTS for what in ("memorised", "extracted")), Mark)
+NEIGHBOUR = dict.fromkeys(("letters", "state", "chance"), Share)
+DECODED = dict.fromkeys(DECODINGS, Mark) | {f"{name}_probability": Share for name in DECODINGS}
+ORIGIN = {"origin": Literal["empty", "correct", "own_page", "training_answer", "corpus", "hallucination"]}
+ASKED = {"asked": Literal["dev", "unseen"], **INIT}
+PROBES = {  # the columns that every report reads
+    "extraction": Table(ROW | EXTRACTION, key=(*ROW,), others=Mark),
+    "prefix_offset": Table(ROW | {"offset": Count} | dict.fromkeys(WEIGHTS, Mark), key=(*ROW, "offset")),
+    "origins": Table(ROW | ASKED | ORIGIN, key=(*ROW, *ASKED)),
+    "neighbours": Table(ROW | NEIGHBOUR, key=(*ROW,)),
+    "decodings": Table(ROW | DECODED, key=(*ROW,)),
+}
+
+
+class MadeWith(BaseModel):
+    """The settings of a result that matter here."""
+
+    variant: dict[str, Any] = {}
+    recipe: dict[str, Any] = {}
 
 
 class Provenance(BaseModel):
@@ -38,19 +59,21 @@ class Provenance(BaseModel):
     precision: str
     kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
-    seconds: FiniteFloat  # of pretraining
-    settings: dict[str, Any] = {}
+    seconds: Amount  # of pretraining
+    settings: MadeWith = MadeWith()
 
 
 class Run(BaseModel):
     """run.json of a variant."""
 
-    parameters: int
-    pretrain_loss: FiniteFloat  # nats a character, the mean over seeds of the last epoch's mean
-    documents_per_second: FiniteFloat  # of one pretraining, perhaps beside those of other seeds
-    pretrain_seconds: dict[int, FiniteFloat]  # by seed
+    parameters: Count
+    pretrain_loss: Amount  # nats a character, the mean over seeds of the last epoch's mean
+    documents_per_second: Amount  # of one pretraining, perhaps beside those of other seeds
+    pretrain_seconds: dict[Count, Amount]  # by seed
     # of each pretraining; evaluations of earlier code have one for those that were published together
-    provenance: Annotated[list[Provenance], BeforeValidator(lambda each: each if isinstance(each, list) else [each])]
+    provenance: Annotated[
+        list[Provenance], Field(min_length=1), BeforeValidator(lambda each: each if isinstance(each, list) else [each])
+    ]
 
     @property
     def seconds(self) -> list[float]:
@@ -59,12 +82,14 @@ class Run(BaseModel):
 
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":
-        """Of seeds that were trained apart; raises StudyError where their settings differ."""
+        """Of seeds that were trained apart; raises StudyError where their settings differ, or seeds do not."""
         made = [one for run in runs for one in run.provenance]
         for key in ("variant", "recipe"):
-            if any(one.settings.get(key) != made[0].settings.get(key) for one in made):
+            if any(getattr(one.settings, key) != getattr(made[0].settings, key) for one in made):
                 raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
+        if len(by_seed) > len({seed for run in runs for seed in run.pretrain_seconds}):
+            raise StudyError("run.json: parts of one evaluation have the same seed; leave one of them out")
         figures = {
             "pretrain_loss": fmean(run.pretrain_loss for run in by_seed),
             "documents_per_second": harmonic_mean([run.documents_per_second for run in by_seed]),
@@ -101,19 +126,18 @@ class Baseline(BaseModel):
     """baseline.json: the baseline's constant answer, the most frequent place of training, the ceiling in percent."""
 
     place: str
-    dev_accuracy: FiniteFloat
-    dev_questions: int
+    dev_accuracy: Amount
+    dev_questions: Count
     constant_place: str = Field(validation_alias=AliasPath("best_constant", "place"))
-    constant_accuracy: FiniteFloat = Field(validation_alias=AliasPath("best_constant", "dev_accuracy"))
-    answer_in_page: int = Field(validation_alias=AliasPath("audit", "answer_in_page"))
-    ceiling: FiniteFloat = Field(validation_alias=AliasPath("audit", "ceiling"))
-    held_out: int  # so many of the training questions stand in for the dev questions; or 0
+    constant_accuracy: Amount = Field(validation_alias=AliasPath("best_constant", "dev_accuracy"))
+    answer_in_page: Count = Field(validation_alias=AliasPath("audit", "answer_in_page"))
+    ceiling: Amount = Field(validation_alias=AliasPath("audit", "ceiling"))
+    held_out: Count  # so many of the training questions stand in for the dev questions; or 0
 
 
 def read_baseline(folder: Path) -> Baseline:
     """Read baseline.json below a recipe's evaluations; raises StudyError where it is missing or broken."""
-    path = folder / BASELINE / "baseline.json"
-    with read_as_made(path):
+    with as_written(path := folder / BASELINE / "baseline.json"):
         return Baseline.model_validate_json(verified(path).read_bytes())
 
 
@@ -125,31 +149,39 @@ def read_evaluation(folder: Path) -> Evaluation:
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
     runs = []
     for part in parts:
-        with read_as_made(part / "run.json"):
+        with as_written(part / "run.json"):
             runs.append(Run.model_validate_json(verified(part / "run.json").read_bytes()))
 
-    def whole(name: str, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
-        table = pd.concat([read_table(part / name, separator, dtype) for part in parts], ignore_index=True)
-        if others := {*map(str, table.get("variant", ()))} - {folder.name}:
-            raise StudyError(f"{folder / name}: of variant {quoted(min(others))}, its folder is another's; {REMAKE}")
-        return table
+    run = Run.joined(runs)
 
-    answered = whole("predictions.tsv", dtype=str)[[*PREDICTION_COLUMNS]]
-    asked = read_table(folder.parent / BASELINE / "questions.tsv", dtype=str)
-    columns = [*PREDICTION_COLUMNS[:5], *QUESTION_COLUMNS[2:], *PREDICTION_COLUMNS[5:]]
+    def whole(name: str, table: Table, separator: str = "\t", as_text: bool = False) -> pd.DataFrame:
+        read = [read_table(part / name, table, separator, figures_as_text=as_text) for part in parts]
+        joined = pd.concat(read, ignore_index=True)
+        if others := {*joined.get("variant", ())} - {folder.name}:
+            raise StudyError(f"{folder / name}: of variant {quoted(min(others))}, its folder is another's; {REMAKE}")
+        return joined
+
+    asked = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
+    predictions = whole("predictions.tsv", PREDICTIONS, as_text=True).merge(asked, "left", [*SPLIT])
+    with as_written(folder / "predictions.tsv"):
+        if predictions.gold.isna().any() or ((predictions.correct == "") != (predictions.split == "test")).any():
+            raise ValueError("an answer is to none of the baseline's questions, or not marked")
+        if {*predictions.seed} != {*run.pretrain_seconds}:
+            raise ValueError("it has other seeds than run.json")
+    probes = {name: whole(f"{name}.tsv", table) for name, table in PROBES.items()}
+    for name in probes.keys() - {"neighbours"}:
+        with as_written(folder / f"{name}.tsv"):
+            rows = (
+                probes[name].groupby([key for key in PROBES[name].key if key != "seed"]).seed.agg(["size", "nunique"])
+            )
+            if not (rows == probes[name].seed.nunique()).all(axis=None):
+                raise ValueError("not each seed has each row once")
+    columns = [*PREDICTIONS.columns]
+    columns[5:5] = ["question", "gold"]
     return Evaluation(
         variant=folder.name,
-        predictions=answered.merge(asked, "left", ["split", "row"])[columns],
-        curves=whole("curves.csv", ",", str),
-        run=Run.joined(runs),
-        **{name: whole(f"{name}.tsv") for name in COLUMNS},
+        predictions=predictions[columns],
+        curves=whole("curves.csv", CURVES, ",", as_text=True),
+        run=run,
+        **probes,
     )
-
-
-def read_table(path: Path, separator: str = "\t", dtype: type | None = None) -> pd.DataFrame:
-    """Read a table; raises StudyError where it is missing, not as it was written, or of code with other columns."""
-    table = pd.read_csv(verified(path), sep=separator, dtype=dtype, keep_default_na=False)
-    columns = COLUMNS | {"predictions": PREDICTION_COLUMNS, "questions": QUESTION_COLUMNS, "curves": ("variant",)}
-    if missing := sorted({*columns.get(path.stem, ())} - {*table}):
-        raise StudyError(f"{path}: no column {', '.join(missing)}: it is of other code; {REMAKE}")
-    return table

@@ -21,7 +21,7 @@ from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, provenance_table, published_table, results_table, thin
 from stages.reporting.template import fill
 from stages.settings import Report
-from stages.system.digests import verified
+from stages.system.digests import as_written, verified
 
 TRAINED = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe
 
@@ -43,7 +43,8 @@ def write_report(
     stays as it was.
     """
     baseline = read_baseline(evaluations)
-    examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
+    with as_written(path := evaluations / BASELINE / "examples.txt"):
+        examples = verified(path).read_text("utf-8") if settings.show_questions else ""
     names = sorted(variants)
     results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in names]
     best_first = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
@@ -56,7 +57,7 @@ def write_report(
     compared = comparisons(best_first, baseline.place)
     probed = [result.evaluation for result in best_first]
     provenances = [one for each in probed for one in each.run.provenance]
-    stated = [one.settings.get("recipe", {}) for one in provenances]  # earlier code did not state finetuning's
+    stated = [one.settings.recipe for one in provenances]  # earlier code did not state finetuning's
     same_settings = all(len({json.dumps(each[key]) for each in stated if key in each}) < 2 for key in TRAINED)
     order = order_part(best_first, baseline.dev_accuracy)
     parts = [extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]

@@ -4,16 +4,25 @@ A folder of results has SHA256SUMS and a training in `work` <name>.sha256, lists
 file that stands alone ends with its own digest: it is sealed.
 """
 
+import csv
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from safetensors import SafetensorError
+
 from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_bytes, write_text
+from stages.system.terminal import shortened
 
 SUMS = "SHA256SUMS"
 SEAL = 32  # bytes
+MOST_WHY = 200  # characters of what is wrong with a file
+UNREADABLE = (
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError),
+    *(csv.Error, SafetensorError),
+)
 
 
 @contextmanager
@@ -43,8 +52,22 @@ def verified(path: Path) -> Path:
         if not needed.exists():
             raise StudyError(f"{needed} is missing; `dvc repro` makes it")
     if not intact(sums, path):
-        raise StudyError(f"{path} is damaged; delete it and run `dvc repro`")
+        raise damaged(path)
     return path
+
+
+def damaged(path: Path, why: str = "") -> StudyError:
+    """The error that tells so, and what is wrong, where more than the digest is known."""
+    return StudyError(f"{path} is damaged{why}; delete it and run `dvc repro`")
+
+
+@contextmanager
+def as_written(path: Path) -> Iterator[None]:
+    """Tell as damage to `path` what the code in the block cannot read of it. Raises StudyError."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise damaged(path, f" ({shortened(' '.join(str(error).split()), MOST_WHY)})") from error
 
 
 def write_sealed(path: Path, content: bytes) -> None:

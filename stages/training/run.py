@@ -20,8 +20,9 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit, provenance
 from stages.model.gpt import GPT
 from stages.system.digests import intact, result_folder, write_sums
-from stages.system.files import read_json, write_bytes, write_json, write_text
+from stages.system.files import write_bytes, write_json, write_text
 from stages.system.locks import locked
+from stages.system.records import Amount, read_record, record
 from stages.training.batches import steps_per_epoch
 from stages.training.checkpoint import delete_checkpoints
 from stages.training.cuda_graph import trainer_for
@@ -109,7 +110,7 @@ class Run:
     def publish(self, settings: dict[str, Any], vocabulary: Vocabulary, output: Path) -> None:
         """Replace the folder `output` by the results of all seeds, and what they are of and where they come from."""
         names = [name for seed in self.experiment.recipe.seeds for name in self.plan(self.work, seed)]
-        seconds = sum(read_json(self.work / f"{name}.json")["seconds"] for name in names)
+        seconds = sum(read_record(self.work / f"{name}.json", record(seconds=Amount))["seconds"] for name in names)
         with result_folder(output) as folder:
             for path in [path for name in names for path in self._files(name)]:
                 write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source

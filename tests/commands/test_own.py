@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from stages import ask, baseline, own, prepare
-from stages.corpus.prepared import Prepared, read_table
+from stages.corpus.prepared import Prepared
+from stages.reporting.evaluations import PROBES
 from stages.sources.forms import Form, question_forms
+from stages.system.records import read_table
 from tests.commands.talking import RUN, Run, error
 from tests.project import copy_stages, environment, write_params
 
@@ -60,7 +62,10 @@ def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path
     assert baseline["place"] == baseline["best_constant"]["place"] == "Νομικά"
     assert baseline["dev_accuracy"] == 0 and baseline["audit"]["ceiling"] == 100
     evaluation = folder / "data/evaluations/own/vanilla"
-    assert {*read_table(evaluation / "extraction.tsv").row} == {1, 2}  # both dev questions are probed
+    assert {*read_table(evaluation / "extraction.tsv", PROBES["extraction"]).row} == {
+        1,
+        2,
+    }  # both dev questions are probed
     told = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
     assert told.out.split()[0] == "Χημεία" and told.err.count("note:") == 0
     other = run_in(folder, ask, "Πού ζει η Όλγα;", "--recipe", "own", "--variant", "vanilla")

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -11,8 +12,11 @@ import torch
 from safetensors.torch import load_file, save
 
 from stages import ask, evaluate, finetune
+from stages.corpus.prepared import Prepared
+from tests.bounds import contents
 from tests.commands.talking import ZOE, ChangeParams, Run, error
 from tests.project import with_content, with_sums
+from tests.tiny import DOCUMENTS, QUESTIONS
 
 PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
 REFUSED = (
@@ -56,10 +60,17 @@ def test_weights_of_other_settings_or_unknown_ones_are_refused(
 
 
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
-    vocabulary = project / "data/prepared/quick/vocabulary.json"
-    characters = json.loads(vocabulary.read_text())
-    with with_content(vocabulary, json.dumps([*characters[:2], *characters[:1:-1]]).encode(), sums=True):
+    prepared = project / "data/prepared/quick"
+    kept = contents(prepared)
+    unanswered = [replace(each, place=None) for each in QUESTIONS]
+    asked = {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered}
+    Prepared.of([*DOCUMENTS, "Zed. Ω"], asked).save(prepared)
+    with_sums(prepared)
+    try:
         assert REFUSED.format("vocabulary") in error(run(ask, ZOE))
+    finally:
+        for path, content in kept.items():
+            path.write_bytes(content)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 from stages.corpus.held_out import hold_out
-from stages.corpus.prepared import Prepared, read_table, write_table
+from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import Question, question_examples
 from stages.corpus.ragged import Ragged
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
+from stages.system.records import Count, Table, read_table
 from tests.project import with_sums
 from tests.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 
@@ -103,7 +104,9 @@ def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Pat
     table = pd.DataFrame({"place": ["NA", "", 'The "Burg"', "null", "Ål"], "count": [1, 2, 3, 4, 5]})
     write_table(tmp_path / "table.tsv", table)
     with_sums(tmp_path)
-    pd.testing.assert_frame_equal(read_table(tmp_path / "table.tsv"), table)
+    pd.testing.assert_frame_equal(
+        read_table(tmp_path / "table.tsv", Table({"place": str, "count": Count}, key=("count",))), table
+    )
 
 
 @pytest.mark.parametrize(("letters", "size"), [(100, 1), (1000, 2)])

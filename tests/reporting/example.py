@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import PREDICTION_COLUMNS, QUESTION_COLUMNS, WEIGHTS
+from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS
 from stages.settings import Report
 from stages.system.files import write_json
 from tests.project import with_sums
@@ -75,9 +75,9 @@ def write_variant(
         for row in range(1, len(pretrained[0]) + 1)
     ]
     questions.append(("test", 1, "Where was Tam born?", ""))
-    _write_rows(folder / "baseline" / "questions.tsv", "\t", QUESTION_COLUMNS, questions)
+    _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS.columns], questions)
     with_sums(folder / "baseline")
-    _write_rows(folder / variant / "predictions.tsv", "\t", PREDICTION_COLUMNS, predictions)
+    _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS.columns], predictions)
     curves = [
         (variant, seed, phase, step, 20 * step / curve_rows, (3.0 + 0.1 * seed) / (1 + step / 10), 0.006)
         for phase in ("pretrain", "finetune_scratch", "finetune_pretrained")

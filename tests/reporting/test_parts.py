@@ -86,7 +86,7 @@ def test_an_evaluation_counts_beside_a_part_in_its_folder(tmp_path: Path, whole:
     [
         ([2], {"variant": {"rope": {"theta": 2.0}}, "recipe": {"model": 1}}, "another `variant`"),
         ([2], {"variant": {"rope": {"theta": 1.0}}, "recipe": {"model": 2}}, "another `recipe`"),
-        ([1, 2], None, "once per seed"),
+        ([1, 2], None, "the same seed"),
     ],
 )
 def test_parts_that_do_not_belong_together_are_refused(

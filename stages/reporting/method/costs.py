@@ -3,22 +3,35 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from pydantic import Field
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.method.complexity import COMPLEXITY
-from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH, legend_columns, logarithmic, looks
 from stages.reporting.tables import kernels_in_words, short
-from stages.system.digests import verified
-from stages.system.files import read_json
+from stages.system.digests import as_written
+from stages.system.records import ORIGIN, Amount, Count, read_record, record, some
 
-QUANTITIES = ("multiply_adds", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
+SECONDS = Annotated[Amount, Field(gt=0)]  # on a logarithmic axis
+QUANTITIES = {
+    "multiply_adds": Amount,
+    "training_seconds": SECONDS,
+    "training_bytes": Amount,
+    "character_seconds": SECONDS,
+    "state_bytes": Amount,
+}
+COST = record(
+    recipe=str,
+    shape=record(layers=Count, heads=Count, width=Count),
+    measurements=some(record(length=Count, **QUANTITIES)),
+    provenance=record(**ORIGIN),
+)  # cost.json
 PANELS = (
     ("training_seconds", "Forward and backward (ms)", 1e3),
     ("training_bytes", "Its peak memory (MB)", 1e-6),
@@ -39,16 +52,12 @@ class Measured:
 
 def read_costs(folder: Path) -> Measured:
     """Read cost.json of the variant that `folder` is named after; raises StudyError where it is missing or broken."""
-    path = folder / "cost.json"
-    with read_as_made(path):
-        record = read_json(verified(path))
-        return Measured(
-            variant=folder.name,
-            recipe=str(record["recipe"]),
-            shape={name: int(record["shape"][name]) for name in ("layers", "heads", "width")},
-            table=pd.DataFrame(record["measurements"]).set_index("length").sort_index()[list(QUANTITIES)].astype(float),
-            made=made(record["provenance"]),
-        )
+    with as_written(path := folder / "cost.json"):
+        found = read_record(path, COST)
+        table = pd.DataFrame(found["measurements"]).set_index("length").sort_index().astype(float)
+        if not table.index.is_unique:
+            raise ValueError("a length twice")
+        return Measured(folder.name, found["recipe"], found["shape"], table, made(found["provenance"]))
 
 
 def made(provenance: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from stages.reporting.method.reach import draw_reach, reach_table, read_reach
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
 from stages.system.errors import StudyError
+from stages.system.records import read_record
 from stages.system.terminal import harmless
 
 
@@ -27,8 +28,9 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
     """
     measured = [read_costs(data / "cost" / name) for name in variants]
     reaches = [read_reach(data / "influence" / name) for name in variants]
-    cells, of_grid = text.read_results(data / "grid/results/grid.json", "cells", text.CELL)
-    ways, of_passages = text.read_results(data / "passages/passages.json", "rows", text.ROW)
+    grid = read_record(data / "grid/results/grid.json", text.GRID)
+    passages = read_record(data / "passages/passages.json", text.PASSAGES)
+    cells, ways = grid["cells"], passages["rows"]
     own = [found[0] for found in reaches]
     several = [found for found in reaches if len(found) > 1]
     shared = set.intersection(*(set(each.table.index) for each in measured))
@@ -68,7 +70,7 @@ def write_method(target: Path, data: Path, exploration: Exploration, variants: S
         off=OFF,
         positions=POSITIONS,
         numbers=exploration.numbers,
-        made=sorted({*(each.made for each in measured), *map(made, (of_grid, of_passages))}),
+        made=sorted({*(each.made for each in measured), made(grid["provenance"]), made(passages["provenance"])}),
     )
     rows = pd.concat([each.table.assign(variant=each.variant).reset_index() for each in measured])
     files["cost.csv"] = rows.to_csv(index=False, lineterminator="\n")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -12,11 +13,11 @@ from matplotlib.figure import Figure
 from safetensors.numpy import load_file
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.records import read_as_made
 from stages.reporting.style import WIDTH
-from stages.system.digests import verified
-from stages.system.files import read_json
+from stages.system.digests import as_written, verified
+from stages.system.records import read_record, record, some
 
+INFLUENCE = record(recipe=str, settings=some(dict[str, Any]))  # influence.json; the variant's own settings first
 LEVELS = (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)  # steps, not a scale: they are read off, and files stay small
 COLUMNS = 4
 BAR = 1.1  # inches, the colours' scale
@@ -36,11 +37,14 @@ class Reach:
 def read_reach(folder: Path) -> list[Reach]:
     """Read the matrices of the variant that `folder` is named after, its own settings first; raises StudyError."""
     path, matrices = folder / "influence.json", folder / "influence.safetensors"
-    with read_as_made(path):
-        record = read_json(verified(path))
+    found = read_record(path, INFLUENCE)
+    with as_written(matrices):
         arrays = load_file(verified(matrices))
-        words = [", ".join(f"{key} {value}".lower() for key, value in each.items()) for each in record["settings"]]
-        return [Reach(folder.name, record["recipe"], each, arrays[str(number)]) for number, each in enumerate(words)]
+        words = [", ".join(f"{key} {value}".lower() for key, value in each.items()) for each in found["settings"]]
+        reaches = [Reach(folder.name, found["recipe"], each, arrays[str(n)]) for n, each in enumerate(words)]
+        if not all(len(each) == each.size**0.5 and np.isfinite(each).all() for each in arrays.values()):
+            raise ValueError("a matrix is not square, or a number not finite")
+        return reaches
 
 
 def reach_table(found: Sequence[Reach]) -> Markdown:

@@ -2,30 +2,24 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from matplotlib.figure import Figure
+from pydantic import Field, FiniteFloat
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.records import read_as_made
 from stages.reporting.style import COLOURS, DASHES, WIDTH
-from stages.system.digests import verified
-from stages.system.files import read_json
+from stages.system.records import ORIGIN, Amount, Count, Share, record, some
 
-CELL = ("variant", "width", "learning_rate", "parameters", "losses", "passage")
-ROW = ("way", "likelihood", "repetition", "copied", "passage")
+WHAT = {"variant": str, "width": Count, "learning_rate": Amount}  # was trained in a cell of the grid
+CELL = record(**WHAT, parameters=Count, losses=some(Amount), passage=str)
+LIKELIHOOD = Annotated[FiniteFloat, Field(ge=-1e15, le=0)]  # nats a character
+ROW = record(way=str, likelihood=LIKELIHOOD, repetition=Share, copied=Share, passage=str)
+GRID, PASSAGES = (
+    record(cells=some(CELL), provenance=record(**ORIGIN)),
+    record(rows=some(ROW), provenance=record(**ORIGIN)),
+)  # their files
 Cells = Sequence[dict[str, Any]]
-
-
-def read_results(path: Path, rows: str, keys: Sequence[str]) -> tuple[Cells, dict[str, Any]]:
-    """The rows that a results file has under `rows`, with these keys, and where they come from.
-
-    Raises StudyError: the file is missing, damaged or broken.
-    """
-    with read_as_made(path):
-        record = read_json(verified(path))
-        return [{key: each[key] for key in keys} for each in record[rows]], record["provenance"]
 
 
 def grid_table(cells: Cells) -> Markdown:
@@ -57,7 +51,7 @@ def passages_table(rows: Cells) -> Markdown:
 
 def draw_grid(cells: Cells) -> Figure:
     """Loss against epoch, a panel a variant; colours are learning rates, dashes hidden sizes."""
-    variants, widths, rates = (list(dict.fromkeys(each[key] for each in cells)) for key in CELL[:3])
+    variants, widths, rates = (list(dict.fromkeys(each[key] for each in cells)) for key in WHAT)
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     panels = figure.subplots(1, len(variants), sharey=True, squeeze=False)[0]
     for each in cells:

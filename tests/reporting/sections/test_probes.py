@@ -69,7 +69,7 @@ def test_an_evaluation_of_code_with_other_columns_is_told_in_one_line(tmp_path: 
     older = probe_tables()
     older["neighbours.tsv"] = older["neighbours.tsv"].drop(columns="chance")
     write_variant(tmp_path, "x", [[0]], [[1]], curve_rows=1, probes=older)
-    with pytest.raises(StudyError, match=r"x/neighbours\.tsv: no column chance: it is of other code; .*dvc repro"):
+    with pytest.raises(StudyError, match=r"x/neighbours\.tsv is damaged \('chance'\); .*dvc repro"):
         read_evaluation(tmp_path / "x")
 
 
