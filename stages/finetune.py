@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from stages.corpus.example import Examples
-from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.experiment.experiment import Experiment
@@ -16,23 +15,12 @@ from stages.training.run import Training, run
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
-    """The finetuning of a recipe, from `scratch` or from `pretrained` weights.
-
-    Only pretrained weights get documents to keep them in memory: from scratch the questions are all there is.
-    """
+    """The finetuning of a recipe, from `scratch` or from `pretrained` weights."""
     settings = experiment.question_recipe.finetune
     questions, answers = prepared.questions["train"], prepared.answers["train"]
-    context = experiment.recipe.model.context
-    replay = settings.replay if init == "pretrained" else 0.0
-    objectives = Mixture(prepared, experiment.recipe.pretrain.objectives, context) if replay else None
 
-    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        asked = question_examples(questions, answers, rows)
-        replayed = round(len(rows) * replay)
-        if objectives is None or not replayed:
-            return asked
-        documents = generator.integers(len(prepared.documents), size=replayed)
-        return Examples.join([asked, objectives.draw(documents, generator)])
+    def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
+        return question_examples(questions, answers, rows)
 
     return Job(
         f"finetune_{init}",
@@ -43,7 +31,7 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
         batch_size=settings.batch_size,
         peak_rate=settings.learning_rate,
         schedule=settings.schedule,
-        context=context,
+        context=experiment.recipe.model.context,
     )
 
 

@@ -26,6 +26,8 @@ def changed(section: str, **values: Any) -> dict[str, Any]:
         (MADE, None),
         (changed("schedule", warmup_share=None), None),  # a key that came later, at the value of code without it
         (changed("schedule", warmup_share=0.5), "recipe.pretrain.schedule.warmup_share"),
+        ({**MADE, "recipe": {**MADE["recipe"], "finetune": {"replay": 0.0}}}, None),  # a key that went
+        ({**MADE, "recipe": {**MADE["recipe"], "finetune": {"replay": 1.0}}}, "recipe.finetune.replay"),
         (changed("schedule", decay_epochs=None), None),  # those of the run, six as before
         (changed("pretrain", epochs=7), "recipe.pretrain.epochs"),
         (changed("model", dropout=0.5), "recipe.model.dropout"),

@@ -7,7 +7,7 @@ import io
 import json
 import shlex
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ from stages.settings.bounded_yaml import read_yaml
 from stages.system.errors import StudyError
 
 MOST = 4  # changes that a line has room for
-# Keys of a record that code before them did not have, each with the value that does what that code did; a key that goes
-# is entered with the value that code without it has
+# Keys that only older or only later code records, each with the value that does what the other code does
 OTHER_CODE: Mapping[str, Any] = {
     "recipe.pretrain.schedule.warmup_share": None,
     "recipe.finetune.schedule.warmup_share": None,
+    "recipe.finetune.replay": 0.0,
 }
 
 
@@ -62,14 +62,9 @@ def _in_todays_terms(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**OTHER_CODE, **settings}
 
 
-def leaves(content: Any) -> dict[str, Any]:
+def leaves(content: Any, key: str = "") -> dict[str, Any]:
     """Each value by its dotted key; a list is one value, and so is an empty section."""
-    return dict(_each_leaf(content, ()))
-
-
-def _each_leaf(content: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     if not isinstance(content, dict) or not content:
-        yield ".".join(path), content
-        return
-    for key, value in content.items():
-        yield from _each_leaf(value, (*path, str(key)))
+        return {key: content}
+    below = (leaves(value, f"{key}.{name}".lstrip(".")) for name, value in content.items())
+    return {name: value for part in below for name, value in part.items()}

@@ -127,7 +127,6 @@ class Finetune(Section):
     scratch_epochs: Count
     pretrained_epochs: Count
     batch_size: Count
-    replay: Annotated[float, Field(ge=0, le=100)]
     learning_rate: Rate
     schedule: Schedule
 
