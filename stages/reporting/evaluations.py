@@ -10,6 +10,7 @@ import pandas as pd
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from stages.reporting.records import REMAKE
+from stages.settings.changes import other_setting
 from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
 from stages.system.records import CURVES, Amount, Count, Mark, Share, Table, read_table
@@ -84,9 +85,9 @@ class Run(BaseModel):
     def joined(runs: Sequence["Run"]) -> "Run":
         """Of seeds that were trained apart; raises StudyError where their settings differ, or seeds do not."""
         made = [one for run in runs for one in run.provenance]
-        for key in ("variant", "recipe"):
-            if any(getattr(one.settings, key) != getattr(made[0].settings, key) for one in made):
-                raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
+        for one in made[1:]:
+            if other := other_setting(made[0].settings.model_dump(), one.settings.model_dump()):
+                raise StudyError(f"run.json: parts of one evaluation have another `{other}`; leave one of them out")
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
         if len(by_seed) > len({seed for run in runs for seed in run.pretrain_seconds}):
             raise StudyError("run.json: parts of one evaluation have the same seed; leave one of them out")

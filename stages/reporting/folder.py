@@ -21,6 +21,7 @@ from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, provenance_table, published_table, results_table, thin
 from stages.reporting.template import fill
 from stages.settings import Report
+from stages.settings.changes import other_setting
 from stages.system.digests import as_written, verified
 
 TRAINED = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe
@@ -58,7 +59,8 @@ def write_report(
     probed = [result.evaluation for result in best_first]
     provenances = [one for each in probed for one in each.run.provenance]
     stated = [one.settings.recipe for one in provenances]  # earlier code did not state finetuning's
-    same_settings = all(len({json.dumps(each[key]) for each in stated if key in each}) < 2 for key in TRAINED)
+    by_section = [[{"recipe": {key: each[key]}} for each in stated if key in each] for key in TRAINED]
+    same_settings = not any(other_setting(each[0], one) for each in by_section for one in each[1:])
     order = order_part(best_first, baseline.dev_accuracy)
     parts = [extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
     text = fill(

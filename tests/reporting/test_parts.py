@@ -84,8 +84,8 @@ def test_an_evaluation_counts_beside_a_part_in_its_folder(tmp_path: Path, whole:
 @pytest.mark.parametrize(
     ("seeds", "settings", "told"),
     [
-        ([2], {"variant": {"rope": {"theta": 2.0}}, "recipe": {"model": 1}}, "another `variant`"),
-        ([2], {"variant": {"rope": {"theta": 1.0}}, "recipe": {"model": 2}}, "another `recipe`"),
+        ([2], {"variant": {"rope": {"theta": 2.0}}, "recipe": {"model": 1}}, "another `variant.rope.theta`"),
+        ([2], {"variant": {"rope": {"theta": 1.0}}, "recipe": {"model": 2}}, "another `recipe.model`"),
         ([1, 2], None, "the same seed"),
     ],
 )
