@@ -6,9 +6,9 @@ Without options, only say where the selected report lies: `make study` ends so, 
 from pathlib import Path
 
 from stages.reporting.headline import headline
-from stages.reporting.records import read_as_made
 from stages.settings import load
-from stages.system.errors import Parser, command
+from stages.system.digests import as_written
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import read_json, write_bytes, write_json
 
 ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
@@ -30,7 +30,9 @@ def main() -> None:
         print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
         return
     path = Path("reports") / given.recipe / given.variant / "metrics.json"
-    with read_as_made(path):
+    if not path.is_file():
+        raise StudyError(f"{path} is missing; `dvc repro` makes it")
+    with as_written(path):
         metrics = read_json(path)
         selected = headline(metrics)
         rows = [(name, *(figures[key] for key in SHOWN)) for name, figures in metrics["variants"].items()]

@@ -74,11 +74,11 @@ def test_every_selected_cell_is_built_once_before_any_trains(
     ("code", "told"),
     [
         ("class Other:\n    pass\n", "draft.py defines no class `Mixer`"),
-        ("\n\ndef mix(:\n", "draft.py:3: invalid syntax"),
-        ("\nimport nonsense\n", "draft.py:2: ModuleNotFoundError: No module named 'nonsense'"),
+        ("\n\ndef mix(:\n", "draft.py: SyntaxError: invalid syntax (draft.py, line 3)"),
+        ("\nimport nonsense\n", "draft.py: line 2: ModuleNotFoundError: No module named 'nonsense'"),
         (
             "class Mixer:\n    def __init__(self, model, settings, layer):\n        self.x = y\n",
-            "draft.py:3: NameError",
+            "draft.py: line 3: NameError",
         ),
     ],
 )

@@ -1,8 +1,6 @@
 """The registry: a variant's name is its file's name."""
 
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -20,15 +18,20 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
     The trial takes no memory and no time: its weights have shapes only, so a mixer's `__init__` reads none of them.
     Raises StudyError: one line with the key that is unknown, of the wrong type or impossible.
     """
-    key = f"{prefix}.{variant}"
-    with _told_with_its_line():
+    key, path = f"{prefix}.{variant}", f"stages/mixers/{variant}.py"
+    try:
         module = _module(variant)
         settings: Section = check(getattr(module, "Settings", Section), variants[variant], str(PARAMS), key)
-        try:
-            with torch.device("meta"):
-                build(variant, model, settings)
-        except ValueError as error:
-            raise StudyError(f"{PARAMS}: {key}: {error}") from error
+        with torch.device("meta"):
+            build(variant, model, settings)
+    except StudyError:
+        raise
+    except ValueError as error:
+        raise StudyError(f"{PARAMS}: {key}: {error}") from error
+    except Exception as error:  # in a file that people write
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f"line {frame.lineno}: " for frame in frames if frame.filename.endswith(path)]
+        raise StudyError(f"{path}: {''.join(lines[-1:])}{type(error).__name__}: {error}") from error
     return settings
 
 
@@ -48,18 +51,3 @@ def _module(variant: str) -> ModuleType:
     if not hasattr(module, "Backbone") and not hasattr(module, "Mixer"):
         raise StudyError(f"stages/mixers/{variant}.py defines no class `Mixer`; docs/variants.md shows one")
     return module
-
-
-@contextmanager
-def _told_with_its_line() -> Iterator[None]:
-    """Tell a fault in the file of a variant, which people write, in one line."""
-    try:
-        yield
-    except StudyError:
-        raise
-    except SyntaxError as error:
-        raise StudyError(f"{error.filename}:{error.lineno}: {error.msg}") from error
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        last = [frame for frame in frames if "/mixers/" in frame.filename] or frames
-        raise StudyError(f"{last[-1].filename}:{last[-1].lineno}: {type(error).__name__}: {error}") from error

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
-from stages.reporting.records import REMAKE
 from stages.settings.changes import other_setting
 from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
@@ -159,7 +158,9 @@ def read_evaluation(folder: Path) -> Evaluation:
         read = [read_table(part / name, table, separator, figures_as_text=as_text) for part in parts]
         joined = pd.concat(read, ignore_index=True)
         if others := {*joined.get("variant", ())} - {folder.name}:
-            raise StudyError(f"{folder / name}: of variant {quoted(min(others))}, its folder is another's; {REMAKE}")
+            raise StudyError(
+                f"{folder / name}: of variant {quoted(min(others))}, its folder is another's; `dvc repro` makes it"
+            )
         return joined
 
     asked = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from stages.reporting.evaluations import Evaluation
 from stages.reporting.headline import best_variant
-from stages.reporting.records import REMAKE
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
 from stages.system.errors import StudyError
 
@@ -65,10 +64,10 @@ def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:
     name = f"predictions.tsv of {variant}"
     if counts.empty or not (counts == questions).all(axis=None):
         raise StudyError(
-            f"{name}: {init} does not answer each of the {questions} dev questions once per seed; {REMAKE}"
+            f"{name}: {init} does not answer each of the {questions} dev questions once per seed; `dvc repro` makes it"
         )
     if ((read["predicted"] == read["gold"]) != read["correct"]).any():
-        raise StudyError(f"{name}: not of the baseline's dev questions; {REMAKE}")
+        raise StudyError(f"{name}: not of the baseline's dev questions; `dvc repro` makes it")
     by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability"])
     correct = by_seed["correct"].to_numpy().astype(np.int64)
     interval = accuracy_interval(correct, variant if init == "pretrained" else f"{variant} {init}")

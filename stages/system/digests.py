@@ -67,7 +67,8 @@ def as_written(path: Path) -> Iterator[None]:
     try:
         yield
     except UNREADABLE as error:
-        raise damaged(path, f" ({shortened(' '.join(str(error).split()), MOST_WHY)})") from error
+        why = " ".join(str(error).partition(" [type=")[0].split())  # of pydantic's, what people read
+        raise damaged(path, f" ({shortened(why, MOST_WHY)})") from error
 
 
 def write_sealed(path: Path, content: bytes) -> None:

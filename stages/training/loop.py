@@ -47,7 +47,7 @@ class Job:
             given = "warmup_share" if self.schedule.warmup_tokens is None else "warmup_tokens"
             raise StudyError(
                 f"params.yaml: {self.key}.schedule.{given}: the warm-up has {self.warmup_tokens:.0f} tokens; allowed: "
-                f"less than the {self.decay_tokens:.0f} of {self.decay_epochs:g} epochs ({self.rows} x {self.context})"
+                f"less than the {self.decay_tokens:.0f} until the lowest rate ({self.rows} x {self.context} an epoch)"
             )
 
     @property
@@ -62,14 +62,9 @@ class Job:
         return self.schedule.warmup_tokens or 0
 
     @property
-    def decay_epochs(self) -> float:
-        """Epochs after which the learning rate is at its minimum."""
-        return self.epochs if self.schedule.decay_epochs is None else self.schedule.decay_epochs
-
-    @property
     def decay_tokens(self) -> float:
         """Tokens after which the learning rate is at its minimum."""
-        return self.decay_epochs * self.rows * self.context
+        return (self.schedule.decay_epochs or self.epochs) * self.rows * self.context
 
     def rate(self, step: int) -> float:
         """The learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.

@@ -114,7 +114,7 @@ def test_tables_of_another_variant_than_their_folders_are_refused(evaluations: P
     shutil.copy(evaluations / "vanilla" / name, evaluations / "rope" / name)
     with_sums(evaluations / "rope")
     with pytest.raises(
-        StudyError, match=rf"rope/{name}: of variant 'vanilla', its folder is another's; [^\n]*dvc repro$"
+        StudyError, match=rf"rope/{name}: of variant 'vanilla', its folder is another's; `dvc repro` makes it$"
     ):
         written(evaluations, *BOTH)
 

@@ -23,7 +23,7 @@ def test_study_copies_the_metrics_and_prints_the_table(
     write_variant(evaluations, "rope", ([0] * 10,), ([1] * 10,))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["study", "--recipe", "quick", "--variant", "compared"])
-    with pytest.raises(SystemExit, match=r"reports/quick/compared/metrics\.json: missing; make it with: dvc repro"):
+    with pytest.raises(SystemExit, match=r"reports/quick/compared/metrics\.json is missing; `dvc repro` makes it"):
         study.main()
     write_report(evaluations, report, "quick", "compared", ["rope"], settings=SHOWN)
     study.main()
@@ -65,7 +65,9 @@ def test_a_report_that_is_not_sound_is_told_in_one_line_and_nothing_is_overwritt
 ) -> None:
     run_study(SOUND)
     before = [(tmp_path / name).read_bytes() for name in ("metrics.json", "selected.json")]
-    with pytest.raises(SystemExit, match=r"error: reports/quick/compared/metrics\.json: broken .*dvc repro") as ended:
+    with pytest.raises(
+        SystemExit, match=r"error: reports/quick/compared/metrics\.json is damaged .*dvc repro"
+    ) as ended:
         run_study(content)
     assert str(ended.value).isprintable()
     assert [(tmp_path / name).read_bytes() for name in ("metrics.json", "selected.json")] == before

@@ -150,7 +150,7 @@ def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) 
 
 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
-    told = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} of"
+    told = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} until"
     with pytest.raises(StudyError, match=told.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
         replace(JOB, schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1))
     with pytest.raises(StudyError, match=told.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
