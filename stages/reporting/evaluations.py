@@ -119,7 +119,7 @@ class Evaluation:
     @property
     def forms(self) -> list[str]:
         """The page forms that pretraining practised and, where it was asked, the control, in the order of FORMS."""
-        return [form for form in FORMS if f"pretrained_{form}" in self.extraction.columns]
+        return [form for form in FORMS if {f"{weights}_{form}" for weights in WEIGHTS} <= {*self.extraction}]
 
 
 class Baseline(BaseModel):
@@ -171,19 +171,12 @@ def read_evaluation(folder: Path) -> Evaluation:
         if {*predictions.seed} != {*run.pretrain_seconds}:
             raise ValueError("it has other seeds than run.json")
     probes = {name: whole(f"{name}.tsv", table) for name, table in PROBES.items()}
-    for name in probes.keys() - {"neighbours"}:
+    for name in ("extraction", "prefix_offset", "origins", "decodings"):
         with as_written(folder / f"{name}.tsv"):
-            rows = (
-                probes[name].groupby([key for key in PROBES[name].key if key != "seed"]).seed.agg(["size", "nunique"])
-            )
-            if not (rows == probes[name].seed.nunique()).all(axis=None):
-                raise ValueError("not each seed has each row once")
-    columns = [*PREDICTIONS.columns]
-    columns[5:5] = ["question", "gold"]
-    return Evaluation(
-        variant=folder.name,
-        predictions=predictions[columns],
-        curves=whole("curves.csv", CURVES, ",", as_text=True),
-        run=run,
-        **probes,
-    )
+            keys = [key for key in PROBES[name].key if key != "seed"]
+            if not (probes[name].groupby(keys).seed.nunique() == probes[name].seed.nunique()).all():
+                raise ValueError("a seed lacks a row")
+    curves = whole("curves.csv", CURVES, ",", as_text=True)
+    for number, name in enumerate(("question", "gold"), 5):
+        predictions.insert(number, name, predictions.pop(name))
+    return Evaluation(folder.name, predictions, curves, run, **probes)

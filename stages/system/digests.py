@@ -19,10 +19,7 @@ from stages.system.terminal import shortened
 SUMS = "SHA256SUMS"
 SEAL = 32  # bytes
 MOST_WHY = 200  # characters of what is wrong with a file
-UNREADABLE = (
-    *(ArithmeticError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError),
-    *(csv.Error, SafetensorError),
-)
+ODD = (ArithmeticError, LookupError, RecursionError, StopIteration, TypeError, ValueError, csv.Error, SafetensorError)
 
 
 @contextmanager
@@ -52,13 +49,8 @@ def verified(path: Path) -> Path:
         if not needed.exists():
             raise StudyError(f"{needed} is missing; `dvc repro` makes it")
     if not intact(sums, path):
-        raise damaged(path)
+        raise StudyError(f"{path} is damaged; delete it and run `dvc repro`")
     return path
-
-
-def damaged(path: Path, why: str = "") -> StudyError:
-    """The error that tells so, and what is wrong, where more than the digest is known."""
-    return StudyError(f"{path} is damaged{why}; delete it and run `dvc repro`")
 
 
 @contextmanager
@@ -66,9 +58,11 @@ def as_written(path: Path) -> Iterator[None]:
     """Tell as damage to `path` what the code in the block cannot read of it. Raises StudyError."""
     try:
         yield
-    except UNREADABLE as error:
-        why = " ".join(str(error).partition(" [type=")[0].split())  # of pydantic's, what people read
-        raise damaged(path, f" ({shortened(why, MOST_WHY)})") from error
+    except ODD as error:
+        why = shortened(
+            " ".join(str(error).partition(" [type=")[0].split()), MOST_WHY
+        )  # of pydantic's, what people read
+        raise StudyError(f"{path} is damaged ({why}); delete it and run `dvc repro`") from error
 
 
 def write_sealed(path: Path, content: bytes) -> None:

@@ -18,20 +18,11 @@ from stages.reporting.tables import kernels_in_words, short
 from stages.system.digests import as_written
 from stages.system.records import ORIGIN, Amount, Count, read_record, record, some
 
-SECONDS = Annotated[Amount, Field(gt=0)]  # on a logarithmic axis
-QUANTITIES = {
-    "multiply_adds": Amount,
-    "training_seconds": SECONDS,
-    "training_bytes": Amount,
-    "character_seconds": SECONDS,
-    "state_bytes": Amount,
-}
-COST = record(
-    recipe=str,
-    shape=record(layers=Count, heads=Count, width=Count),
-    measurements=some(record(length=Count, **QUANTITIES)),
-    provenance=record(**ORIGIN),
-)  # cost.json
+QUANTITIES = ("multiply_adds", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
+ON_AXES = dict.fromkeys(("training_seconds", "character_seconds"), Annotated[Amount, Field(gt=0)])  # logarithmic ones
+MEASUREMENT = record(length=Count, **dict.fromkeys(QUANTITIES, Amount) | ON_AXES)
+SHAPE = record(layers=Count, heads=Count, width=Count)
+COST = record(recipe=str, shape=SHAPE, measurements=some(MEASUREMENT), provenance=record(**ORIGIN))  # cost.json
 PANELS = (
     ("training_seconds", "Forward and backward (ms)", 1e3),
     ("training_bytes", "Its peak memory (MB)", 1e-6),

@@ -42,8 +42,9 @@ def read_reach(folder: Path) -> list[Reach]:
         arrays = load_file(verified(matrices))
         words = [", ".join(f"{key} {value}".lower() for key, value in each.items()) for each in found["settings"]]
         reaches = [Reach(folder.name, found["recipe"], each, arrays[str(n)]) for n, each in enumerate(words)]
-        if not all(len(each) == each.size**0.5 and np.isfinite(each).all() for each in arrays.values()):
-            raise ValueError("a matrix is not square, or a number not finite")
+        for each in arrays.values():
+            if each.dtype != np.float64 or len(each) != each.size**0.5 or not np.isfinite(each).all():
+                raise ValueError("a matrix is not square, or its numbers are others")
         return reaches
 
 
