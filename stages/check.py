@@ -20,19 +20,15 @@ def main() -> None:
     parser.add_argument("--stamp", type=Path, help="file to write when all is well")
     arguments = parser.parse_args()
     try:
-        _check()
+        settings = load()
+        has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # whose memory training looks at
+        check_needs(settings, settings.recipe, inf if has_gpu else machine_memory(), bytes_a_number=2)
+        for variant in settings.selected(settings.model.variant):
+            settings_of(variant, settings.variants, settings.recipe_named(settings.recipe).model)
     except StudyError as error:
         raise StudyError(f"{error}{way_back(PARAMS)}") from error
     if arguments.stamp:
         write_text(arguments.stamp, "params.yaml was checked\n")
-
-
-def _check() -> None:
-    settings = load()
-    has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # whose memory is looked at in training
-    check_needs(settings, settings.recipe, inf if has_gpu else machine_memory(), bytes_a_number=2)
-    for variant in settings.selected(settings.model.variant):
-        settings_of(variant, settings.variants, settings.recipe_named(settings.recipe).model)
 
 
 if __name__ == "__main__":

@@ -41,13 +41,11 @@ def main() -> None:
     experiment = Experiment.of(settings, asked.recipe, asked.variant)
     prepared = Prepared.load(experiment.prepared_folder)
     seed = experiment.recipe.seeds[0]
-    pretrained = experiment.weights_folder / "pretrained"
-    experiment.check_weights(pretrained, prepared.vocabulary)
+    experiment.check_weights(pretrained := experiment.weights_folder / "pretrained", prepared.vocabulary)
     model = experiment.trained_model(prepared, pretrained / f"seed-{seed}.safetensors")
     tokens, length = prepared.documents.tokens.astype(np.int64), BEGINNING + asked.characters
     if len(tokens) < length:
-        most = f"allowed: at most {len(tokens) - BEGINNING}, for this text"
-        raise StudyError(f"params.yaml: passages.characters: was {asked.characters}; {most}")
+        raise StudyError(f"params.yaml: passages.characters: was {asked.characters}; most: {len(tokens) - BEGINNING}")
     starts = np.linspace(0, len(tokens) - length, asked.beginnings).astype(int)
     own = np.stack([tokens[start : start + length] for start in starts])  # (passages, length)
     beginnings = own[:, :BEGINNING]

@@ -1,7 +1,4 @@
-"""Which settings changed: since the last commit, and since a result was made.
-
-`dvc exp run -S` leaves its values in params.yaml, even where it fails. A result records the settings that made it.
-"""
+"""Which settings changed: since the last commit, and since a result that records its settings was made."""
 
 import io
 import json
@@ -27,7 +24,10 @@ OTHER_CODE: Mapping[str, Any] = {
 
 
 def way_back(path: Path) -> str:
-    """How to take back what was changed since the last commit, for the end of an error; nothing where none is known."""
+    """How to take back what was changed since the last commit, for the end of an error; nothing where none is known.
+
+    `dvc exp run -S` leaves its values in params.yaml, even where it fails.
+    """
     try:
         show = ["git", "show", f"HEAD:./{path}"]
         committed = subprocess.run(show, capture_output=True, text=True, check=True, encoding="utf-8").stdout

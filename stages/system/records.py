@@ -1,7 +1,4 @@
-"""Machine-made tables and JSON, read only where each cell and value is of the type and in the range that is expected.
-
-Digests do not tell it of a file that was changed by hand and whose digests were written anew.
-"""
+"""Machine-made tables and JSON, read only where all is of its type and range: digests can be written anew by hand."""
 
 import csv
 import json
