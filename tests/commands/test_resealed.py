@@ -40,7 +40,7 @@ READ: list[tuple[Any, tuple[str, ...], tuple[str, ...]]] = [  # command, its arg
     (method, (), ("data/cost/*/*", "data/influence/*/*", "data/grid/results/*", "data/passages/*")),
 ]
 NAMES = [command.__name__.rpartition(".")[2] for command, *_ in READ]
-MOST = settings.default.max_examples // 5 if settings.default else 10
+MOST = settings.default.max_examples // 3 if settings.default else 16
 SLOW = (report, method, evaluate)
 
 
@@ -99,6 +99,10 @@ def test_any_change_by_hand(
             if not path.exists() or path.read_bytes() != content:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
+
+    unchanged = run_in(made, command, *arguments)
+    assert unchanged.code == 0 or "all was read" in unchanged.err
+    restored()
 
     @settings(in_one_project, max_examples=most)
     @given(data=st.data())
