@@ -58,11 +58,11 @@ def _restored(content: bytes, trainer: Trainer, steps: int) -> Progress:
     """Raises KeyError, ValueError or SafetensorError where the content is no checkpoint of this training."""
     tensors = load(content)
     losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
-    progress = Progress(int(done), float(seconds), losses.numpy())
-    if losses.shape != (steps,) or losses.dtype != torch.float32 or not 0 < progress.steps <= steps:
+    kinds = [(each.dtype, each.shape) for each in (losses, done, seconds)]
+    if kinds != [(torch.float32, (steps,)), (torch.int64, ()), (torch.float64, ())] or not 0 < done <= steps:
         raise ValueError("a checkpoint of another training")
     trainer.restore(tensors)
-    return progress
+    return Progress(int(done), float(seconds.nan_to_num()), losses.numpy())
 
 
 def _before(path: Path) -> Path:

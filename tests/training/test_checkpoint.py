@@ -80,6 +80,8 @@ def test_a_restored_trainer_goes_on_bit_for_bit(tmp_path: Path, variant: str, re
         {"losses": torch.zeros(JOB.steps - 1)},
         {"losses": torch.zeros(JOB.steps, dtype=torch.int32)},
         {"seconds": None},
+        {"seconds": torch.zeros(2, dtype=torch.float64)},
+        {"steps": torch.tensor(3.0)},
         {WEIGHT: None},
         {WEIGHT: torch.zeros(3, 3)},
         {"weight.unknown": torch.zeros(3)},
