@@ -5,12 +5,15 @@ from collections.abc import Callable
 from functools import reduce
 from operator import getitem
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from stages import study
+from stages.reporting.evaluations import read_evaluation
 from stages.reporting.folder import write_report
+from stages.reporting.metrics import study_metrics, summarise
 from tests.project import write_params
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 
@@ -34,13 +37,14 @@ def test_study_copies_the_metrics_and_prints_the_table(
     assert row == ["rope", "0.0", "100.0", "72.25", "100.0"]  # Wilson: 10 / (10 + 3.8415)
 
 
-SOUND = {
-    "recipe": "quick",
-    "variant": "compared",
-    "baseline": {"dev_accuracy": 5.0},
-    "selected": dict.fromkeys((*study.SHOWN, "pretrain_loss"), 50.0),
-    "variants": {"rope": dict.fromkeys(study.SHOWN, 50.0)},
-}
+def sound() -> dict[str, Any]:
+    """A metrics.json with all figures that the project has, those that were added among them."""
+    with TemporaryDirectory() as folder:
+        write_variant(Path(folder), "rope", ([0] * 10,), ([1] * 10,))
+        return study_metrics("quick", "compared", [summarise(read_evaluation(Path(folder, "rope")), 10)], baseline=5.0)
+
+
+SOUND = sound()
 
 
 def with_value(path: tuple[str, ...], value: Any) -> dict[str, Any]:
@@ -74,7 +78,7 @@ def test_a_report_that_is_not_sound_is_told_in_one_line_and_nothing_is_overwritt
 
 
 def test_figures_of_later_code_do_no_harm(run_study: Callable[[Any], None], capsys: pytest.CaptureFixture[str]) -> None:
-    run_study(with_value(("variants", "rope"), dict.fromkeys((*study.SHOWN, "later"), 7)))
+    run_study(with_value(("variants", "rope"), dict.fromkeys((*SOUND["selected"], "later"), 7)))
     assert capsys.readouterr().out.splitlines()[1].split() == ["rope", "7", "7", "7", "7"]
 
 
