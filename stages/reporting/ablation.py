@@ -1,6 +1,5 @@
 """What a recipe owes to its parts: the page that compares it with itself, one change at a time."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from stages.reporting.style import GREY, INK, SMALL, rows_figure, styled, svg
 from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import FULL, Ablation
+from stages.settings.changes import leaves, written
 
 ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
 LENGTH = {"pretrain.epochs:"}  # of a change that changes only how long is trained
@@ -144,5 +144,4 @@ def draw_exposures(rows: pd.DataFrame) -> Figure:
 
 def flat(changes: dict[str, Any]) -> list[str]:
     """Nested settings as `key: value`, keys with dots, values as params.yaml writes them."""
-    (row,) = pd.json_normalize(changes).to_dict("records")
-    return [f"{key}: {value if isinstance(value, str) else json.dumps(value)}" for key, value in row.items()]
+    return [f"{key}: {written(value)}" for key, value in leaves(changes).items()]

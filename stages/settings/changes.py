@@ -37,11 +37,12 @@ def way_back(path: Path) -> str:
     changed = [key for key, value in now.items() if key in before and before[key] != value]
     if not 0 < len(changed) <= MOST:
         return ""
-    options = [f"-S {shlex.quote(f'{key}={_written(before[key])}')}" for key in changed]
+    options = [f"-S {shlex.quote(f'{key}={written(before[key])}')}" for key in changed]
     return f"; back to the last commit's values: {' '.join(options)}"
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
+    """A value as params.yaml has it."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
