@@ -70,6 +70,12 @@ def environment(**settings: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": "", **settings}
 
 
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as somebody; what it prints."""
+    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
+    return subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Be a user of whom the system knows no home folder, as in a container with any number for a user."""
 

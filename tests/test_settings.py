@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator
 from functools import reduce
 from operator import getitem
@@ -20,7 +19,7 @@ from stages.settings import Settings, load
 from stages.settings.bounded_yaml import read_yaml
 from stages.settings.section import check
 from stages.system.errors import StudyError
-from tests.project import GONE, copy_stages, start, write_params
+from tests.project import GONE, copy_stages, git, start, write_params
 from tests.tiny import ROOT, TITLE_CLOZE, params
 
 
@@ -95,11 +94,6 @@ def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(tmp_pat
     ended = start(tmp_path, "stages.check")
     _, told_of = ended.communicate(timeout=60)
     assert ended.returncode == 1 and told in told_of and told_of.count("\n") == 1
-
-
-def git(folder: Path, *arguments: str) -> None:
-    name = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
-    subprocess.run(["git", *name, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

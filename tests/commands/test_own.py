@@ -62,10 +62,8 @@ def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path
     assert baseline["place"] == baseline["best_constant"]["place"] == "Νομικά"
     assert baseline["dev_accuracy"] == 0 and baseline["audit"]["ceiling"] == 100
     evaluation = folder / "data/evaluations/own/vanilla"
-    assert {*read_table(evaluation / "extraction.tsv", PROBES["extraction"]).row} == {
-        1,
-        2,
-    }  # both dev questions are probed
+    probed = read_table(evaluation / "extraction.tsv", PROBES["extraction"])
+    assert {*probed.row} == {1, 2}  # both dev questions
     told = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
     assert told.out.split()[0] == "Χημεία" and told.err.count("note:") == 0
     other = run_in(folder, ask, "Πού ζει η Όλγα;", "--recipe", "own", "--variant", "vanilla")

@@ -8,6 +8,7 @@ import pytest
 
 from stages.scheduling.home import restore, snapshot, upstream_of
 from stages.system.errors import StudyError
+from tests.project import git
 from tests.tiny import ROOT
 
 STAGES = "stages/dvc.yaml:"
@@ -29,11 +30,6 @@ OWN_GIT = """[diff]
 [color]
     diff = always
 """
-
-
-def git(folder: Path, *arguments: str) -> str:
-    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
-    return subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(name="repository")
