@@ -59,10 +59,8 @@ def as_written(path: Path) -> Iterator[None]:
     try:
         yield
     except ODD as error:
-        why = shortened(
-            " ".join(str(error).partition(" [type=")[0].split()), MOST_WHY
-        )  # of pydantic's, what people read
-        raise StudyError(f"{path} is damaged ({why}); delete it and run `dvc repro`") from error
+        why = " ".join(str(error).partition(" [type=")[0].split())  # of pydantic's error what people read
+        raise StudyError(f"{path} is damaged ({shortened(why, MOST_WHY)}); delete it and run `dvc repro`") from error
 
 
 def write_sealed(path: Path, content: bytes) -> None:
