@@ -17,6 +17,9 @@ from stages.training.run import Training, run
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
     """The finetuning of a recipe, from `scratch` or from `pretrained` weights."""
     settings = experiment.question_recipe.finetune
+    epochs, rate = settings.pretrained_epochs, settings.learning_rate
+    if init == "scratch":
+        epochs, rate = settings.scratch_epochs, settings.scratch_learning_rate or rate
     questions, answers = prepared.questions["train"], prepared.answers["train"]
 
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
@@ -27,9 +30,9 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
         f"recipes.{experiment.recipe_name}.finetune",
         draw,
         rows=len(questions),
-        epochs=settings.scratch_epochs if init == "scratch" else settings.pretrained_epochs,
+        epochs=epochs,
         batch_size=settings.batch_size,
-        peak_rate=settings.learning_rate,
+        peak_rate=rate,
         schedule=settings.schedule,
         context=experiment.recipe.model.context,
     )

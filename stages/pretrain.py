@@ -1,5 +1,6 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +12,10 @@ from stages.training.loop import Job
 from stages.training.run import Training, run
 
 
-def pretraining(experiment: Experiment, prepared: Prepared) -> Job:
-    """The pretraining of a recipe."""
+def pretraining(experiment: Experiment, prepared: Prepared, chosen: Iterable[Sequence[float]] | None = None) -> Job:
+    """The pretraining of a recipe; chosen: other chances of the phrases than the recipe's, as `Mixture` takes them."""
     settings = experiment.recipe.pretrain
-    objectives = Mixture(prepared, settings.objectives, experiment.recipe.model.context)
+    objectives = Mixture(prepared, settings.objectives, experiment.recipe.model.context, chosen)
 
     return Job(
         "pretrain",

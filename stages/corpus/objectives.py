@@ -1,6 +1,6 @@
 """What pretraining asks of a document: one objective, or several by chance."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -23,14 +23,17 @@ Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → on
 class Mixture:
     """Draws each document's example from an objective chosen by the objectives' mixture weights."""
 
-    def __init__(self, prepared: Prepared, settings: Objectives, context: int) -> None:
+    def __init__(
+        self, prepared: Prepared, settings: Objectives, context: int, chosen: Iterable[Sequence[float]] | None = None
+    ) -> None:
+        """chosen: of each page the chances of its phrases that `salient` draws by; None for `phrase_chances`."""
         documents = prepared.documents
         draws: dict[str, Draw] = {}  # by the name of the objective
         if spans := settings.span_corruption:
             draws["span_corruption"] = lambda rows, generator: span_corruption(documents, rows, spans, generator)
         if settings.title_cloze or settings.word_cloze:
             pages = Pages.of(prepared.each_text())
-            chances = Ragged.gather(phrase_chances(prepared, pages), np.dtype(np.float64))
+            chances = Ragged.gather(phrase_chances(prepared, pages) if chosen is None else chosen, np.dtype(np.float64))
             if cloze := settings.title_cloze:
                 draws["title_cloze"] = TitleClozes(prepared, pages, chances, cloze, context).draw
             if words := settings.word_cloze:

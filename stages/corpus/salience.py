@@ -47,6 +47,21 @@ def phrase_chances(prepared: Prepared, pages: Pages) -> Iterator[list[float]]:
         yield np.maximum(likelihoods / likelihoods.sum(), LEAST).round(6).tolist()
 
 
+def reader_answers(prepared: Prepared) -> dict[str, str]:
+    """The likeliest phrase of each page, by the page's heading; of pages with one heading the first, as for `Known`.
+
+    It is what a linear reader answers that sees the page, which the models do not.
+    """
+    pages = Pages.of(prepared.each_text())
+    answers: dict[str, str] = {}
+    for row, chances in enumerate(phrase_chances(prepared, pages)):
+        text, parts = prepared.text(row), pages[row]
+        if parts.phrases:
+            start, end = parts.phrases[int(np.argmax(chances))]
+            answers.setdefault(text[: parts.heading], text[start:end])
+    return answers
+
+
 @dataclass(frozen=True)
 class Known:
     """What is known of all pages."""

@@ -20,6 +20,7 @@ OTHER_CODE: Mapping[str, Any] = {
     "recipe.pretrain.schedule.warmup_share": None,
     "recipe.finetune.schedule.warmup_share": None,
     "recipe.finetune.replay": 0.0,
+    "recipe.finetune.scratch_learning_rate": None,
 }
 
 

@@ -128,6 +128,7 @@ class Finetune(Section):
     pretrained_epochs: Count
     batch_size: Count
     learning_rate: Rate
+    scratch_learning_rate: Rate | None = None  # null: learning_rate
     schedule: Schedule
 
 
