@@ -1,4 +1,4 @@
-"""Stage `baseline`: what a constant answer scores, and what could be known at best."""
+"""Stage `baseline`: what a constant answer scores and a reader of the pages, and what could be known at best."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from stages.corpus.prepared import AUDIT, Prepared, write_table
+from stages.corpus.salience import reader_answers
 from stages.settings import load
 from stages.show import shown
 from stages.system.digests import result_folder
@@ -56,13 +57,16 @@ def main() -> None:
     result = constant_baseline(table, read_table(source / "audit.tsv", AUDIT), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
+    asked["reader"] = asked.name.map(reader_answers(prepared)).fillna("")
+    dev = asked[asked.split == "dev"]
+    result |= {"reader": {"dev_accuracy": percent((dev.reader == dev.gold).sum(), len(dev))}}
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
         pages = range(1, min(SHOWN, len(prepared.documents)) + 1)
         write_text(folder / "examples.txt", "\n".join(shown(prepared, recipe, [*pages])) + "\n")
-        write_table(folder / "questions.tsv", asked[["split", "row", "question", "gold"]])
+        write_table(folder / "questions.tsv", asked[["split", "row", "question", "gold", "reader"]])
     scored = f"{result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %"
-    print(f"{harmless(result['place'])}: {scored}")
+    print(f"{harmless(result['place'])}: {scored}; the reader: {result['reader']['dev_accuracy']} %")
 
 
 if __name__ == "__main__":

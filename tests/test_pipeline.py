@@ -22,7 +22,7 @@ COMMANDS = [
 ]
 BACK = re.findall(r"^(?:git restore|dvc checkout) .*", TEXTS["running.md"], re.MULTILINE)
 OF_A_REPORT = ("dvc exp save", "dvc commit")  # there is nothing to record before a report was made
-STUDY_KEYS = {"recipe", "variant", "baseline", "selected", "variants"}
+STUDY_KEYS = {"recipe", "variant", "baseline", "reader", "selected", "variants"}
 
 
 def trained(output: str) -> list[str]:
@@ -75,7 +75,7 @@ def test_the_whole_study_then_trains_the_other_variant_only_and_reports_all(stud
     metrics = json.loads((report / "metrics.json").read_text(encoding="utf-8"))
     assert set(metrics) == STUDY_KEYS
     assert (metrics["recipe"], metrics["variant"]) == ("quick", "compared")
-    assert set(metrics["baseline"]) == {"dev_accuracy"}
+    assert set(metrics["baseline"]) == set(metrics["reader"]) == {"dev_accuracy"}
     assert set(metrics["variants"]) == set(TWO)
     for figures in (metrics["selected"], *metrics["variants"].values()):
         assert figures.keys() == metrics["selected"].keys() >= KEYS

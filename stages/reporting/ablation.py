@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, code, table
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
-from stages.reporting.statistics.significance import Difference, compare_pairs, shown_p, shown_points
+from stages.reporting.statistics.significance import Difference, compare_trainings, shown_points
 from stages.reporting.style import GREY, INK, SMALL, rows_figure, styled, svg
 from stages.reporting.tables import short
 from stages.reporting.template import fill
@@ -38,13 +38,11 @@ class Ablated:
 
 @styled()
 def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
-    """Write report.md, index.html and what they show to the folder `target`; `found` holds the change `full`."""
-    full = next(each for each in found if each.change == FULL)
-    others = sorted((each for each in found if each is not full), key=lambda each: (each.correct.mean(), each.change))
-    ordered = [full, *others]
+    """Write report.md, index.html and what they show to the folder `target`; `found` has the change `full` first."""
+    full, *others = found
     pairs = [(each.change, FULL) for each in others]
-    differences = compare_pairs({each.change: each.correct for each in ordered}, pairs)
-    rows = [figures(each) for each in ordered]
+    differences = compare_trainings({each.change: each.correct for each in found}, pairs)
+    rows = [figures(each) for each in found]
     data = pd.DataFrame(rows)
     changes = {each.change: flat(settings.changes[each.change]) for each in others}
     longer = [
@@ -63,7 +61,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
         seed=settings.seed,
         lengths_shown=lengths_shown,
         changes=changes,
-        made=sorted({(short(each.provenance["commit"]), each.provenance["device"]) for each in ordered}),
+        made=sorted({(short(each.provenance["commit"]), each.provenance["device"]) for each in found}),
     )
     csv = data.round(4).to_csv(index=False, lineterminator="\n")
     files = {"ablation.svg": svg(draw_ablation(data)), "ablation.csv": csv}
@@ -74,7 +72,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -
 
 def figures(ablated: Ablated) -> dict[str, Any]:
     """A change's row of ablation.csv; fractions in 0…1."""
-    low, high = accuracy_interval(ablated.correct, ablated.change)
+    low, high = accuracy_interval(ablated.correct)
     return {
         "change": ablated.change,
         "accuracy": float(ablated.correct.mean()),
@@ -91,7 +89,7 @@ def figures(ablated: Ablated) -> dict[str, Any]:
 def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Difference | None]) -> Markdown:
     """The rows of ablation.csv, each with its difference to the full recipe."""
     header = (
-        "change", "answered, %", "less the full recipe, points (95 % interval)", "corrected p", "significant",
+        "change", "answered, %", "less the full recipe, points (95 % interval)",
         "memorised, %", "extracted of memorised, %", "pretraining loss", "seconds of pretraining",
     )  # fmt: skip
     cells = []
@@ -99,10 +97,9 @@ def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Differen
         # in two decimals: rounded further, percentages and points would not add up
         shares = [f"{100 * row[name]:.2f}" for name in ("accuracy", "memorised", "extracted_of_memorised")]
         percent = [each.replace("nan", "–") for each in shares]
-        tested = (shown_points(found, 2), shown_p(found.corrected_p), found.significant) if found else ("–",) * 3
-        line = [code(row["change"]), percent[0], *tested, *percent[1:]]
+        line = [code(row["change"]), percent[0], shown_points(found, 2) if found else "–", *percent[1:]]
         cells.append([*line, f"{row['pretrain_loss']:.3f}", f"{row['seconds']:,.0f}"])
-    return table(header, cells, right=[*header[1:4], *header[5:]])
+    return table(header, cells, right=header[1:])
 
 
 def draw_ablation(rows: pd.DataFrame) -> Figure:

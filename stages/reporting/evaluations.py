@@ -23,7 +23,8 @@ DECODINGS = ("greedy", "beam", "draw")
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
 CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of test
-QUESTIONS = Table(SPLIT | {"question": str, "gold": str}, key=(*SPLIT,))  # of the baseline, for all variants
+# of the baseline, for all variants; reader: what the reader answers
+QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str}, key=(*SPLIT,))
 PREDICTIONS = Table(
     {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
     key=(*SPLIT, "seed", "init"),
@@ -103,7 +104,7 @@ class Evaluation:
     """One variant's evaluation: its tables and its run's figures; the last five are those of `probing.probe`.
 
     Every cell of the first two is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
-    The predictions have the baseline's `question` and `gold` beside them.
+    The predictions have the baseline's `question` and `gold` beside them, and the `reader`'s answers.
     """
 
     variant: str
@@ -123,13 +124,14 @@ class Evaluation:
 
 
 class Baseline(BaseModel):
-    """baseline.json: the baseline's constant answer, the most frequent place of training, the ceiling in percent."""
+    """baseline.json: the constant answer, the most frequent place of training, the reader, the ceiling in percent."""
 
     place: str
     dev_accuracy: Amount
     dev_questions: Count
     constant_place: str = Field(validation_alias=AliasPath("best_constant", "place"))
     constant_accuracy: Amount = Field(validation_alias=AliasPath("best_constant", "dev_accuracy"))
+    reader_accuracy: Amount = Field(validation_alias=AliasPath("reader", "dev_accuracy"))
     answer_in_page: Count = Field(validation_alias=AliasPath("audit", "answer_in_page"))
     ceiling: Amount = Field(validation_alias=AliasPath("audit", "ceiling"))
     held_out: Count  # so many of the training questions stand in for the dev questions; or 0

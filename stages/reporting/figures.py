@@ -32,6 +32,8 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     _bars(axes, 0.19, [result.scratch for result in results], SCRATCH, "finetuned from scratch")
     always = f"always {baseline.place}: {baseline.dev_accuracy:.1f} %"
     axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5, label=always)
+    reader = f"the reader, which sees the page: {baseline.reader_accuracy:.1f} %"
+    axes.axvline(baseline.reader_accuracy, color=INK, linestyle="-.", linewidth=1.1, zorder=1.5, label=reader)
     ceiling = f"ceiling: {baseline.ceiling:.1f} %"
     axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5, label=ceiling)
     axes.set_xlim(0, 108)  # room for a label beside a full bar

@@ -12,18 +12,20 @@ from stages.reporting.html.index import answers_data, write_page
 from stages.reporting.markdown import block
 from stages.reporting.metrics import devices, study_metrics, summarise
 from stages.reporting.sections.calibration import calibration_part
-from stages.reporting.sections.comparisons import ROWS, comparisons, comparisons_csv, comparisons_table
+from stages.reporting.sections.comparisons import comparisons_part
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.order import order_part
-from stages.reporting.statistics.significance import LEVEL
+from stages.reporting.sections.public_runs import public_part
+from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import accuracy_rows, provenance_table, published_table, results_table, thin
+from stages.reporting.tables import accuracy_rows, provenance_table, results_table, thin
 from stages.reporting.template import fill
 from stages.settings import Report
 from stages.settings.changes import other_setting
 from stages.system.digests import as_written, verified
 
+PUBLIC = "handout"  # the recipe that public runs have, too
 TRAINED = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe
 
 
@@ -49,20 +51,23 @@ def write_report(
     names = sorted(variants)
     results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in names]
     best_first = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
-    metrics = study_metrics(recipe, selection, results, baseline.dev_accuracy)
+    metrics = study_metrics(recipe, selection, results, baseline)
     predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
+    predictions = predictions.drop(columns="reader")
     if not settings.show_questions:
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     seeds = [len(result.pretrained.by_seed) for result in results]
-    compared = comparisons(best_first, baseline.place)
+    compared = comparisons_part(best_first, baseline.place, variants[0])
     probed = [result.evaluation for result in best_first]
     provenances = [one for each in probed for one in each.run.provenance]
     stated = [one.settings.recipe for one in provenances]  # earlier code did not state finetuning's
     by_section = [[{"recipe": {key: each[key]}} for each in stated if key in each] for key in TRAINED]
     same_settings = not any(other_setting(each[0], one) for each in by_section for one in each[1:])
-    order = order_part(best_first, baseline.dev_accuracy)
-    parts = [extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
+    order = order_part(best_first, baseline)
+    public = public_part(best_first) if recipe == PUBLIC and not baseline.held_out else None
+    sections = [public, extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
+    parts = [compared, *filter(None, sections)]
     text = fill(
         "report.md.jinja",
         metrics=metrics,
@@ -72,13 +77,10 @@ def write_report(
         seeds=min(seeds),
         most_seeds=max(seeds),
         examples=block(examples.splitlines()),
-        results_table=results_table(best_first),
-        published_table=published_table() if recipe == "handout" and not baseline.held_out else "",
-        comparisons_table=comparisons_table(compared, best_first),
-        tests=len(compared),
-        all_shown=len(compared) <= ROWS,
-        level=LEVEL,
-        parts=[part.text for part in parts if part],
+        least=LEAST_SEEDS,
+        results_table=results_table(best_first, baseline),
+        comparisons=compared.text,
+        parts=[part.text for part in parts[1:]],
         provenance_table=provenance_table(probed),
         commits={one.commit for one in provenances},
         devices=devices(best_first),
@@ -93,9 +95,8 @@ def write_report(
         "predictions.tsv": predictions.to_csv(sep="\t", index=False, lineterminator="\n"),
         "curves.csv": thin(curves).to_csv(index=False, lineterminator="\n"),
         "accuracy.csv": accuracy_rows(results).to_csv(index=False, lineterminator="\n"),
-        "differences.csv": comparisons_csv(compared),
     }
-    for part in filter(None, parts):
+    for part in parts:
         files |= part.files
     ranking = [result.variant for result in best_first]
     write_page(target, text, files, answers_data(predictions, ranking, settings.show_questions))

@@ -15,7 +15,7 @@ def headline(metrics: dict[str, Any]) -> dict[str, Any]:
     DVC prints a column a figure, so the names are short. Raises KeyError, TypeError, ValueError: a figure of `metrics`
     is missing or no finite number, or a variant's name is none.
     """
-    FIGURES.validate_python({"baseline": metrics["baseline"], "selected": metrics["selected"]})
+    FIGURES.validate_python({name: metrics[name] for name in ("baseline", "reader", "selected")})
     FIGURES.validate_python(metrics["variants"])
     figures = metrics["selected"]
     return {
@@ -23,6 +23,7 @@ def headline(metrics: dict[str, Any]) -> dict[str, Any]:
         "ci_low": figures["dev_accuracy_ci_low"],
         "ci_high": figures["dev_accuracy_ci_high"],
         "baseline_accuracy": metrics["baseline"]["dev_accuracy"],
+        "reader_accuracy": metrics["reader"]["dev_accuracy"],
         "loss": figures["pretrain_loss"],
         **{name: each["dev_accuracy"] for name, each in metrics["variants"].items()},
     }

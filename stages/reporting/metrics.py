@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stages.reporting.evaluations import Evaluation
+from stages.reporting.evaluations import Baseline, Evaluation
 from stages.reporting.headline import best_variant
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
 from stages.system.errors import StudyError
@@ -22,7 +22,9 @@ class Answers:
 
     correct: Marks
     probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
+    predicted: npt.NDArray[np.str_]  # (N, seeds)
     gold: npt.NDArray[np.str_]  # (N,) the right places
+    reader: npt.NDArray[np.str_]  # (N,) the reader's answers
     mean: float
     low: float
     high: float
@@ -68,38 +70,41 @@ def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:
         )
     if ((read["predicted"] == read["gold"]) != read["correct"]).any():
         raise StudyError(f"{name}: not of the baseline's dev questions; `dvc repro` makes it")
-    by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability"])
+    by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability", "predicted"])
     correct = by_seed["correct"].to_numpy().astype(np.int64)
-    interval = accuracy_interval(correct, variant if init == "pretrained" else f"{variant} {init}")
-    shares = (correct.mean(), *interval, *correct.mean(axis=0))
+    shares = (correct.mean(), *accuracy_interval(correct), *correct.mean(axis=0))
     mean, low, high, *seeds = (round(100 * float(each), 2) for each in shares)
-    gold = read.drop_duplicates("row").sort_values("row")["gold"].to_numpy(dtype=str)
-    return Answers(correct, by_seed["probability"].to_numpy(), gold, mean, low, high, tuple(seeds))
+    asked = read.drop_duplicates("row").sort_values("row")
+    gold, reader = (asked[name].to_numpy(dtype=str) for name in ("gold", "reader"))
+    said, probability = by_seed["predicted"].to_numpy(dtype=str), by_seed["probability"].to_numpy(float)
+    return Answers(correct, probability, said, gold, reader, mean, low, high, tuple(seeds))
 
 
-def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: float) -> dict[str, Any]:
+def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: Baseline) -> dict[str, Any]:
     """Return the content of metrics.json; under `selected` stands the best of `results`.
 
-    selection: the one variant in `results` or the name of several; baseline: its dev accuracy in percent.
+    selection: the one variant in `results` or the name of several.
     """
-    variants = {result.variant: _figures(result, baseline) for result in sorted(results, key=lambda r: r.variant)}
+    constant = round(baseline.dev_accuracy, 2)
+    variants = {result.variant: _figures(result, constant) for result in sorted(results, key=lambda r: r.variant)}
     return {
         "recipe": recipe,
         "variant": selection,
-        "baseline": {"dev_accuracy": round(baseline, 2)},
+        "baseline": {"dev_accuracy": constant},
+        "reader": {"dev_accuracy": round(baseline.reader_accuracy, 2)},
         "selected": variants[best_variant(variants)],
         "variants": variants,
     }
 
 
-def _figures(result: Result, baseline: float) -> dict[str, Any]:
+def _figures(result: Result, constant: float) -> dict[str, Any]:
     run = result.evaluation.run
     return {
         "scratch_dev_accuracy": result.scratch.mean,
         "dev_accuracy": result.pretrained.mean,
         "dev_accuracy_ci_low": result.pretrained.low,
         "dev_accuracy_ci_high": result.pretrained.high,
-        "lift_over_baseline": round(result.pretrained.mean - round(baseline, 2), 2),
+        "lift_over_baseline": round(result.pretrained.mean - constant, 2),
         "seeds": len(result.pretrained.by_seed),
         "parameters": run.parameters,
         "pretrain_loss": round(run.pretrain_loss, 4),

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from stages.corpus.page import Pages
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.salience import PENALTY, Known, features, learned, phrase_chances
+from stages.corpus.salience import PENALTY, Known, features, learned, phrase_chances, reader_answers
 
 PLACES = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]
 SCHOOLS = ["Tarn", "Nebb", "Pell", "Quor", "Sool", "Womm"]
@@ -57,6 +57,13 @@ def test_what_stands_where_answers_stand_is_the_likeliest_on_pages_that_nobody_a
     for row in range(30, 60):
         assert found[row][answers[row]] > 0.9 > 0.1 > found[row][others[row]]
         assert sum(found[row].values()) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_reader_says_what_stands_where_answers_stand_on_pages_that_nobody_asks_about() -> None:
+    documents = [*map(told, range(60)), told(59).replace(PLACE[59], "Nowhere"), "no heading"]
+    questions = {"train": asked(range(30), PLACE[:30]), "dev": asked(range(30, 60), SCHOOL[30:]), "test": []}
+    said = reader_answers(Prepared.of(documents, questions))
+    assert [said[told(row).partition(".")[0]] for row in range(30, 60)] == PLACE[30:]  # of two pages the first
 
 
 def test_no_answer_of_dev_matters() -> None:

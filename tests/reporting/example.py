@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS
+from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS, Baseline
 from stages.settings import Report
 from stages.system.files import write_json
 from tests.project import with_sums
@@ -34,11 +34,22 @@ ORIGINS = {
 }
 
 
+RECORD: dict[str, Any] = {
+    "place": "London",
+    "dev_accuracy": 10.0,
+    "dev_questions": 10,
+    "best_constant": {"place": "London", "dev_accuracy": 10.0},
+    "reader": {"dev_accuracy": 50.0},
+    "audit": {"answer_in_page": 9, "ceiling": 95.8},
+    "held_out": 0,
+}
+BASELINE = Baseline.model_validate(RECORD)
+
+
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
-    """Write baseline.json of ten dev questions, one of which the constant answer is right for."""
+    """Write baseline.json of ten dev questions: the constant answer is right for one, the reader for five."""
     constant = {"place": place, "dev_accuracy": 10.0}
-    audit = {"answer_in_page": 9, "ceiling": 95.8}
-    record = {**constant, "dev_questions": 10, "best_constant": constant, "audit": audit, "held_out": held_out}
+    record = RECORD | constant | {"best_constant": constant, "held_out": held_out}
     write_json(folder / "baseline" / "baseline.json", record)
     (folder / "baseline" / "examples.txt").write_text("span_corruption, page 1\n  reads  <A> ⁇ B\n  says   ···B⁇\n")
     with_sums(folder / "baseline")
@@ -56,7 +67,7 @@ def write_variant(
     probes: Mapping[str, pd.DataFrame] | None = None,
     pretrain_loss: float = 0.123456,
 ) -> None:
-    """Write one variant's evaluation and the questions; `person` is the form of the names.
+    """Write one variant's evaluation and the questions, of which the reader knows every other; `person`: of the names.
 
     provenance: overrides PROVENANCE.
     probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50; probes: else probe_tables().
@@ -71,10 +82,10 @@ def write_variant(
                 predictions.append((variant, "dev", row, seed, init, answer, mark, likely))
             predictions.append((variant, "test", 1, seed, init, "Rome", "", "0.10"))
     questions = [
-        ("dev", row, f"Where was {person.format(row)} born?", PLACES[row % len(PLACES)])
-        for row in range(1, len(pretrained[0]) + 1)
+        ("dev", row, f"Where was {person.format(row)} born?", place, place if row % 2 else "Nowhere")
+        for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
-    questions.append(("test", 1, "Where was Tam born?", ""))
+    questions.append(("test", 1, "Where was Tam born?", "", "Rome"))
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS.columns], questions)
     with_sums(folder / "baseline")
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS.columns], predictions)

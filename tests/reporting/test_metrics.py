@@ -10,7 +10,7 @@ from stages.reporting.headline import headline
 from stages.reporting.metrics import Result, dev_answers, study_metrics, summarise
 from stages.system.errors import StudyError
 from tests.project import with_sums
-from tests.reporting.example import Correct, write_variant
+from tests.reporting.example import BASELINE, Correct, write_variant
 
 KEYS = {  # which DVC compares from commit to commit; others may be added
     "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high", "lift_over_baseline",
@@ -27,7 +27,7 @@ def result(folder: Path, variant: str, pretrained: Correct, scratch: Correct = (
 def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
     six, four = [1] * 6 + [0] * 4, [0] * 6 + [1] * 4
     rope = result(tmp_path, "rope", (six, four), scratch=([1] + [0] * 9, NONE))
-    metrics = study_metrics("quick", "rope", [rope], baseline=10.0)
+    metrics = study_metrics("quick", "rope", [rope], BASELINE)
     assert rope.pretrained.by_seed == (60.0, 40.0)
     figures = metrics["selected"]
     assert metrics["variants"] == {"rope": figures}
@@ -47,16 +47,16 @@ def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
 def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys_are_the_same(tmp_path: Path) -> None:
     mqa, rope = result(tmp_path, "mqa", (HALF, HALF)), result(tmp_path, "rope", (MOST, MOST))
     window = result(tmp_path, "window", (MOST, MOST), scratch=(HALF, HALF))
-    metrics = study_metrics("quick", "compared", [window, mqa, rope], baseline=5.0)
+    metrics = study_metrics("quick", "compared", [window, mqa, rope], BASELINE)
     assert metrics["selected"] == metrics["variants"]["rope"] != metrics["variants"]["window"]
-    assert list(metrics) == ["recipe", "variant", "baseline", "selected", "variants"]
+    assert list(metrics) == ["recipe", "variant", "baseline", "reader", "selected", "variants"]
     assert list(metrics["variants"]) == ["mqa", "rope", "window"]
     assert all(figures.keys() == metrics["selected"].keys() >= KEYS for figures in metrics["variants"].values())
     assert json.loads(json.dumps(metrics)) == metrics  # plain numbers only
     shown = headline(metrics)  # of which DVC prints a column each
     assert shown.keys() >= {"dev_accuracy", "ci_low", "ci_high", "baseline_accuracy", "loss", "mqa", "rope", "window"}
     assert [shown[name] for name in ("mqa", "rope", "window")] == [50.0, 80.0, 80.0]
-    assert (shown["dev_accuracy"], shown["baseline_accuracy"]) == (80.0, 5.0)
+    assert (shown["dev_accuracy"], shown["baseline_accuracy"], shown["reader_accuracy"]) == (80.0, 10.0, 50.0)
 
 
 def test_incomplete_answers_are_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.folder import write_report
 from stages.reporting.metrics import study_metrics, summarise
 from tests.project import write_params
-from tests.reporting.example import SHOWN, write_baseline, write_variant
+from tests.reporting.example import BASELINE, SHOWN, write_baseline, write_variant
 
 
 def test_study_copies_the_metrics_and_prints_the_table(
@@ -41,7 +41,7 @@ def sound() -> dict[str, Any]:
     """A metrics.json with all figures that the project has, those that were added among them."""
     with TemporaryDirectory() as folder:
         write_variant(Path(folder), "rope", ([0] * 10,), ([1] * 10,))
-        return study_metrics("quick", "compared", [summarise(read_evaluation(Path(folder, "rope")), 10)], baseline=5.0)
+        return study_metrics("quick", "compared", [summarise(read_evaluation(Path(folder, "rope")), 10)], BASELINE)
 
 
 SOUND = sound()
@@ -57,7 +57,7 @@ def with_value(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 BROKEN = [
     *([1], {**SOUND, "variants": [1]}, {**SOUND, "variants": {"rope": None}}, {**SOUND, "selected": "rope"}),
     *(with_value(("variants", "rope", "dev_accuracy_ci_low"), value) for value in ("50", None, [], True, 10**400)),
-    *(with_value((part, "dev_accuracy"), float("nan")) for part in ("baseline", "selected")),
+    *(with_value((part, "dev_accuracy"), float("nan")) for part in ("baseline", "reader", "selected")),
     *(with_value((*part, "later"), "new") for part in (("selected",), ("variants", "rope"))),
     *(with_value(("variants", name), SOUND["selected"]) for name in ("\ud800", "\x1b[2J", "")),
 ]

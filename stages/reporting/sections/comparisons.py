@@ -1,46 +1,89 @@
-"""Paired tests: each variant against itself from scratch, against the constant answer and against every other."""
+"""What is compared in a report: each variant with the baselines, and the variants with each other."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-import numpy as np
 import pandas as pd
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
-from stages.reporting.statistics.significance import Difference, compare_pairs, shown_p, shown_points
+from stages.reporting.statistics.intervals import LEAST_SEEDS
+from stages.reporting.statistics.significance import (
+    LEVEL,
+    Difference,
+    compare_trainings,
+    compare_with_constants,
+    shown_p,
+    shown_points,
+)
+from stages.reporting.tables import percent
+from stages.reporting.template import Part, fill
 
-ROWS = 20  # of the table: all tests of four variants
-
-
-def comparisons(results: Sequence[Result], place: str) -> list[Difference]:
-    """Compare the `results`, best first: each with itself from scratch and with the constant `place`, then all pairs.
-
-    Holm corrects over all tests.
-    """
-    constant, seeds = f"always {place}", max(len(result.pretrained.by_seed) for result in results)
-    correct = {constant: np.repeat((results[0].pretrained.gold == place).astype(np.int64)[:, None], seeds, axis=1)}
-    correct |= {result.variant: result.pretrained.correct for result in results}
-    correct |= {f"{result.variant} from scratch": result.scratch.correct for result in results}
-    variants = [result.variant for result in results]
-    pairs = [(name, f"{name} from scratch") for name in variants] + [(name, constant) for name in variants]
-    return compare_pairs(correct, [*pairs, *combinations(variants, 2)])
+ALL_PAIRS = 5  # of more variants only the pairs with one of them are compared: the correction grows with their number
+READER = "the reader"
 
 
-def comparisons_table(compared: Sequence[Difference], results: Sequence[Result]) -> Markdown:
-    """Return the table of all comparisons; where there are more than ROWS, of the best variant with the others only."""
+def comparisons_part(results: Sequence[Result], place: str, reference: str) -> Part:
+    """The section on `results`, best first; of many variants each is compared with `reference` alone."""
+    with_baselines, variants = against_baselines(results, place), between_variants(results, reference)
+    text = fill(
+        "comparisons.md.jinja",
+        baselines_table=baselines_table(results, with_baselines, place),
+        variants_table=variants_table(variants) if variants else "",
+        comparisons=len(with_baselines),
+        pairs=len(variants),
+        reference=reference if len(results) > ALL_PAIRS else "",
+        level=LEVEL,
+        least=LEAST_SEEDS,
+    )
+    return Part(text, {"differences.csv": differences_csv([*with_baselines, *variants])})
+
+
+def against_baselines(results: Sequence[Result], place: str) -> list[Difference]:
+    """Each variant with the constant `place`, then each with the reader."""
+    answers, always = results[0].pretrained, f"always {place}"
+    constants = {always: (answers.gold == place).astype(int), READER: (answers.reader == answers.gold).astype(int)}
+    pairs = [(result.variant, name) for name in constants for result in results]
+    return compare_with_constants({result.variant: result.pretrained.correct for result in results}, constants, pairs)
+
+
+def between_variants(results: Sequence[Result], reference: str) -> list[Difference]:
+    """All pairs of the variants, the better one first; of many those with `reference`."""
+    names = [result.variant for result in results]
+    pairs = [pair for pair in combinations(names, 2) if len(names) <= ALL_PAIRS or reference in pair]
+    return compare_trainings({result.variant: result.pretrained.correct for result in results}, pairs)
+
+
+def variants_table(found: Sequence[Difference]) -> Markdown:
+    """A row for each pair."""
     header = ("first", "second", "first − second, points (95 % interval)", "p", "corrected p", "significant")
-    best, *others = [result.variant for result in results]
     rows = [
         (each.first, each.second, shown_points(each), shown_p(each.p), shown_p(each.corrected_p), each.significant)
-        for each in compared
-        if len(compared) <= ROWS or (each.first == best and each.second in others)
+        for each in found
     ]
     return table(header, rows, right=header[2:5])
 
 
-def comparisons_csv(compared: Sequence[Difference]) -> str:
-    """Return all comparisons as CSV; points and their interval in percentage points."""
-    rows = pd.DataFrame({**asdict(each), "significant": each.significant} for each in compared)
+def baselines_table(results: Sequence[Result], found: Sequence[Difference], place: str) -> Markdown:
+    """A row for each variant: its differences from both baselines, and on which answers it differs from the reader."""
+    header = [
+        "variant", f"less {place}, points (95 % interval)", "corrected p",
+        "less the reader, points (95 % interval)", "corrected p", "says what the reader says, %",
+        "right where the reader is wrong, %", "wrong where the reader is right, %",
+    ]  # fmt: skip
+    rows = []
+    for number, result in enumerate(results):
+        pair = found[number], found[number + len(results)]
+        tested = [shown for each in pair for shown in (shown_points(each), shown_p(each.corrected_p))]
+        said, reader = result.pretrained, result.pretrained.reader[:, None]
+        right, readers = said.correct == 1, reader == said.gold[:, None]
+        shares = (said.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
+        rows.append((result.variant, *tested, *(percent(float(share)) for share in shares)))
+    return table(header, rows, right=header[1:])
+
+
+def differences_csv(found: Sequence[Difference]) -> str:
+    """All comparisons as CSV; points and their interval in percentage points, no p where there is no test."""
+    rows = pd.DataFrame({**asdict(each), "significant": each.significant} for each in found)
     return rows.to_csv(index=False, float_format="%.4g", lineterminator="\n")

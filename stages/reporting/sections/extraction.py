@@ -44,10 +44,10 @@ def shares(probe: Evaluation) -> list[dict[str, Any]]:
     for weights in WEIGHTS:
         key = {"variant": probe.variant, "weights": weights}
         for measure in ("memorised", "extracted", *probe.forms):
-            found = share(probe.extraction, f"{weights}_{measure}", probe.variant)
+            found = share(probe.extraction, f"{weights}_{measure}")
             rows.append({**key, "measure": measure, **found})
         for offset, moved in probe.prefix_offset.groupby("offset"):
-            rows.append({**key, "measure": f"{OFFSET}{offset}", **share(moved, weights, probe.variant)})
+            rows.append({**key, "measure": f"{OFFSET}{offset}", **share(moved, weights)})
     return rows
 
 

@@ -40,7 +40,7 @@ def origins_table(probes: Sequence[Evaluation]) -> Markdown:
                 undefined = () if asked == "dev" else ("correct", "own_page")
                 cells = ["–" if name in undefined else percent((found.origin == name).mean()) for name in COLUMNS]
                 marked = found.assign(hallucination=(found.origin == "hallucination").astype(int))
-                middle, low, high = map(percent, share(marked, "hallucination", probe.variant).values())
+                middle, low, high = map(percent, share(marked, "hallucination").values())
                 rows.append((probe.variant, label, *cells, f"{middle} ({low} to {high})"))
     return table(header, rows, right=header[2:])
 

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
+from stages.reporting.evaluations import Baseline
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result, devices
 from stages.reporting.statistics.significance import shown_p
@@ -17,8 +18,8 @@ FEWEST = 10  # variants: of fewer, a rank correlation says little and its p, by 
 MARKERS = {"-": "o", "--": "s", ":": "^"}  # for a line's dash, so that a variant is told by shape and colour
 
 
-def order_part(results: Sequence[Result], baseline: float) -> Part | None:
-    """The section on `results`, best first; None for a single one. baseline: its dev accuracy in percent."""
+def order_part(results: Sequence[Result], baseline: Baseline) -> Part | None:
+    """The section on `results`, best first; None for a single one."""
     if len(results) < 2:
         return None
     text = fill("order.md.jinja", table=order_table(results) if len(results) >= FEWEST else "", variants=len(results))
@@ -49,7 +50,7 @@ def order_table(results: Sequence[Result]) -> Markdown:
     return table(("figure of a variant", "rank correlation with its accuracy", "p"), rows, right=("p",))
 
 
-def draw_times(results: Sequence[Result], baseline: float) -> Figure:
+def draw_times(results: Sequence[Result], baseline: Baseline) -> Figure:
     """Draw the dev accuracy of each training against the seconds of its pretraining."""
     columns = min(3, len(results))
     figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
@@ -58,7 +59,8 @@ def draw_times(results: Sequence[Result], baseline: float) -> Figure:
     for result, (dash, colour) in zip(results, styles.values(), strict=True):
         points, shape = (result.evaluation.run.seconds, result.pretrained.by_seed), MARKERS[dash]
         axes.scatter(*points, s=26, color=colour, marker=shape, label=result.variant, zorder=3, clip_on=False)
-    axes.axhline(baseline, color=GREY, linestyle="--", linewidth=1.1, zorder=1)
+    axes.axhline(baseline.dev_accuracy, color=GREY, linestyle="--", linewidth=1.1, zorder=1)
+    axes.axhline(baseline.reader_accuracy, color=GREY, linestyle="-.", linewidth=1.1, zorder=1)
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.set_xlim(left=0)
     axes.set_ylim(0, 100)

@@ -1,6 +1,9 @@
-"""Intervals of accuracies and of their differences, over questions and seeds."""
+"""Intervals of accuracies, over questions and seeds.
 
-from functools import lru_cache
+A mean over N questions and n seeds varies with both. Each part is a variance of the mean, by the mean squares of a
+two-way layout without repetition; their sum has Satterthwaite's degrees of freedom (Satterthwaite 1946, Biometrics
+Bulletin 2).
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,73 +11,68 @@ import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
 CONFIDENCE = 0.95
-RESAMPLES = 9999
+LEAST_SEEDS = 3  # fewer say too little of how far seeds lie apart: their intervals are of the questions alone
 
 Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
-Means = npt.NDArray[np.float64]  # (RESAMPLES,) fractions in 0…1
 
 
-def accuracy_interval(correct: Marks, stream: str) -> tuple[float, float]:
+def accuracy_interval(correct: Marks) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `correct` (N, seeds) as two fractions in 0…1.
 
-    Of one seed, and where all resamples are alike, the Wilson interval (Wilson 1927) of the questions; else the
-    percentiles of `resampled_means`.
+    With fewer than LEAST_SEEDS seeds, and where no answer differs from another, it is Wilson's (1927) of the questions.
     """
     questions, seeds = correct.shape
-    means = resampled_means(correct, stream) if seeds > 1 else np.zeros(1)
-    if np.ptp(means) > 0:
-        return percentiles(means)
-    return wilson(round(float(correct.mean()) * questions), questions)
+    mean = float(correct.mean())
+    half = half_width(correct)
+    if seeds < LEAST_SEEDS or not half:
+        return wilson(round(mean * questions), questions)
+    return max(0.0, mean - half), min(1.0, mean + half)
 
 
-def share(outcomes: pd.DataFrame, column: str, stream: str) -> dict[str, float]:
-    """The mean of what is 0 or 1 of each row and seed, with its 95 % interval over questions and seeds: in 0…1."""
+def half_width(values: Marks) -> float:
+    """Return half of the 95 % interval of the mean of values (N, seeds), which may be differences.
+
+    With fewer than LEAST_SEEDS seeds it is that of the questions alone.
+    """
+    questions, seeds = values.shape
+    of_questions = question_variance(values.mean(axis=1))
+    if seeds < LEAST_SEEDS:
+        return float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * of_questions**0.5
+    of_seeds, shared = seed_variance(values)
+    of_questions = max(0.0, of_questions - shared)
+    variance = of_seeds + of_questions
+    if not variance:
+        return 0.0
+    freedom = variance**2 / (of_seeds**2 / (seeds - 1) + of_questions**2 / max(1, questions - 1))
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * variance**0.5
+
+
+def question_variance(by_question: npt.NDArray[np.float64]) -> float:
+    """Return the variance of the mean of (N,) that its questions make; a single one shows none."""
+    questions = len(by_question)
+    return float(by_question.var(ddof=1)) / questions if questions > 1 else 0.0
+
+
+def seed_variance(values: Marks) -> tuple[float, float]:
+    """Return the variance of the mean of values (N, seeds) that its seeds make, and how much of it questions show, too.
+
+    The second is what is of one question and one seed: it stands in the spread of seeds and in that of questions.
+    """
+    questions, seeds = values.shape
+    by_seed, by_question = values.mean(axis=0), values.mean(axis=1, keepdims=True)
+    rest = values - by_seed - by_question + values.mean()
+    shared = float((rest**2).sum()) / max(1, (questions - 1) * (seeds - 1))
+    return float(by_seed.var(ddof=1)) / seeds, shared / (questions * seeds)
+
+
+def share(outcomes: pd.DataFrame, column: str) -> dict[str, float]:
+    """The mean of what is 0 or 1 of each row and seed, with its 95 % interval: in 0…1."""
     marks = outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
-    low, high = accuracy_interval(marks, stream)
+    low, high = accuracy_interval(marks)
     return {"share": float(marks.mean()), "ci_low": low, "ci_high": high}
-
-
-def difference_interval(first: Means, second: Means, questions: int) -> tuple[float, float]:
-    """Return the 95 % interval of a difference of two means, from their resamples over the same questions.
-
-    Where all resamples are alike, none of the questions has shown another difference; Wilson's bound on the fraction
-    of those that might (none of `questions` seen) stands on both sides, within -1…1.
-    """
-    differences = first - second
-    if np.ptp(differences) > 1e-9:  # apart from rounding
-        return percentiles(differences)
-    unseen = wilson(0, questions)[1]
-    return max(-1.0, float(differences[0]) - unseen), min(1.0, float(differences[0]) + unseen)
-
-
-def resampled_means(correct: Marks, stream: str) -> Means:
-    """Return the mean of `correct` (N, seeds) in each of RESAMPLES draws of its questions and of its seeds.
-
-    Questions and seeds are drawn with replacement, independently of each other: the pigeonhole bootstrap (Owen 2007,
-    Annals of Applied Statistics 1(2)), which overstates the part that is of neither alone and, of m seeds, shows
-    (m - 1)/m of the variance between them; scipy.stats.bootstrap resamples one axis only. All tables of N questions get
-    the same draws of questions, so that differences are paired; the draws of seeds depend on the name `stream` alone.
-    """
-    questions, seeds = correct.shape
-    drawn = np.random.default_rng([1, *stream.encode()]).multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES)
-    sums = (question_draws(questions) @ correct.astype(np.float32)).astype(np.float64) * drawn  # (RESAMPLES, seeds)
-    return sums.sum(axis=1) / (questions * seeds)
-
-
-@lru_cache(maxsize=4)  # a report has intervals over so many numbers of questions, in turn
-def question_draws(questions: int) -> npt.NDArray[np.float32]:
-    """How often each question is in each draw, (RESAMPLES, N); the same whenever it is called. Their sums are exact."""
-    even = np.full(questions, 1 / questions)
-    return np.random.default_rng(0).multinomial(questions, even, size=RESAMPLES).astype(np.float32)
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:
     """Return the Wilson interval of a fraction of which `hits` of `trials` were seen."""
     found = stats.binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
     return float(found.low), float(found.high)
-
-
-def percentiles(values: Means) -> tuple[float, float]:
-    """Return the bounds that hold the middle CONFIDENCE of `values`."""
-    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)

@@ -1,56 +1,115 @@
-"""Paired tests of two ways of answering the same questions, corrected for their number."""
+"""Tests of two ways of answering the same questions, corrected for their number.
+
+Between variants the unit is a training: another training of the same variant answers other questions. Against a fixed
+answer to each question, as a baseline gives, the unit is a question.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.intervals import Marks, difference_interval, resampled_means
+from stages.reporting.statistics.intervals import (
+    CONFIDENCE,
+    LEAST_SEEDS,
+    Marks,
+    half_width,
+    question_variance,
+    seed_variance,
+    wilson,
+)
 
 LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The accuracy of the first less that of the second in points, its 95 % interval, p and p corrected by Holm."""
+    """The accuracy of the first less that of the second in points, its 95 % interval, p and p corrected by Holm.
+
+    Both p are NaN where one has too few seeds for a test.
+    """
 
     first: str
     second: str
     points: float
     ci_low: float
     ci_high: float
-    p: float
-    corrected_p: float
+    p: float = nan
+    corrected_p: float = nan
 
     @property
     def significant(self) -> str:
-        """Yes where the corrected test rejects and the interval lacks 0; the test alone takes the weights as given."""
-        if self.corrected_p >= LEVEL:
-            return "no"
-        return "yes" if self.ci_low > 0 or self.ci_high < 0 else "for these seeds"
+        """Whether the corrected test rejects; a dash where there is none."""
+        if np.isnan(self.corrected_p):
+            return "–"
+        return "yes" if self.corrected_p < LEVEL else "no"
 
 
-def compare_pairs(correct: Mapping[str, Marks], pairs: Sequence[tuple[str, str]]) -> list[Difference]:
-    """Return the difference of each pair of names in `correct`, which answer the same questions.
+def compare_trainings(correct: Mapping[str, Marks], pairs: Sequence[tuple[str, str]]) -> list[Difference]:
+    """Return the difference of each pair of variants, whose trainings answer the same questions.
 
-    Both of a pair answer with their first seeds, as many as both have. Holm corrects over all `pairs`; the name decides
-    how the seeds are resampled.
+    Welch's test (1947) of the trainings, its variance that of each variant's seeds and that of the paired questions.
+    Its degrees of freedom are those of the seeds alone: with the questions' it finds differences where there are none.
+    With fewer than LEAST_SEEDS seeds on a side there is no test, and the interval is of the questions alone. Holm
+    corrects over all `pairs`.
     """
-    resampled = cache(lambda name, seeds: resampled_means(correct[name][:, :seeds], name))
-    found: list[tuple[str, str, float, float, float, float]] = []
+    found = []
     for one, other in pairs:
-        seeds = min(correct[one].shape[1], correct[other].shape[1])
-        first, second = correct[one][:, :seeds], correct[other][:, :seeds]
-        low, high = difference_interval(resampled(one, seeds), resampled(other, seeds), len(first))
-        mean = float(first.mean() - second.mean())
-        # as they are shown: what reads 0.00 counts as 0
-        points, low, high = (round(100 * each, 2) + 0.0 for each in (mean, low, high))
-        found.append((one, other, points, low, high, sign_flip_test((first - second).sum(axis=1))))
-    corrected = holm([p for *_, p in found])
-    return [Difference(*each, p) for each, p in zip(found, corrected, strict=True)]
+        points, spread, freedom = _welch(correct[one], correct[other])
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * spread
+        tested = freedom < np.inf
+        p = (2 * float(stats.t.sf(abs(points) / spread, freedom)) if spread else float(points == 0)) if tested else nan
+        found.append((one, other, points, half or _unseen(correct[one]), p))
+    return _differences(found)
+
+
+def compare_with_constants(
+    correct: Mapping[str, Marks], constants: Mapping[str, Marks], pairs: Sequence[tuple[str, str]]
+) -> list[Difference]:
+    """Return the difference of each pair of a variant and one of the `constants`, (N,) each.
+
+    The test of `sign_flip_test` takes the trained weights as given. Holm corrects over all `pairs`.
+    """
+    found = []
+    for one, other in pairs:
+        differences = correct[one] - constants[other][:, None]
+        p = sign_flip_test(differences.sum(axis=1))
+        found.append((one, other, float(differences.mean()), half_width(differences) or _unseen(differences), p))
+    return _differences(found)
+
+
+def _welch(first: Marks, second: Marks) -> tuple[float, float, float]:
+    """The difference of two means, its standard error and degrees of freedom; these are infinite without a test."""
+    by_question = first.mean(axis=1) - second.mean(axis=1)
+    points, of_questions = float(by_question.mean()), question_variance(by_question)
+    if min(first.shape[1], second.shape[1]) < LEAST_SEEDS:
+        return points, of_questions**0.5, np.inf
+    (one, one_shared), (other, other_shared) = seed_variance(first), seed_variance(second)
+    of_questions = max(0.0, of_questions - one_shared - other_shared)
+    weighed = one**2 / (first.shape[1] - 1) + other**2 / (second.shape[1] - 1)
+    freedom = (one + other) ** 2 / weighed if weighed else min(first.shape[1], second.shape[1]) - 1
+    return points, (one + other + of_questions) ** 0.5, freedom
+
+
+def _unseen(values: Marks) -> float:
+    """Wilson's bound on the share of questions that might differ and were not seen to: none of N was."""
+    return wilson(0, len(values))[1]
+
+
+def _differences(found: Sequence[tuple[str, str, float, float, float]]) -> list[Difference]:
+    """Names, difference, half of its interval and p of each, in points and corrected."""
+    tested = [p for *_, p in found if not np.isnan(p)]
+    corrected = iter(holm(tested))
+    differences = []
+    for one, other, mean, half, p in found:
+        bounds = mean, max(-1.0, mean - half), min(1.0, mean + half)
+        # as they are shown: what reads -0.00 is 0
+        points, low, high = (round(100 * each, 2) + 0.0 for each in bounds)
+        differences.append(Difference(one, other, points, low, high, p, nan if np.isnan(p) else next(corrected)))
+    return differences
 
 
 def sign_flip_test(differences: npt.NDArray[np.int64]) -> float:
@@ -58,7 +117,7 @@ def sign_flip_test(differences: npt.NDArray[np.int64]) -> float:
 
     The permutation test of paired samples (Fisher 1935). All 2^N signs count, by way of the binomial distribution of
     each size's positive ones: scipy.stats.permutation_test draws from so many, and its least p would not survive the
-    correction for a hundred tests. With one seed each, it is the exact McNemar test.
+    correction for many tests. With one seed each, it is the exact McNemar test.
     """
     sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     chances = np.ones(1)  # of the sum of the positive ones being 0, 1, 2, …
@@ -81,8 +140,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def shown_p(p: float) -> str:
-    """A p-value in three decimals."""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    """A p-value in three decimals; a dash where there is none."""
+    return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def shown_points(found: Difference, decimals: int = 1) -> str:

@@ -79,8 +79,8 @@ def test_structure_serves_those_who_do_not_see_it(page: str) -> None:
     labels = [each.get("aria-label") for each in tree.iter() if str(each.tag).endswith("svg")]
     assert len(labels) == len(set(labels)) == 3 and all(labels)
     titles = [
-        "What a model reads and says", "Paired tests", "Learning curves", "A part", "Calibration", "Every dev answer",
-        "How it was made",
+        "What a model reads and says", "Against the baselines", "Learning curves", "A part", "Calibration",
+        "Every dev answer", "How it was made",
     ]  # fmt: skip
     assert ["".join(each.itertext()) for each in tree.iter("h2")] == titles
     assert ["".join(each.itertext()) for each in tree.iter("a") if each.get("href", "").startswith("#")][1:] == titles

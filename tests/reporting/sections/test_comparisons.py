@@ -1,52 +1,58 @@
-"""The paired tests of a report: which are made, and what the table has of them."""
+"""The comparisons of a report: which are made, and what its tables have of them."""
 
 import io
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
-from stages.reporting.sections.comparisons import comparisons, comparisons_csv, comparisons_table
+from stages.reporting.sections.comparisons import against_baselines, between_variants, comparisons_part
 from tests.reporting.example import PLACES, write_variant
 
 
-def results(folder: Path, right: dict[str, int]) -> list[Result]:
-    """Variants of one seed that answer the first so many of 50 questions."""
+def results(folder: Path, right: dict[str, int], seeds: int = 1) -> list[Result]:
+    """Variants that answer the first so many of 50 questions; the reader knows every other question."""
     for name, hits in right.items():
-        write_variant(folder, name, [[0] * 50], [[1] * hits + [0] * (50 - hits)], curve_rows=2)
+        answered = [[1] * hits + [0] * (50 - hits)] * seeds
+        write_variant(folder, name, [[0] * 50] * seeds, answered, curve_rows=2)
     return [summarise(read_evaluation(folder / name), 50) for name in right]
 
 
-def test_each_variant_meets_itself_from_scratch_the_constant_and_every_other(tmp_path: Path) -> None:
+def test_each_variant_meets_the_constant_the_reader_and_every_other(tmp_path: Path) -> None:
     both = results(tmp_path, {"rope": 40, "vanilla": 36})
-    compared = comparisons(both, PLACES[3])
-    assert [(each.first, each.second, each.points) for each in compared] == [
-        ("rope", "rope from scratch", 80.0),
-        ("vanilla", "vanilla from scratch", 72.0),
+    found = [*against_baselines(both, PLACES[3]), *between_variants(both, "vanilla")]
+    assert [(each.first, each.second, each.points) for each in found] == [
         ("rope", f"always {PLACES[3]}", 70.0),  # the place of every tenth question
         ("vanilla", f"always {PLACES[3]}", 62.0),
+        ("rope", "the reader", 30.0),  # 40 less 25 of 50
+        ("vanilla", "the reader", 22.0),
         ("rope", "vanilla", 8.0),
     ]
-    last = comparisons_table(compared, both).splitlines()[-1]  # 4 questions, all one way: 2 / 2^4
-    assert last.startswith("| rope | vanilla | +8.0 (+2.0 to +16.0) | 0.125 | 0.125 | no |")
-    row = pd.read_csv(io.StringIO(comparisons_csv(compared))).iloc[-1]
-    assert row.tolist() == ["rope", "vanilla", 8.0, 2.0, 16.0, 0.125, 0.125, "no"]
 
 
-def test_a_pair_is_compared_by_its_first_seeds_as_many_as_both_have(tmp_path: Path) -> None:
-    single = results(tmp_path, {"vanilla": 36})
-    right = [1] * 40 + [0] * 10
-    write_variant(tmp_path, "rope", [right, [1] * 50, [1] * 50], [right, [0] * 50, [0] * 50], curve_rows=2)
-    both = [summarise(read_evaluation(tmp_path / "rope"), 50), *single]
-    found = {(each.first, each.second): each.points for each in comparisons(both, PLACES[3])}
-    assert found["rope", "vanilla"] == 8.0
-    assert found["rope", "rope from scratch"] == -66.67  # two of three seeds know nothing, from scratch all
-    assert found["rope", f"always {PLACES[3]}"] == 16.67  # 40 / 150 - 5 / 50
+def test_the_tables_have_differences_and_where_a_variant_and_the_reader_part(tmp_path: Path) -> None:
+    part = comparisons_part(results(tmp_path, {"rope": 40, "vanilla": 36}), PLACES[3], "vanilla")
+    (pair,) = [line for line in part.text.splitlines() if line.startswith("| rope | vanilla |")]
+    assert pair.startswith("| rope | vanilla | +8.0 (+0.4 to +15.6) | – | – | – |")  # 1.96 √(0.08 · 0.92 / 49)
+    (row,) = [line for line in part.text.splitlines() if line.startswith("| rope | +70.0")]
+    # of the 40 right the reader knows 20; of the 10 wrong it knows 5, and says `Nowhere` like the model to the others
+    assert row.endswith("| 50.0 | 40.0 | 10.0 |")
+    last = pd.read_csv(io.StringIO(part.files["differences.csv"])).iloc[-1]
+    assert last.tolist()[:3] == ["rope", "vanilla", 8.0] and last.isna().tolist()[5:7] == [True, True]
 
 
-def test_a_long_table_keeps_the_best_against_each_other_variant(tmp_path: Path) -> None:
-    several = results(tmp_path, {f"v{number}": 40 - number for number in range(14)})
-    compared = comparisons(several, "London")
-    assert len(compared) == 2 * 14 + 14 * 13 // 2
-    assert len(comparisons_table(compared, several).splitlines()) == 2 + 13
+def test_a_single_variant_has_no_table_of_pairs(tmp_path: Path) -> None:
+    part = comparisons_part(results(tmp_path, {"rope": 40}), PLACES[3], "rope")
+    assert "Against the baselines" in part.text and "Differences between" not in part.text
+
+
+@pytest.mark.parametrize(("variants", "pairs"), [(4, 6), (5, 10), (6, 5), (14, 13)])
+def test_many_variants_are_compared_with_one_that_their_answers_do_not_choose(
+    tmp_path: Path, variants: int, pairs: int
+) -> None:
+    several = results(tmp_path, {f"v{number}": 40 - number for number in range(variants)}, seeds=3)
+    found = between_variants(several, "v3")
+    assert len(found) == pairs
+    assert variants < 6 or all("v3" in (each.first, each.second) and each.points >= 0 for each in found)

@@ -45,7 +45,7 @@ def test_tables_file_and_picture_have_the_shares_before_and_after_finetuning(tmp
     bars = [bars[0].get_width() for bars in axes.containers if hasattr(bars, "patches")]
     assert bars == [100 * right / FACTS for right in counts.values()]
     assert [rows.loc[key].share for key in counts] == [right / FACTS for right in counts.values()]
-    interval = accuracy_interval(marks(30, FACTS, seeds=2), "x")
+    interval = accuracy_interval(marks(30, FACTS, seeds=2))
     assert tuple(rows.loc["pretrained", "memorised"][["ci_low", "ci_high"]]) == pytest.approx(interval, abs=5e-5)
 
 
@@ -77,7 +77,7 @@ def test_each_row_has_the_shares_of_all_answers_and_hallucinations_their_interva
     text = failures_part(probed(tmp_path)).text
     assert cells(text, "x", "dev, from scratch")[0][:5] == ["0.0", "0.0", "0.0", "50.0", "0.0"]
     assert cells(text, "x", "dev, pretrained")[0][:5] == ["20.0", "20.0", "20.0", "20.0", "0.0"]
-    low, high = (100 * bound for bound in accuracy_interval(marks(1, 4, seeds=2), "x"))
+    low, high = (100 * bound for bound in accuracy_interval(marks(1, 4, seeds=2)))
     hallucinated = f"25.0 ({low:.1f} to {high:.1f})"
     assert cells(text, "x", "unseen entities") == [["–", "–", "50.0", "0.0", "25.0", hallucinated]]
     assert "are 4 names that no page and no question has" in text

@@ -1,16 +1,10 @@
-"""Intervals against published values, scipy's bootstrap and what follows from the design."""
+"""Intervals against published values, a plain analysis of variance and what follows from the design."""
 
 import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.intervals import (
-    Marks,
-    accuracy_interval,
-    difference_interval,
-    resampled_means,
-    wilson,
-)
+from stages.reporting.statistics.intervals import Marks, accuracy_interval, half_width, seed_variance, wilson
 
 
 def marks(right: int, questions: int, seeds: int = 1) -> Marks:
@@ -22,45 +16,48 @@ def marks(right: int, questions: int, seeds: int = 1) -> Marks:
     ("hits", "trials", "low", "high"),
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
-def test_one_seed_has_wilsons_interval(hits: int, trials: int, low: float, high: float) -> None:
+def test_one_or_two_seeds_have_wilsons_interval(hits: int, trials: int, low: float, high: float) -> None:
     """Values: Newcombe 1998, Statistics in Medicine 17, table I, method 3."""
     assert wilson(hits, trials) == pytest.approx((low, high), abs=5e-5)
-    assert accuracy_interval(marks(hits, trials), "rope") == wilson(hits, trials)
+    assert (
+        accuracy_interval(marks(hits, trials))
+        == accuracy_interval(marks(hits, trials, seeds=2))
+        == wilson(hits, trials)
+    )
 
 
-def test_the_spread_between_seeds_is_in_the_interval() -> None:
-    exact = stats.binom.ppf([0.025, 0.975], 500, 136 / 500) / 500  # seeds that agree add nothing
-    assert accuracy_interval(marks(136, 500, seeds=3), "rope") == pytest.approx(tuple(exact), abs=1.5 / 500)
-    # one seed right for everything, one for nothing: 0, 1 or 2 draws of the first, at 1/4, 1/2, 1/4
-    apart = np.tile(np.array([[1, 0]]), (50, 1))
-    means = resampled_means(apart, "rope")
-    assert np.unique(means.round(9)).tolist() == [0, 0.5, 1]
-    assert np.mean(means == 0.5) == pytest.approx(0.5, abs=0.02)
-    assert accuracy_interval(apart, "rope") == (0, 1)
-    # drawn together, the like-named seeds of two variants would cancel out
-    assert difference_interval(means, resampled_means(apart, "vanilla"), 50) == (-1, 1)
+def test_seeds_that_agree_leave_the_interval_of_the_questions() -> None:
+    low, high = accuracy_interval(marks(136, 500, seeds=3))
+    error = (0.272 * 0.728 / 499) ** 0.5
+    assert (low, high) == pytest.approx((0.272 - 1.965 * error, 0.272 + 1.965 * error), abs=1e-4)  # t of 499 degrees
 
 
-def test_where_all_resamples_are_alike_the_interval_is_wilsons_of_the_questions() -> None:
+def test_seeds_that_differ_on_all_questions_alike_leave_the_interval_of_the_seeds() -> None:
+    """Of three accuracies, each on the same half of the questions of every kind, Student's t of two degrees."""
+    by_seed = np.array([0.4, 0.5, 0.6])
+    drawn = np.random.default_rng(1).random((20_000, 3)) < by_seed  # what questions add is next to nothing
+    expected = stats.t.interval(0.95, 2, by_seed.mean(), by_seed.std(ddof=1) / 3**0.5)
+    assert accuracy_interval(drawn.astype(np.int64)) == pytest.approx(expected, abs=0.01)
+
+
+def test_the_parts_are_those_of_an_analysis_of_variance() -> None:
+    """Reckoned by hand: seeds 3/4, 1/4, 2/4; cells less row mean less column mean plus mean."""
+    table = np.array([[1, 0, 1], [1, 0, 0], [1, 1, 1], [0, 0, 0]])
+    of_seeds, shared = seed_variance(table)
+    assert of_seeds == pytest.approx(0.0625 / 3)  # the variance of 3/4, 1/4, 1/2, over three seeds
+    # squares: all 2.5 + ... = 3 (total) - 0.5 (seeds) - 5/3 (questions), on 2 * 3 degrees, over the 12 cells
+    assert shared == pytest.approx((3 - 0.5 - 5 / 3) / 6 / 12)
+
+
+def test_without_any_difference_the_interval_is_wilsons_of_the_questions() -> None:
     bound = 3.841459 / (500 + 3.841459)  # z² / (n + z²)
     for seeds in (1, 3):
-        assert accuracy_interval(marks(0, 500, seeds), "rope") == pytest.approx((0.0, bound), abs=1e-6)
-        assert accuracy_interval(marks(500, 500, seeds), "rope") == pytest.approx((1 - bound, 1.0), abs=1e-6)
+        assert accuracy_interval(marks(0, 500, seeds)) == pytest.approx((0.0, bound), abs=1e-6)
+        assert accuracy_interval(marks(500, 500, seeds)) == pytest.approx((1 - bound, 1.0), abs=1e-6)
 
 
-def test_differences_are_paired_by_question() -> None:
-    """Against scipy's bootstrap of the differences; unpaired, the interval would be much wider."""
-    first, second = marks(60, 100), marks(50, 100)  # all the second knows, the first knows too
-    low, high = difference_interval(resampled_means(first, "a"), resampled_means(second, "b"), 100)
-    by_question = (first - second)[:, 0].astype(float)
-    bootstrap = stats.bootstrap((by_question,), np.mean, method="percentile", rng=np.random.default_rng(5))
-    assert (low, high) == pytest.approx(tuple(bootstrap.confidence_interval), abs=0.0101)
-    assert high - low < 0.13 < 2 * 1.96 * (2 * 0.25 / 100) ** 0.5  # the unpaired width
-
-
-def test_no_difference_in_any_question_still_has_a_width() -> None:
-    same = resampled_means(marks(3, 20), "a")
-    low, high = difference_interval(same, same, 20)
-    assert (low, high) == pytest.approx((-0.1611, 0.1611), abs=5e-5)  # Wilson's bound on 0 of 20
-    everything = difference_interval(resampled_means(marks(20, 20), "a"), resampled_means(marks(0, 20), "b"), 20)
-    assert everything == pytest.approx((1 - 0.1611, 1), abs=5e-5)
+@pytest.mark.parametrize("seeds", [1, 2, 3])
+def test_a_single_question_still_has_an_interval(seeds: int) -> None:
+    low, high = accuracy_interval(np.ones((1, seeds), dtype=np.int64))
+    assert 0 < low < high == 1
+    assert half_width(np.ones((1, seeds), dtype=np.int64)) == 0

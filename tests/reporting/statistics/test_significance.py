@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.significance import compare_pairs, holm, sign_flip_test
+from stages.reporting.statistics.intervals import Marks
+from stages.reporting.statistics.significance import compare_trainings, compare_with_constants, holm, sign_flip_test
+from tests.reporting.statistics.simulation import SEEDS, false_reports, power, study
 
 
 def test_sign_flip_test_gives_fishers_count_of_darwins_maize() -> None:
@@ -33,21 +35,85 @@ def test_holm_gives_the_documented_examples() -> None:
     assert holm([0.6, 0.6]) == [1, 1]
 
 
-def test_the_whole_family_is_corrected_and_points_are_percent() -> None:
-    right = np.repeat([1, 0], [70, 30])[:, None]
-    wrong, half = np.zeros_like(right), np.repeat([1, 0], [66, 34])[:, None]
-    correct = {"a": right, "b": wrong, "c": half}
-    far, near = compare_pairs(correct, [("a", "b"), ("a", "c")])
-    assert (far.points, near.points) == (70.0, 4.0)
-    assert near.p == near.corrected_p == pytest.approx(2 / 2**4)  # four questions, all one way
-    assert far.corrected_p == pytest.approx(2 * far.p)
-    assert far.significant == "yes" and near.significant == "no"
-    assert compare_pairs(correct, [("a", "c")])[0].ci_low == near.ci_low  # whatever else is compared
+def trainings(*right: int, questions: int = 1000) -> Marks:
+    """A column a training, which knows the first so many questions."""
+    return (np.arange(questions)[:, None] < np.array(right)).astype(np.int64)
 
 
-def test_a_difference_that_seeds_could_have_made_is_called_so() -> None:
-    seeds = np.zeros((100, 2), dtype=int)
-    seeds[:60, 0] = 1  # one seed knows much, the other nothing
-    (found,) = compare_pairs({"a": seeds, "b": np.zeros((100, 2), dtype=int)}, [("a", "b")])
-    assert found.corrected_p < 0.001 and found.ci_low == 0
-    assert found.significant == "for these seeds"
+def test_where_questions_add_nothing_it_is_welchs_test_of_the_trainings() -> None:
+    """The same questions are known to both, so that only the trainings differ; scipy has the plain test."""
+    first, second = (600, 640, 710), (500, 505, 540, 520)
+    scattered = np.random.default_rng(3).random((200_000, 1))
+    marks = {
+        name: (scattered * 1000 < np.array(right)).astype(np.int64) for name, right in (("a", first), ("b", second))
+    }
+    (found,) = compare_trainings(marks, [("a", "b")])
+    plain = stats.ttest_ind([each / 10 for each in first], [each / 10 for each in second], equal_var=False)
+    assert found.points == pytest.approx(plain.statistic * 0 + 13.375, abs=0.3)
+    assert found.p == pytest.approx(plain.pvalue, rel=0.1)
+
+
+def test_a_spread_between_questions_widens_the_interval_and_raises_p() -> None:
+    same = {"a": trainings(600, 620, 640), "b": trainings(500, 520, 540)}
+    (alike,) = compare_trainings(same, [("a", "b")])
+    turned = same | {"b": same["b"][::-1]}  # as many right, other questions
+    (apart,) = compare_trainings(turned, [("a", "b")])
+    assert alike.points == apart.points == 10.0
+    assert apart.p > alike.p and apart.ci_high - apart.ci_low > alike.ci_high - alike.ci_low
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 3), (2, 2), (3, 2)])
+def test_with_fewer_than_three_seeds_there_is_an_interval_and_no_verdict(one: int, other: int) -> None:
+    marks = {"a": trainings(*[70] * one, questions=100), "b": trainings(*[60] * other, questions=100)}
+    (found,) = compare_trainings(marks, [("a", "b")])
+    assert np.isnan(found.p) and np.isnan(found.corrected_p) and found.significant == "–"
+    error = (0.1 * 0.9 / 99) ** 0.5  # ten of a hundred questions differ
+    assert (found.ci_low, found.ci_high) == pytest.approx((10 - 196 * error, 10 + 196 * error), abs=0.02)
+
+
+def test_pairs_without_a_test_do_not_count_in_the_correction() -> None:
+    marks = {name: trainings(*right) for name, right in (("a", (600, 610, 605)), ("b", (500, 490, 510)), ("c", (300,)))}
+    tested, untested = compare_trainings(marks, [("a", "b"), ("a", "c")])
+    assert tested.p == tested.corrected_p and untested.significant == "–"
+
+
+def test_no_difference_in_any_question_still_has_a_width() -> None:
+    marks = {"a": trainings(3, 3, 3, questions=20), "b": trainings(3, 3, 3, questions=20)}
+    (found,) = compare_trainings(marks, [("a", "b")])
+    assert (found.ci_low, found.ci_high) == pytest.approx((-16.11, 16.11), abs=0.01)  # Wilson's bound on 0 of 20
+    assert (found.p, found.significant) == (1.0, "no")
+
+
+def test_against_a_constant_the_whole_family_is_corrected_and_points_are_percent() -> None:
+    answers = {"a": trainings(70, questions=100), "b": trainings(66, questions=100)}
+    constants = {"none": np.zeros(100, dtype=np.int64), "most": trainings(66, questions=100)[:, 0]}
+    far, near, none = compare_with_constants(answers, constants, [("a", "none"), ("a", "most"), ("b", "most")])
+    assert (far.points, near.points, none.points) == (70.0, 4.0, 0.0)
+    assert near.p == pytest.approx(2 / 2**4) and near.corrected_p == 2 * near.p  # four questions, all one way
+    assert far.corrected_p == pytest.approx(3 * far.p)
+    assert (far.significant, near.significant, none.significant) == ("yes", "no", "no")
+
+
+@pytest.mark.parametrize(
+    ("questions", "accuracy", "spreads"),
+    [
+        *((500, 0.6, [spread] * 4) for spread in (0.005, 0.02, 0.06, 0.11)),
+        *((500, 0.6, spreads) for spreads in ([0.005, 0.005, 0.005, 0.11], [0.11, 0.11, 0.11, 0.005])),
+        *((500, accuracy, [0.005, 0.01, 0.03, 0.06]) for accuracy in (0.3, 0.9)),
+        *((100, 0.8, spreads) for spreads in ([0.005, 0.01, 0.03, 0.11], [0.11] * 4)),
+    ],
+)
+def test_at_most_one_report_in_twenty_holds_a_false_yes(questions: int, accuracy: float, spreads: list[float]) -> None:
+    assert false_reports(spreads, accuracy, questions, reports=300) <= 0.05
+
+
+def test_a_difference_of_twenty_points_is_found_where_seeds_lie_close() -> None:
+    assert power(0.2, 0.01, 0.6, 500, reports=60) > 0.9
+
+
+def test_simulated_trainings_have_the_accuracy_and_spread_that_were_asked_for() -> None:
+    random = np.random.default_rng(4)
+    found = [study([0.6], [0.06], 4000, random)["v0"].mean(axis=0) for _ in range(400)]
+    assert np.shape(found) == (400, SEEDS)
+    assert np.mean(found) == pytest.approx(0.6, abs=0.01)
+    assert np.std(found) == pytest.approx(0.06, abs=0.006)

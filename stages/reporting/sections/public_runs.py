@@ -1,0 +1,64 @@
+"""The report's section on public runs of CS224N's assignment, and where this project's seeds stand among them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import Result
+from stages.reporting.style import GREY, rows_figure, svg
+from stages.reporting.template import Part, fill
+
+RUNS = (
+    Path(__file__).parents[3] / "docs" / "public_runs.tsv"
+)  # one file of predictions a repository; docs/public-runs.md
+SCRATCH = "scratch"  # the variant of all runs without pretraining
+QUESTIONS = 500
+OWN, SOUND, FAULTY = "#0072B2", "#999999", "#D55E00"  # colours
+
+
+def public_part(results: Sequence[Result]) -> Part:
+    """The section on `results`, best first, and the runs of their variants."""
+    runs = pd.read_csv(RUNS, sep="\t", keep_default_na=False)
+    runs["accuracy"] = 100 * runs.right_of_500 / QUESTIONS
+    own = {result.variant: result.pretrained.by_seed for result in results if result.variant in {*runs.variant}}
+    own[SCRATCH] = tuple(accuracy for result in results for accuracy in result.scratch.by_seed)
+    text = fill("public_runs.md.jinja", table=public_table(runs, own), runs=len(runs))
+    return Part(text, {"public.svg": svg(draw_public(runs, own))})
+
+
+def public_table(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Markdown:
+    """A row for each variant: the runs without a known fault in percent, and this project's seeds with their ranks."""
+    header = ("variant", "public runs", "without known fault", "median, %", "range, %", "here, each seed: % (rank)")
+    rows = []
+    for variant, accuracies in own.items():
+        found = runs[runs.variant == variant]
+        sound = found[found.fault == ""].accuracy
+        ranks = [f"{each:.1f} ({1 + (sound > each).sum()} of {len(sound) + 1})" for each in accuracies]
+        spread = f"{sound.min():.1f} to {sound.max():.1f}"
+        seeds = ", ".join(ranks) if variant != SCRATCH else f"{min(accuracies):.1f} to {max(accuracies):.1f}"
+        rows.append((variant, len(found), len(sound), f"{sound.median():.1f}", spread, seeds))
+    return table(header, rows, right=header[1:5])
+
+
+def draw_public(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw every run as a dot, a row for each variant, and this project's seeds over them."""
+    figure, axes = rows_figure([*own], 1.3 + 0.6 * len(own), f"dev questions answered exactly (% of {QUESTIONS})")
+    runs = runs[runs.variant.isin([*own])]
+    height = runs.variant.map([*own].index).to_numpy() + np.random.default_rng(1).uniform(-0.25, 0.25, len(runs))
+    faulty = (runs.fault != "").to_numpy()
+    for of, shape, colour, label in ((~faulty, "o", SOUND, "public run"), (faulty, "x", FAULTY, "with a known fault")):
+        dots: dict[str, Any] = {"marker": shape, "color": colour, "label": label, "alpha": 0.8}
+        axes.scatter(runs.accuracy[of], height[of], s=16, linewidths=1.0, zorder=2, **dots)
+    seeds = [(accuracy, row) for row, accuracies in enumerate(own.values()) for accuracy in accuracies]
+    places, heights = np.transpose(seeds)
+    axes.scatter(places, heights, s=40, color=OWN, marker="D", edgecolor="white", zorder=3, label="a seed here")
+    axes.axvline(5.0, color=GREY, linestyle="--", linewidth=1.1, zorder=1, label="always London")
+    axes.set_xlim(-0.7, 45)
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    return figure
