@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from stages.reporting.markdown import Markdown, code, escape
 
-FOLDERS = [Path(__file__).parent / name for name in ("", "sections", "method")]
+FOLDERS = [Path(__file__).parent / name for name in ("", "sections", "method", "../access")]
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
