@@ -1,0 +1,74 @@
+"""A training of the study of access practises what it says, and its row has a mark for each question."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stages import prepare, world
+from stages.access import practise
+from stages.access.page import read
+from stages.access.practise import ROWS, drawn_once, phrases_drawn, practised
+from stages.corpus.objectives import Mixture
+from stages.corpus.page import Pages
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
+from stages.system.errors import StudyError
+from tests.project import write_params
+from tests.small_study import small
+from tests.tiny import SETTINGS
+
+DOCUMENTS = [f"Oda Quill{'x' * n}. She left Tarn for Vell and saw Brod, Ilm and Urr ." for n in range(40)]
+
+
+def prepared() -> Prepared:
+    asked = {"train": [Question(1, "Where was Oda Quill born?", "Oda Quill", "Vell")], "dev": [], "test": []}
+    return Prepared.of(DOCUMENTS, asked)
+
+
+@pytest.mark.parametrize("practice", ["reader", "any", "one"])
+def test_a_practice_changes_who_chooses_the_phrases_and_the_length_and_nothing_else(practice: str) -> None:
+    plain = SETTINGS.question_recipe("open").model_dump()
+    changed = practised(SETTINGS, "open", "rope", 3, practice, 4).question_recipe.model_dump()
+    assert changed["pretrain"].pop("epochs") == 4 * plain["pretrain"].pop("epochs")
+    salient = {name: changed["pretrain"]["objectives"][name].pop("salient") for name in ("title_cloze", "word_cloze")}
+    assert {*salient.values()} == {0.0 if practice == "any" else 1.0}
+    for name in salient:
+        plain["pretrain"]["objectives"][name].pop("salient")
+    assert changed == plain | {"seeds": [3]}
+
+
+def test_a_recipe_without_clozes_has_nothing_to_choose() -> None:
+    with pytest.raises(StudyError, match="recipe 'handout' practises no phrases"):
+        practised(SETTINGS, "handout", "rope", 1, "any", 1)
+
+
+def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practice_is_of_it() -> None:
+    data = prepared()
+    drawn = phrases_drawn(data, Pages.of(DOCUMENTS))
+    assert {*drawn.values()} == {"She", "Tarn", "Vell", "Brod", "Ilm", "Urr"}  # of forty pages each a few times
+    objectives = practised(SETTINGS, "quick", "rope", 1, "one", 1).recipe.pretrain.objectives
+    chosen = drawn_once(Pages.of(DOCUMENTS))
+    mixture = Mixture(data, objectives.model_copy(update={"span_corruption": None}), 128, chosen)
+    rows = np.arange(40).repeat(25)
+    examples = mixture.draw(rows, np.random.default_rng(1))
+    texts = (
+        data.vocabulary.decode(row[row > 1].tolist()) for row in np.where(examples.targets > 1, examples.targets, 0)
+    )
+    said = [text == drawn[DOCUMENTS[row].partition(".")[0]] for row, text in zip(rows, texts, strict=True)]
+    assert np.mean(said) > 0.99
+
+
+def test_the_row_has_a_mark_for_each_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_params(tmp_path, small)
+    monkeypatch.chdir(tmp_path)
+    options = "--recipe quick --data data/prepared/quick --variant vanilla --practice one --times 2 --seed 7"
+    for stage, given in ((world, ""), (prepare, "--recipe quick"), (practise, options)):
+        monkeypatch.setattr("sys.argv", [stage.__name__, *given.split()])
+        stage.main()
+    (path,) = (tmp_path / ROWS).iterdir()
+    assert path.name == "quick-vanilla-one-2-7.json"
+    row = read(path)
+    assert (row.epochs, len(row.correct), len(row.memorised), len(row.as_drawn)) == (2, 20, 20, 20)
+    assert 0 < row.memorised.count("-") < 20  # pages that do not tell the answer
+    assert "born" not in path.read_text(encoding="utf-8")
