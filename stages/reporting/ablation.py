@@ -38,8 +38,10 @@ class Ablated:
 
 @styled()
 def write_ablation(target: Path, settings: Ablation, found: Sequence[Ablated]) -> None:
-    """Write report.md, index.html and what they show to the folder `target`; `found` has the change `full` first."""
-    full, *others = found
+    """Write report.md, index.html and what they show to the folder `target`; `found` holds the change `full`."""
+    full = next(each for each in found if each.change == FULL)
+    others = [each for each in found if each is not full]
+    found = [full, *others]
     pairs = [(each.change, FULL) for each in others]
     differences = compare_trainings({each.change: each.correct for each in found}, pairs)
     rows = [figures(each) for each in found]

@@ -26,11 +26,11 @@ def ablated(change: str, right: int, memorised: int = 300, epochs: int = 60) -> 
     )
 
 
-def test_the_page_keeps_the_order_it_is_given_and_escapes_what_it_is_given(tmp_path: Path) -> None:
+def test_the_page_has_the_full_recipe_first_then_the_order_given_and_escapes_what_it_is_given(tmp_path: Path) -> None:
     changes = {"full": {}, "no_words": {"pretrain": {"objectives": {"word_cloze": None}}}, "adamw": {"a": {"b": 0.9}}}
     settings = Ablation(recipe="open", variant="rope", seed=3, held_out=QUESTIONS, changes=changes)
     page = tmp_path / "ablation"
-    write_ablation(page, settings, [ablated("full", 301), ablated("no_words", 180, memorised=0), ablated("adamw", 275)])
+    write_ablation(page, settings, [ablated("no_words", 180, memorised=0), ablated("full", 301), ablated("adamw", 275)])
     assert list(pd.read_csv(page / "ablation.csv").change) == ["full", "no_words", "adamw"]
     text = (page / "report.md").read_text(encoding="utf-8")
     full, second, last = [line for line in text.splitlines() if line.startswith("| `")]
