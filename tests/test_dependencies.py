@@ -1,4 +1,4 @@
-"""Each stage of stages/dvc.yaml depends on the code that it imports, and on no other folder."""
+"""Each stage of the pipeline and of the study of access depends on the code that it imports, and on no other folder."""
 
 import ast
 import re
@@ -12,7 +12,8 @@ from tests.tiny import ROOT, VARIANTS
 
 STAGES = {
     name: stage.get("do", stage)
-    for name, stage in yaml.safe_load((ROOT / "stages" / "dvc.yaml").read_text(encoding="utf-8"))["stages"].items()
+    for file in (ROOT / "stages" / "dvc.yaml", ROOT / "stages" / "access" / "dvc.yaml")
+    for name, stage in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
     if name != "compare"  # which copies a file
 }
 # What every stage imports and what reaches a result through params.yaml alone
@@ -55,6 +56,8 @@ def imported(name: str, variants: list[str]) -> set[str]:
 
 def variants_of(name: str) -> list[str]:
     """The variants whose code the stage runs, each in a cell of its own; all in one cell for `check`."""
+    if named := re.findall(r"stages/mixers/(\w+)\.py", " ".join(deps(name))):
+        return named
     return VARIANTS if any("mixers" in dependency for dependency in STAGES[name]["deps"]) else []
 
 

@@ -9,7 +9,7 @@ ask.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,18 +48,19 @@ def phrase_chances(prepared: Prepared, pages: Pages) -> Iterator[list[float]]:
 
 
 def reader_answers(prepared: Prepared) -> dict[str, str]:
-    """The likeliest phrase of each page, by the page's heading; of pages with one heading the first, as for `Known`.
-
-    It is what a linear reader answers that sees the page, which the models do not.
-    """
+    """What a linear reader answers, by a page's heading; it sees the page, which the models do not."""
     pages = Pages.of(prepared.each_text())
-    answers: dict[str, str] = {}
-    for row, chances in enumerate(phrase_chances(prepared, pages)):
+    return likeliest(prepared, pages, phrase_chances(prepared, pages))
+
+
+def likeliest(prepared: Prepared, pages: Pages, chances: Iterable[Sequence[float]]) -> dict[str, str]:
+    """The phrase of each page with the best chance, by the page's heading; of pages with one heading the first's."""
+    found: dict[str, str] = {}
+    for row, each in enumerate(chances):
         text, parts = prepared.text(row), pages[row]
         if parts.phrases:
-            start, end = parts.phrases[int(np.argmax(chances))]
-            answers.setdefault(text[: parts.heading], text[start:end])
-    return answers
+            found.setdefault(text[: parts.heading], text[slice(*parts.phrases[int(np.argmax(each))])])
+    return found
 
 
 @dataclass(frozen=True)

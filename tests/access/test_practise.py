@@ -7,13 +7,14 @@ import pytest
 
 from stages import prepare, world
 from stages.access import practise
-from stages.access.page import read
-from stages.access.practise import ROWS, drawn_once, phrases_drawn, practised
+from stages.access.practise import drawn_once, practised
 from stages.corpus.objectives import Mixture
 from stages.corpus.page import Pages
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
+from stages.corpus.salience import likeliest
 from stages.system.errors import StudyError
+from stages.trials.row import ACCESS, Row
 from tests.project import write_params
 from tests.small_study import small
 from tests.tiny import SETTINGS
@@ -45,11 +46,11 @@ def test_a_recipe_without_clozes_has_nothing_to_choose() -> None:
 
 def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practice_is_of_it() -> None:
     data = prepared()
-    drawn = phrases_drawn(data, Pages.of(DOCUMENTS))
+    pages = Pages.of(DOCUMENTS)
+    drawn = likeliest(data, pages, drawn_once(pages))
     assert {*drawn.values()} == {"She", "Tarn", "Vell", "Brod", "Ilm", "Urr"}  # of forty pages each a few times
     objectives = practised(SETTINGS, "quick", "rope", 1, "one", 1).recipe.pretrain.objectives
-    chosen = drawn_once(Pages.of(DOCUMENTS))
-    mixture = Mixture(data, objectives.model_copy(update={"span_corruption": None}), 128, chosen)
+    mixture = Mixture(data, objectives.model_copy(update={"span_corruption": None}), 128, drawn_once(pages))
     rows = np.arange(40).repeat(25)
     examples = mixture.draw(rows, np.random.default_rng(1))
     texts = (
@@ -66,9 +67,9 @@ def test_the_row_has_a_mark_for_each_question(tmp_path: Path, monkeypatch: pytes
     for stage, given in ((world, ""), (prepare, "--recipe quick"), (practise, options)):
         monkeypatch.setattr("sys.argv", [stage.__name__, *given.split()])
         stage.main()
-    (path,) = (tmp_path / ROWS).iterdir()
+    (path,) = (tmp_path / ACCESS).iterdir()
     assert path.name == "quick-vanilla-one-2-7.json"
-    row = read(path)
-    assert (row.epochs, len(row.correct), len(row.memorised), len(row.as_drawn)) == (2, 20, 20, 20)
+    row = Row.load(path)
+    assert (row.epochs, len(row.correct), len(row.memorised), len(row.says["drawn"])) == (2, 20, 20, 20)
     assert 0 < row.memorised.count("-") < 20  # pages that do not tell the answer
     assert "born" not in path.read_text(encoding="utf-8")

@@ -2,28 +2,21 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from stages.reporting.ablation import Ablated, draw_exposures, write_ablation
+from stages.reporting.ablation import write_ablation
+from stages.reporting.trials import draw_exposures
 from stages.settings import Ablation
+from stages.trials.row import Row
+from tests.trial_rows import row
 
 QUESTIONS = 400
 
 
-def ablated(change: str, right: int, memorised: int = 300, epochs: int = 60) -> Ablated:
+def ablated(change: str, right: int, memorised: int = 300, epochs: int = 60) -> Row:
     """A change that answers the first `right` questions; all questions are facts."""
-    order = pd.Series(range(QUESTIONS))
-    return Ablated(
-        change=change,
-        correct=(np.arange(QUESTIONS) < right).astype(int)[:, None],
-        memorised=order < memorised,
-        extracted=order < right,
-        epochs=epochs,
-        pretrain_loss=0.5,
-        seconds=12.0,
-        provenance={"commit": "0123456789abcdef", "device": "a <machine>"},
-    )
+    answered, known = (f"{'1' * count}{'0' * (QUESTIONS - count)}" for count in (right, memorised))
+    return row(change, answered, known, epochs=epochs)
 
 
 def test_the_page_has_the_full_recipe_first_then_the_order_given_and_escapes_what_it_is_given(tmp_path: Path) -> None:

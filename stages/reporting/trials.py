@@ -1,0 +1,73 @@
+"""Figures of trials: what is memorised and what is answered, by change and by length."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from stages.reporting.statistics.intervals import accuracy_interval
+from stages.reporting.style import GREY, INK, SMALL, rows_figure
+from stages.trials.row import Row, marks
+
+ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
+
+
+def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
+    """A row of a page's CSV, of trainings that differ in the seed alone; fractions in 0…1."""
+    correct, of_own_page = marks(rows, "correct"), marks(rows, "of_own_page")
+    facts = np.array([*rows[0].memorised]) != "-"
+    memorised = marks(rows, "memorised")[facts]
+    low, high = accuracy_interval(correct)
+    return {
+        "change": change,
+        "accuracy": float(correct.mean()),
+        "ci_low": low,
+        "ci_high": high,
+        "memorised": float(memorised.mean()),
+        "extracted_of_memorised": float(correct[facts][memorised == 1].mean()) if memorised.any() else float("nan"),
+        "another_of_own_page": float((of_own_page * (1 - correct)).mean()),
+        **{f"says_{who}": float(marks(rows, who).mean()) for who in rows[0].says},
+        "seeds": len(rows),
+        "epochs": rows[0].epochs,
+        "pretrain_loss": float(np.mean([row.pretrain_loss for row in rows])),
+        "seconds": float(np.mean([row.seconds for row in rows])),
+    }
+
+
+def draw_trials(rows: pd.DataFrame) -> Figure:
+    """Draw rows of `figures` from top to bottom, with a line at the first."""
+    label = "held-out questions, or facts of the pages (%)"
+    figure, axes = rows_figure(list(rows.change), 1.1 + 0.34 * len(rows), label)
+    height = range(len(rows))
+    answered, memorised = 100 * rows.accuracy, 100 * rows.memorised
+    axes.axvline(answered.iloc[0], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
+    axes.hlines(height, answered, memorised, color="#BBBBBB", linewidth=1.2, zorder=2)
+    whiskers = [answered - 100 * rows.ci_low, 100 * rows.ci_high - answered]
+    axes.errorbar(answered, height, xerr=whiskers, fmt="none", color=INK, linewidth=1.0, capsize=2.5, zorder=3)
+    axes.scatter(answered, height, s=34, color=ANSWERED, zorder=4, label="answered (95 % interval)")
+    axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, label="memorised")
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    return figure
+
+
+def draw_exposures(rows: pd.DataFrame) -> Figure:
+    """Draw rows of `figures` that differ in their epochs alone, the fewest first."""
+    figure = Figure(figsize=(SMALL, 3.6), layout="constrained")
+    axes = figure.subplots()
+    answered = 100 * rows.accuracy
+    whiskers = [answered - 100 * rows.ci_low, 100 * rows.ci_high - answered]
+    axes.plot(rows.epochs, 100 * rows.memorised, color=MEMORISED, marker="D", label="memorised facts")
+    label = "answered questions (95 % interval)"
+    axes.errorbar(rows.epochs, answered, yerr=whiskers, color=ANSWERED, marker="o", capsize=2.5, label=label)
+    axes.set_xscale("log")
+    axes.set_xticks(rows.epochs, rows.epochs)
+    axes.minorticks_off()
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("exposures: how often each page was read")
+    axes.set_ylabel("%")
+    axes.grid(zorder=0)
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    return figure

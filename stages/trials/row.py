@@ -1,0 +1,52 @@
+"""The row of a trial: what one training knows and says, a mark a question, without the questions."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, StringConstraints
+
+from stages.system.digests import as_written
+from stages.system.files import write_json
+from stages.system.records import Amount, Count
+
+ABLATIONS = Path("data/ablations")  # <recipe>/<change>.json
+ACCESS = Path("reports/access/rows")  # in git, so that the page can be made of them
+PRACTICES = ("reader", "any", "one")  # changes of the study of access: who chooses the phrases
+Marks = Annotated[str, StringConstraints(pattern="^[01]+$")]  # a character for each question: 1 or 0
+
+
+class Row(BaseModel):
+    """What one training knows and says."""
+
+    recipe: str
+    variant: str
+    change: str
+    seed: Count
+    epochs: Count
+    correct: Marks
+    memorised: Annotated[str, StringConstraints(pattern="^[01-]+$")]  # `-`: the page does not tell the answer
+    of_own_page: Marks  # the answer is a part of it
+    says: dict[str, Marks]  # the answer is that of `reader` or of another chooser of phrases
+    pretrain_loss: Amount
+    seconds: Amount  # of pretraining
+    provenance: dict[str, Any]
+
+    def save(self, path: Path) -> None:
+        write_json(path, self.model_dump())
+
+    @classmethod
+    def load(cls, path: Path) -> "Row":
+        """A row that was saved. Raises StudyError: it is damaged."""
+        with as_written(path):
+            return cls.model_validate(json.loads(path.read_text("utf-8")))
+
+
+def marks(rows: Sequence[Row], name: str) -> npt.NDArray[np.int64]:
+    """(N, seeds) 1 or 0 of rows of several seeds: a field, or whom the answers are compared with."""
+    return (
+        np.array([[*(row.says[name] if name in row.says else getattr(row, name))] for row in rows]).T == "1"
+    ).astype(np.int64)
