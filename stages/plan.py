@@ -2,6 +2,7 @@
 
 import time
 from math import ceil
+from pathlib import Path
 from statistics import median
 
 import torch
@@ -12,7 +13,7 @@ from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.finetune import finetuning
 from stages.own import own_folder
-from stages.pretrain import pretraining
+from stages.pretrain import practising, pretraining
 from stages.settings import Settings, load
 from stages.settings.needs import check_needs
 from stages.settings.sources import People
@@ -49,7 +50,12 @@ def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
 
     variants: how many experiments; data: any of the size of the recipe's.
     """
-    jobs = [pretraining(experiment, data), *(finetuning(experiment, data, init) for init in ("scratch", "pretrained"))]
+    own = [practising(experiment, data, Path())] if experiment.recipe.pretrain.own_epochs else []
+    jobs = [
+        pretraining(experiment, data),
+        *own,
+        *(finetuning(experiment, data, init) for init in ("scratch", "pretrained")),
+    ]
     seeds, threads = len(experiment.recipe.seeds), 1  # those that seeds share, side by side
     if go_apart(experiment, experiment.recipe.seeds):
         threads = torch.get_num_threads()

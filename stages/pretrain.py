@@ -1,33 +1,62 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
-from stages.corpus.objectives import Mixture
+from stages.corpus.objectives import Draw, Mixture
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.system.errors import command
 from stages.training.loop import Job
+from stages.training.own_answers import own_chances
 from stages.training.run import Training, run
 
 
 def pretraining(experiment: Experiment, prepared: Prepared, chosen: Iterable[Sequence[float]] | None = None) -> Job:
     """The pretraining of a recipe; chosen: other chances of the phrases than the recipe's, as `Mixture` takes them."""
-    settings = experiment.recipe.pretrain
-    objectives = Mixture(prepared, settings.objectives, experiment.recipe.model.context, chosen)
+    settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
+    return _job(experiment, prepared, Mixture(prepared, settings.objectives, context, chosen).draw, settings.epochs)
 
+
+def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job:
+    """The pretraining of `own_epochs`: all phrases are drawn by what the model of these weights itself answers."""
+    settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
+
+    @cache
+    def mixture() -> Mixture:
+        model = experiment.trained_model(prepared, weights)
+        return Mixture(prepared, settings.objectives.all_salient, context, own_chances(model, prepared, context))
+
+    return _job(experiment, prepared, lambda rows, generator: mixture().draw(rows, generator), settings.own_epochs or 0)
+
+
+def _job(experiment: Experiment, prepared: Prepared, draw: Draw, epochs: int) -> Job:
+    settings = experiment.recipe.pretrain
     return Job(
         "pretrain",
         f"recipes.{experiment.recipe_name}.pretrain",
-        objectives.draw,
+        draw,
         rows=len(prepared.documents),
-        epochs=settings.epochs,
+        epochs=epochs,
         batch_size=settings.batch_size,
         peak_rate=settings.learning_rate,
         schedule=settings.schedule,
         context=experiment.recipe.model.context,
     )
+
+
+def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: Path, seed: int) -> dict[str, Training]:
+    """The trainings that end in `weights`, by their names: that of the job and, where there are any, the own epochs."""
+    name, new = weights.stem, partial(experiment.new_model, prepared, seed)
+    if not experiment.recipe.pretrain.own_epochs:
+        return {name: Training(job, new)}
+    before = weights.with_stem(f"{name}-before")
+    second = practising(experiment, prepared, before)
+    return {
+        before.stem: Training(job, new),
+        name: Training(second, partial(experiment.trained_model, prepared, before), after=before.stem),
+    }
 
 
 @command
@@ -37,8 +66,8 @@ def main() -> None:
     prepared = Prepared.load(experiment.prepared_folder)
     job = pretraining(experiment, prepared)
 
-    def trainings(_: Path, seed: int) -> dict[str, Training]:
-        return {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
+    def trainings(work: Path, seed: int) -> dict[str, Training]:
+        return pretrainings(experiment, prepared, job, work / f"seed-{seed}.safetensors", seed)
 
     output = experiment.weights_folder / "pretrained"
     settings = experiment.settings("pretrain")

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from stages.corpus.prepared import Prepared
+from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.corpus.vocabulary import Vocabulary
 from stages.inference.decoding import Pick
 from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
-from stages.sources.forms import question_forms
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 

@@ -43,8 +43,14 @@ def phrase_chances(prepared: Prepared, pages: Pages) -> Iterator[list[float]]:
     for row, text in enumerate(prepared.each_text()):
         described = features(text, pages[row], known)
         scores = np.array([sum(coefficients.get(feature, 0.0) for feature in phrase) for phrase in described])
-        likelihoods = np.exp(SHARPNESS * (scores - scores.max(initial=-np.inf)))
-        yield np.maximum(likelihoods / likelihoods.sum(), LEAST).round(6).tolist()
+        yield as_chances(scores)
+
+
+def as_chances(scores: np.ndarray) -> list[float]:
+    """The chances of a page's phrases by their log likelihoods (phrases,), rounded."""
+    likelihoods = np.exp(SHARPNESS * (scores - scores.max(initial=-np.inf)))
+    chances: list[float] = np.maximum(likelihoods / likelihoods.sum(), LEAST).round(6).tolist()
+    return chances
 
 
 def reader_answers(prepared: Prepared) -> dict[str, str]:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Container, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from stages.corpus.question_forms import Form
 from stages.corpus.vocabulary import Vocabulary
-from stages.sources.forms import Form
 from stages.sources.world.lexicon import CULTURES
 
 SEED = 2021  # of the names

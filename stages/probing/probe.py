@@ -6,6 +6,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from stages.corpus.prepared import AUDIT, Prepared
+from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
@@ -15,7 +16,6 @@ from stages.probing.forms import WordCue, dev_facts, page_prompts, practised_for
 from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
 from stages.sources.audit import own_pages
-from stages.sources.forms import question_forms
 from stages.system.digests import as_written
 from stages.system.records import read_table
 

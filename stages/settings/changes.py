@@ -20,6 +20,7 @@ OTHER_CODE: Mapping[str, Any] = {
     "recipe.pretrain.schedule.warmup_share": None,
     "recipe.finetune.schedule.warmup_share": None,
     "recipe.finetune.replay": 0.0,
+    "recipe.pretrain.own_epochs": None,
     "recipe.finetune.scratch_learning_rate": None,
 }
 

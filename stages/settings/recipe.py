@@ -105,6 +105,12 @@ class Objectives(Section):
     training_questions: Objective | None = None
     causal_lm: Objective | None = None
 
+    @property
+    def all_salient(self) -> Self:
+        """These, but every cloze asks for a phrase drawn by its chance to be an answer."""
+        clozes = {name: each for name, each in self if isinstance(each, PhraseCloze)}
+        return self.model_copy(update={n: each.model_copy(update={"salient": 1.0}) for n, each in clozes.items()})
+
     @model_validator(mode="after")
     def _mixture_weights_sum_to_one(self) -> Self:
         mixture_weights = [objective.mixture_weight for _, objective in self if objective]
@@ -117,6 +123,7 @@ class Objectives(Section):
 
 class Pretrain(Section):
     epochs: Count
+    own_epochs: Count | None = None
     batch_size: Count
     learning_rate: Rate
     schedule: Schedule

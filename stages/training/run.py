@@ -22,7 +22,7 @@ from stages.model.gpt import GPT
 from stages.system.digests import intact, result_folder, write_sums
 from stages.system.files import write_bytes, write_json, write_text
 from stages.system.locks import locked
-from stages.system.records import Amount, read_record, record
+from stages.system.records import CURVES, FACTS, Amount, read_record, read_table, record
 from stages.training.batches import steps_per_epoch
 from stages.training.checkpoint import delete_checkpoints
 from stages.training.cuda_graph import trainer_for
@@ -40,6 +40,7 @@ class Training:
 
     job: Job
     model: Callable[[], GPT]
+    after: str | None = None  # the name of the training that it goes on from: its curve and seconds count as this one's
 
 
 Plan = Callable[[Path, int], Mapping[str, Training]]  # of a work folder and a seed: its trainings by name, in order
@@ -92,7 +93,14 @@ class Run:
         checkpoint = result.with_suffix(".checkpoint")
         title = experiment.title(job.phase, seed)
         losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line)
-        curve = _curve(experiment.variant, job, losses, seed)
+        curve, examples = _curve(experiment.variant, job, losses, seed), job.rows * job.epochs
+        if training.after:
+            before = self.work / training.after
+            earlier = read_record(before.with_suffix(".json"), FACTS)
+            steps = read_table(before.with_suffix(".csv"), CURVES, ",")
+            curve[["step", "epoch"]] += steps[["step", "epoch"]].max().astype(int)
+            curve = pd.concat([steps.astype(curve.dtypes), curve])
+            seconds, examples = seconds + earlier["seconds"], examples + earlier["examples"]
         write_bytes(result.with_suffix(".safetensors"), save(trainer.weights()))
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
         facts = {
@@ -100,7 +108,7 @@ class Run:
             "seed": seed,
             "parameters": sum(weight.numel() for weight in trainer.masters),
             "loss": float(curve.loss.iloc[-1]),
-            "examples": job.rows * job.epochs,
+            "examples": examples,
             "seconds": round(seconds, 2),
             "commit": commit(),  # that of the folder's provenance may be a later one, of the same code
             "device": experiment.backend.device_name,
@@ -109,7 +117,9 @@ class Run:
 
     def publish(self, settings: dict[str, Any], vocabulary: Vocabulary, output: Path) -> None:
         """Replace the folder `output` by the results of all seeds, and what they are of and where they come from."""
-        names = [name for seed in self.experiment.recipe.seeds for name in self.plan(self.work, seed)]
+        plans = [self.plan(self.work, seed) for seed in self.experiment.recipe.seeds]
+        passed = {training.after for plan in plans for training in plan.values()}
+        names = [name for plan in plans for name in plan if name not in passed]
         seconds = sum(read_record(self.work / f"{name}.json", record(seconds=Amount))["seconds"] for name in names)
         with result_folder(output) as folder:
             for path in [path for name in names for path in self._files(name)]:

@@ -12,7 +12,7 @@ from stages.corpus.salience import reader_answers
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.finetune import finetuning
-from stages.pretrain import pretraining
+from stages.pretrain import pretraining, pretrainings
 from stages.probing.decodings import answers
 from stages.probing.extraction import extraction
 from stages.probing.forms import PAGE_FORMS, WordCue, dev_facts, page_prompts
@@ -46,7 +46,7 @@ def try_out(
     def trainings(work: Path, _: int) -> Mapping[str, Training]:
         weights = work / "pretrained.safetensors"
         return {
-            "pretrained": Training(first, partial(experiment.new_model, prepared, seed)),
+            **pretrainings(experiment, prepared, first, weights, seed),
             "finetuned": Training(second, partial(experiment.trained_model, prepared, weights)),
         }
 

@@ -10,8 +10,8 @@ import pytest
 
 from stages import ask, baseline, own, prepare
 from stages.corpus.prepared import Prepared
+from stages.corpus.question_forms import Form, question_forms
 from stages.reporting.evaluations import PROBES
-from stages.sources.forms import Form, question_forms
 from stages.system.records import read_table
 from tests.commands.talking import RUN, Run, error
 from tests.project import copy_stages, environment, write_params

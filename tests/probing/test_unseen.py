@@ -1,8 +1,8 @@
 """Unseen entities are in no text, and the same each time."""
 
+from stages.corpus.question_forms import Form
 from stages.corpus.vocabulary import Vocabulary
 from stages.probing.origins import unseen_names
-from stages.sources.forms import Form
 
 BORN = Form("Where was ", " born?")
 LETTERS = Vocabulary.of(["ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz '-"])

@@ -1,0 +1,131 @@
+"""What a model itself takes for the answer, and the epochs in which it practises that."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import torch.nn.functional as F
+from safetensors.numpy import load_file
+
+from stages import pretrain
+from stages.corpus.example import MASK
+from stages.system.files import read_json
+from stages.training import own_answers
+from stages.training.own_answers import log_likelihoods, own_chances
+from tests.project import with_sums, write_params
+from tests.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
+
+CLOZE: dict[str, Any] = {
+    "mixture_weight": 1.0, "longest_context": 10, "free_order": 0.5, "blanked_rows": 0.0, "blanked_characters": 0.0,
+    "salient": 0.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_likelihood_is_that_of_each_character_after_those_before_it(variant: str) -> None:
+    """The plain reference reads each sequence alone."""
+    model = loud(tiny_model(variant))
+    plain = plain_twin(variant, model)
+    sequences = [random_tokens(1, length, seed=length)[0].numpy() for length in (5, 31, 12, 12, 60)]
+    first = [2, 20, 1, 11, 57]
+    found = log_likelihoods(model, sequences, first)
+    for tokens, start, likelihood in zip(map(torch.from_numpy, sequences), first, found, strict=True):
+        with torch.no_grad():
+            logits = F.log_softmax(plain(tokens[None, :-1]), dim=-1)[0]
+        expected = sum(float(logits[place - 1, tokens[place]]) for place in range(start, len(tokens)))
+        assert likelihood == pytest.approx(expected, rel=1e-4)
+
+
+def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepared, asked = tiny_prepared(), []
+
+    def shortest(_: Any, sequences: list[np.ndarray], first_targets: list[int]) -> np.ndarray:
+        """Longer answers are less likely by a factor of ten a character."""
+        for tokens, first in zip(sequences, first_targets, strict=True):
+            assert tokens[first - 1] == tokens[-1] == MASK
+            asked.append(
+                tuple(prepared.vocabulary.decode(part.tolist()) for part in (tokens[: first - 1], tokens[first:-1]))
+            )
+        return np.array(
+            [-np.log(10) * (len(each) - first) for each, first in zip(sequences, first_targets, strict=True)]
+        )
+
+    monkeypatch.setattr(own_answers, "log_likelihoods", shortest)
+    chances = [*own_chances(tiny_model("vanilla"), prepared, context=64)]
+    # W and ? are no characters of these pages
+    assert asked[:2] == [("here was Oda Quill born", "Painter"), ("here was Oda Quill born", "Vell")]
+    assert len(chances) == len(DOCUMENTS)
+    # three characters less: 10^3 times as likely, and by the square of that the more often drawn
+    assert chances[0] == [1e-6, pytest.approx(1.0, abs=1e-5)]
+
+
+@pytest.fixture(name="project")
+def project_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    prepared = tmp_path / "data" / "prepared" / "quick"
+    prepared.mkdir(parents=True)
+    tiny_prepared().save(prepared)
+    with_sums(prepared)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, own_epochs: int | None) -> Path:
+    """The weights of seed 1 after three epochs and so many own ones."""
+
+    def tiny(content: dict[str, Any]) -> None:
+        content["compute"] |= {"device": "cpu", "precision": "float32"}
+        recipe = content["recipes"]["quick"]
+        recipe["seeds"] = [1]
+        recipe["model"] |= {"layers": 2, "heads": 2, "width": 32, "context": 64}
+        recipe["pretrain"] |= {"epochs": 3, "batch_size": 2, "objectives": {"title_cloze": CLOZE}}
+        recipe["pretrain"]["schedule"] = {"warmup_tokens": 0, "decay_epochs": None, "min_lr_ratio": 0.1}
+        if own_epochs:
+            recipe["pretrain"]["own_epochs"] = own_epochs
+
+    write_params(folder, tiny)
+    monkeypatch.setattr(sys, "argv", ["pretrain", "--recipe", "quick", "--variant", "vanilla"])
+    pretrain.main()
+    return folder / "data" / "weights" / "quick" / "vanilla" / "pretrained"
+
+
+def test_own_epochs_follow_the_others_and_count_with_them(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = load_file(trained(project, monkeypatch, None) / "seed-1.safetensors")
+    published = trained(project, monkeypatch, 2)
+    assert {path.name for path in published.iterdir()} == {
+        *(f"seed-1.{suffix}" for suffix in ("csv", "json", "safetensors")), "provenance.json", "SHA256SUMS",
+    }  # fmt: skip
+    (before,) = project.glob("work/*/seed-1-before.safetensors")
+    first, last = load_file(before), load_file(published / "seed-1.safetensors")
+    assert all(np.array_equal(first[name], plain[name]) for name in plain)  # the same training to there
+    assert not all(np.array_equal(first[name], last[name]) for name in first)
+    curve, facts = pd.read_csv(published / "seed-1.csv"), read_json(published / "seed-1.json")
+    assert curve.epoch.tolist() == [1, 2, 3, 4, 5] and curve.step.tolist() == [4, 8, 12, 16, 20]
+    assert facts["examples"] == 5 * len(DOCUMENTS)
+    assert facts["seconds"] >= read_json(before.with_suffix(".json"))["seconds"]
+
+
+def test_own_epochs_draw_what_the_model_answers(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def painters(*_: Any) -> Any:
+        """The model takes the first phrase of every page for the answer."""
+        return [[1.0, 1e-6]] * len(DOCUMENTS)
+
+    def watched(self: Any, row: int, generator: np.random.Generator) -> Any:
+        cue, phrase = cloze(self, row, generator)
+        seen.append(tiny_prepared().vocabulary.decode(phrase.tolist()))
+        return cue, phrase
+
+    cloze = pretrain.Mixture.__init__.__globals__["TitleClozes"].cloze
+    monkeypatch.setattr("stages.corpus.title_cloze.TitleClozes.cloze", watched)
+    monkeypatch.setattr(pretrain, "own_chances", painters)
+    trained(project, monkeypatch, 20)
+    before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]
+    assert 0 < before.count("Painter") < len(before) and len(own) == 20 * len(DOCUMENTS)
+    assert set(own) == {"Painter"}
