@@ -1,4 +1,4 @@
-"""The page of the study of access: what is stored, what is asked, and who decides it: reports/access/page/."""
+"""The page of the study of access: what is memorised, what is answered, and who decides it: reports/access/page/."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,11 +8,12 @@ import pandas as pd
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.sections.comparisons import variants_table
-from stages.reporting.statistics.significance import compare_trainings
+from stages.reporting.statistics.intervals import LEAST_SEEDS
+from stages.reporting.statistics.significance import LEVEL, compare_trainings
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import percent, short
+from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
-from stages.reporting.trials import draw_exposures, draw_trials, figures
+from stages.reporting.trials import draw_exposures, draw_trials, figures, made
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
 from stages.trials.row import ACCESS, PRACTICES, Row, marks
@@ -38,9 +39,8 @@ def write_access(target: Path, rows: Sequence[Row]) -> None:
     """Write report.md, index.html and what they show to the folder `target`."""
     recipes = dict.fromkeys(row.recipe for row in rows)
     parts = [recipe_part(recipe, [row for row in rows if row.recipe == recipe]) for recipe in recipes]
-    made = sorted({(short(row.provenance["commit"]), row.provenance["device"]) for row in rows})
     files = {name: content for part in parts for name, content in part.files.items()}
-    write_page(target, fill("access.md.jinja", parts=[part.text for part in parts], made=made), files)
+    write_page(target, fill("access.md.jinja", parts=[part.text for part in parts], made=made(rows)), files)
 
 
 def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
@@ -69,14 +69,25 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
     files[f"{recipe}.svg"] = svg(draw_trials(found))
     if shown["doses"]:
         files[f"{recipe}_exposures.svg"] = svg(draw_exposures(doses))
-    return Part(fill("access_recipe.md.jinja", recipe=recipe, **shown, questions=len(rows[0].correct)), files)
+    return Part(
+        fill(
+            "access_recipe.md.jinja",
+            recipe=recipe,
+            **shown,
+            questions=len(rows[0].correct),
+            level=LEVEL,
+            least=LEAST_SEEDS,
+        ),
+        files,
+    )
 
 
 def cells_table(found: pd.DataFrame) -> Markdown:
     """The rows of the CSV."""
     header = (
-        "variant", "practice", "epochs", "seeds", "stored, %", "answered, % (95 % interval)", "answered of stored, %",
-        "another phrase of the page, %", "what the reader says, %", "the phrase drawn, %", "seconds",
+        "variant", "practice", "epochs", "seeds", "memorised, %", "answered, % (95 % interval)",
+        "answered of memorised, %", "another phrase of the page, %", "what the reader says, %",
+        "the phrase drawn, %", "seconds",
     )  # fmt: skip
     lines = []
     for each in found.to_dict("records"):

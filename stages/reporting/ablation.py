@@ -10,9 +10,8 @@ from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, code, table
 from stages.reporting.statistics.significance import Difference, compare_trainings, shown_points
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import short
 from stages.reporting.template import fill
-from stages.reporting.trials import draw_exposures, draw_trials, figures
+from stages.reporting.trials import draw_exposures, draw_trials, figures, made
 from stages.settings import FULL, Ablation
 from stages.settings.changes import leaves, written
 from stages.trials.row import Row, marks
@@ -47,7 +46,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Row]) -> No
         seed=settings.seed,
         lengths_shown=lengths_shown,
         changes=changes,
-        made=sorted({(short(each.provenance["commit"]), each.provenance["device"]) for each in found}),
+        made=made(found),
     )
     csv = data.round(4).to_csv(index=False, lineterminator="\n")
     files = {"ablation.svg": svg(draw_trials(data)), "ablation.csv": csv}

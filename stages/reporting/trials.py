@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.reporting.style import GREY, INK, SMALL, rows_figure
+from stages.reporting.tables import short
 from stages.trials.row import Row, marks
 
 ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
@@ -34,6 +35,11 @@ def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
         "pretrain_loss": float(np.mean([row.pretrain_loss for row in rows])),
         "seconds": float(np.mean([row.seconds for row in rows])),
     }
+
+
+def made(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """The commits and machines that trained the rows."""
+    return sorted({(short(row.provenance["commit"]), row.provenance["device"]) for row in rows})
 
 
 def draw_trials(rows: pd.DataFrame) -> Figure:

@@ -14,7 +14,7 @@ def test_the_shares_are_those_reckoned_by_hand() -> None:
     found = figures([row(), row(seed=2, correct="10000", memorised="1111-")], "any")
     assert found["accuracy"] == pytest.approx(3 / 10)
     assert found["memorised"] == pytest.approx(7 / 8)  # of the four facts, twice
-    # stored are 1, 3, 4 of the first and 1 to 4 of the second; of these the first question is answered twice
+    # memorised are 1, 3, 4 of the first and 1 to 4 of the second; of these the first question is answered twice
     assert found["extracted_of_memorised"] == pytest.approx(2 / 7)
     assert found["another_of_own_page"] == pytest.approx((1 + 2) / 10)
     assert (found["says_reader"], found["says_drawn"]) == pytest.approx((6 / 10, 2 / 10))

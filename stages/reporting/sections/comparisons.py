@@ -32,7 +32,6 @@ def comparisons_part(results: Sequence[Result], place: str, reference: str) -> P
         baselines_table=baselines_table(results, with_baselines, place),
         variants_table=variants_table(variants) if variants else "",
         comparisons=len(with_baselines),
-        pairs=len(variants),
         reference=reference if len(results) > ALL_PAIRS else "",
         level=LEVEL,
         least=LEAST_SEEDS,
