@@ -22,8 +22,8 @@ def headline(metrics: dict[str, Any]) -> dict[str, Any]:
         "dev_accuracy": figures["dev_accuracy"],
         "ci_low": figures["dev_accuracy_ci_low"],
         "ci_high": figures["dev_accuracy_ci_high"],
-        "baseline_accuracy": metrics["baseline"]["dev_accuracy"],
-        "reader_accuracy": metrics["reader"]["dev_accuracy"],
+        "baseline": metrics["baseline"]["dev_accuracy"],
+        "reader": metrics["reader"]["dev_accuracy"],
         "loss": figures["pretrain_loss"],
         **{name: each["dev_accuracy"] for name, each in metrics["variants"].items()},
     }
