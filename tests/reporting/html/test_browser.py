@@ -1,14 +1,10 @@
 """The page in a real browser, opened from a file as its reader would."""
 
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -16,31 +12,13 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from stages.reporting.folder import write_report
+from tests.browser import driver_fixture, needs_browser, visit  # noqa: F401
 from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.html.test_index import predictions, render
 from tests.tiny import ROOT
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="needs a browser: apt-get install chromium chromium-driver"
-)
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+pytestmark = needs_browser
 PERSON = '<img src=x onerror=alert(1)> </script> "Zoë\'s" \u202eאבג e\u0301 {}'
-
-
-@pytest.fixture(scope="module", name="driver")
-def driver_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    options = Options()
-    options.binary_location = CHROMIUM or ""
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module", name="page")
@@ -54,18 +32,6 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_variant(base / "evaluations", name, ([0] * 10,) * 2, (marks,) * 2, person=PERSON)
     write_report(base / "evaluations", base / "report", "quick", "compared", [*right], settings=SHOWN)
     return base / "report" / "index.html"
-
-
-def visit(driver: Chrome, path: Path, width: int = 1400, scheme: str = "light", script: bool = True) -> None:
-    """Open a page anew, in a window of that width (CSS pixels), light or dark, with or without JavaScript."""
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    media = {"media": "", "features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
-    driver.get_log("browser")
-    driver.get_log("performance")
-    driver.get(path.as_uri())
 
 
 def part(driver: Chrome, name: str) -> WebElement:

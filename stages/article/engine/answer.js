@@ -1,0 +1,34 @@
+// What a model says to a text, character by character.
+
+const MASK = 1; // ⁇ opens and closes what is to be said
+
+// Text → numbers. Raises RangeError with the first character that the model does not know.
+const encoded = (text, characters) =>
+  Array.from(text, (character) => {
+    const number = characters.indexOf(character);
+    if (number < 0) throw new RangeError(character);
+    return number;
+  });
+
+// Yields {character, probability, others} for each character that is said, the likeliest each time; others: the next
+// likeliest, with their probabilities. Ends after ⁇, after `most` characters, or where the context is full.
+function* said(model, characters, text, most = 32) {
+  const cache = model.emptyCache();
+  const prompt = encoded(text, characters).slice(-model.shape.context);
+  let logits;
+  for (const number of prompt) logits = model.read(number, cache);
+  for (let length = 0; length < most; length++) {
+    const probabilities = softmax(logits);
+    const order = Array.from(probabilities.keys()).sort((a, b) => probabilities[b] - probabilities[a]);
+    const [best, ...others] = order.slice(0, 4).map((number) => ({
+      character: characters[number],
+      probability: probabilities[number],
+    }));
+    yield { ...best, others };
+    if (order[0] === MASK || cache[0].keys.length === model.shape.context) return;
+    logits = model.read(order[0], cache);
+  }
+}
+
+// The text that is said, without the ⁇ that closes it.
+const answer = (...asked) => Array.from(said(...asked), (each) => each.character).join("").replace("⁇", "");

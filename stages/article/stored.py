@@ -1,0 +1,50 @@
+"""Weights as the page holds them: a matrix as int8 with a scale for each row, all else as float32."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+LARGEST = 127  # of an int8, on both sides
+
+
+def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
+    """Each tensor as base64 of little-endian numbers: `values`, and for a matrix `scales`, one a row.
+
+    A row's largest value becomes ±127, the others are rounded to the nearest of as many steps.
+    """
+    found = {}
+    for name, tensor in weights.items():
+        values = tensor.detach().float().cpu().numpy()
+        if values.ndim == 1:
+            found[name] = {"values": _text(values)}
+            continue
+        scales = np.maximum(np.abs(values).max(axis=1), np.finfo(np.float32).tiny) / LARGEST  # (D,)
+        small = np.rint(values / scales[:, None]).astype(np.int8)  # (D, C)
+        found[name] = {"values": _text(small), "scales": _text(scales)}
+    return found
+
+
+def restored(tensors: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
+    """What `stored` holds, as the page reads it: float32, of a matrix its rows."""
+    found = {}
+    for name, each in tensors.items():
+        if "scales" not in each:
+            found[name] = torch.from_numpy(_numbers(each["values"], np.float32))
+            continue
+        scales = _numbers(each["scales"], np.float32)
+        small = _numbers(each["values"], np.int8).reshape(len(scales), -1)
+        found[name] = torch.from_numpy(small * scales[:, None])
+    return found
+
+
+def _text(numbers: np.ndarray[Any, Any]) -> str:
+    little = numbers.astype(numbers.dtype.newbyteorder("<"))
+    return base64.b64encode(little.tobytes()).decode("ascii")
+
+
+def _numbers(text: str, kind: type[np.generic]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(base64.b64decode(text), np.dtype(kind).newbyteorder("<")).astype(kind)

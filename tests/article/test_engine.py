@@ -1,0 +1,77 @@
+"""The page's model in JavaScript, in a real browser, against the model in torch with the same stored weights."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from selenium.webdriver import Chrome
+
+from stages.article.engine import SCRIPTS
+from stages.article.stored import restored, stored
+from stages.corpus.example import MASK
+from stages.inference.generation import generate
+from stages.model.gpt import GPT
+from tests.browser import driver_fixture, needs_browser, visit  # noqa: F401
+from tests.tiny import MODEL, SETTINGS, loud, tiny_model
+
+CHARACTERS = "□⁇\n ?abcdefghijklmnopqrstuvwxyzéł"
+TEXTS = ["where was ada born?⁇", "é", "ł a⁇b", "x" * MODEL.context, " \n".join("abcdefgh")]
+
+
+@pytest.fixture(scope="module", name="page")
+def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    page = tmp_path_factory.mktemp("engine") / "index.html"
+    page.write_text(f'<meta charset="utf-8"><script>{"".join(SCRIPTS)}</script>', encoding="utf-8")
+    return page
+
+
+def pair(variant: str) -> tuple[GPT, dict[str, object]]:
+    """A model with the stored weights, in torch and for the page."""
+    model = loud(tiny_model(variant, len(CHARACTERS)))
+    tensors = stored(model.state_dict())
+    model.load_state_dict(restored(tensors))
+    shape = MODEL.model_dump(include={"layers", "heads", "width", "context"})
+    theta = SETTINGS.variants["rope"]["theta"] if variant == "rope" else None
+    return model, {"shape": shape, "theta": theta, "tensors": tensors}
+
+
+def numbers(text: str) -> np.ndarray:
+    return np.array([CHARACTERS.index(character) for character in text])
+
+
+@needs_browser
+@pytest.mark.parametrize("variant", ["rope", "vanilla"])
+def test_logits_and_answers_are_those_of_torch(driver: Chrome, page: Path, variant: str) -> None:
+    model, shown = pair(variant)
+    visit(driver, page)
+    logits = driver.execute_script(
+        """const model = new Model(JSON.parse(arguments[0]));
+        return arguments[2].map((text) => {
+          const cache = model.emptyCache();
+          return encoded(text, arguments[1]).map((number) => [...model.read(number, cache)]);
+        });""",
+        json.dumps(shown), CHARACTERS, TEXTS,
+    )  # fmt: skip
+    for text, found in zip(TEXTS, logits, strict=True):
+        expected = model(torch.from_numpy(numbers(text))[None])[0].detach().numpy()  # (T, V)
+        assert expected.std() > 0.3  # far from all alike: 1e-3 tells
+        assert np.abs(np.array(found) - expected).max() < 1e-3
+    answers = driver.execute_script(
+        "const model = new Model(JSON.parse(arguments[0]));"
+        "return arguments[2].map((text) => answer(model, arguments[1], text, 20));",
+        json.dumps(shown), CHARACTERS, TEXTS,
+    )  # fmt: skip
+    told = generate(model, [numbers(text) for text in TEXTS], 20)
+    assert answers == ["".join(CHARACTERS[number] for number in each.tokens if number != MASK) for each in told]
+
+
+def test_a_stored_matrix_is_off_by_half_a_step_of_its_row_at_most() -> None:
+    weights = {
+        "a": torch.tensor([[127.0, 0.4, -0.6], [0.0, 0.0, 0.0], [1.0, 2.0, -4.0]]),
+        "b": torch.tensor([0.1, 3.0]),
+    }
+    found = restored(stored(weights))
+    assert found["a"].tolist() == [[127.0, 0.0, -1.0], [0.0, 0.0, 0.0], pytest.approx([1.0, 2.0, -4.0], abs=4 / 254)]
+    assert torch.equal(found["b"], weights["b"])
