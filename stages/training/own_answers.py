@@ -8,15 +8,18 @@ it finds out what is asked, and can practise that: self-training on its own labe
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 
-from stages.corpus.example import MASK
+from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.page import Pages
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.salience import as_chances
-from stages.inference.reading import read_targets
 from stages.model.gpt import GPT
+from stages.model.packing import Packing
+
+BATCH = 256  # questions with a phrase read at once; sorted by length, so that little of a batch is PAD
 
 
 def own_chances(model: GPT, prepared: Prepared, context: int) -> Iterator[list[float]]:
@@ -39,10 +42,19 @@ def own_chances(model: GPT, prepared: Prepared, context: int) -> Iterator[list[f
         yield as_chances(np.array([next(scores) for _ in pages[row].phrases]))
 
 
+@torch.inference_mode()
 def log_likelihoods(model: GPT, sequences: list[np.ndarray], first_targets: list[int]) -> np.ndarray:
     """(B,) of what stands from each sequence's first target on, in nats."""
-    found = np.zeros(len(sequences))
-    for numbers, logits, targets in read_targets(model, sequences, first_targets):
-        losses = F.cross_entropy(logits, targets, reduction="none").cpu().numpy()
-        found -= np.bincount(numbers, losses, len(found))
+    model.eval()
+    found, device = np.zeros(len(sequences)), model.head.weight.device
+    order = np.argsort([len(each) for each in sequences], kind="stable")
+    for rows in (order[start : start + BATCH] for start in range(0, len(order), BATCH)):
+        batch = Examples.of_rows([sequences[row] for row in rows], [first_targets[row] for row in rows])
+        loss_mask = batch.targets != PAD  # (B, T)
+        characters = torch.from_numpy(np.flatnonzero(loss_mask)).to(device)
+        tokens = torch.from_numpy(batch.inputs).to(device).flatten()
+        hidden = model.hidden(tokens, Packing.full(batch.inputs.shape), loss_indices=characters)  # (characters, C)
+        targets = torch.from_numpy(batch.targets[loss_mask]).to(device)
+        losses = F.cross_entropy(model.head(hidden).float(), targets, reduction="none").cpu().numpy()
+        found[rows] = -np.bincount(np.nonzero(loss_mask)[0], losses, len(rows))
     return found
