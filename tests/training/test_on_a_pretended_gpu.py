@@ -3,12 +3,18 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
 from stages.inference.generation import generate
+from stages.model.gpt import GPT
+from stages.probing.decodings import by_decoding
+from stages.probing.extraction import exact_matches
+from stages.probing.forms import Prompt
+from stages.probing.neighbours import neighbours
 from stages.training.cuda_graph import GraphTrainer, padded_loss, trainer_for
 from tests.tiny import FLOAT32, HANDOUT, MODEL, VARIANTS, loud, tiny_model
 from tests.training.closeness import NO_CLIP, usual_std
@@ -96,3 +102,21 @@ def test_the_same_is_answered(variant: str) -> None:
     for ours, theirs in zip(found, expected, strict=True):
         assert np.array_equal(ours.tokens, theirs.tokens)
         assert ours.probability == pytest.approx(theirs.probability, rel=1e-4)
+
+
+def test_the_same_is_found_by_probes() -> None:
+    dev = PREPARED.of_split("dev")
+    predicted = dev.set_index("row").place.str.upper()  # all wrong
+    prompts = [Prompt(question, place) for question, place in zip(dev.question, dev.place, strict=True)]
+
+    def probed(model: GPT) -> tuple[pd.DataFrame, pd.DataFrame, list[bool]]:
+        found = by_decoding(model, PREPARED, 3), neighbours(model, PREPARED, predicted)
+        return *found, exact_matches(model, PREPARED.vocabulary, prompts).tolist()
+
+    model = loud(tiny_model(VARIANTS[0], VOCABULARY), std=usual_std(VARIANTS[0]))
+    expected = probed(model)
+    with pretended_gpu():
+        found = probed(model.to(DEVICE))
+    for ours, theirs in zip(found[:2], expected[:2], strict=True):
+        pd.testing.assert_frame_equal(ours, theirs, rtol=1e-3)
+    assert found[2] == expected[2]
