@@ -15,6 +15,7 @@ from stages.experiment.draws import generator
 from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
+from stages.system.live import Live
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -82,16 +83,24 @@ class Job:
 
 
 def train(
-    trainer: Trainer, job: Job, seed: int, checkpoint: Path, interval: float, title: str, line: int = 0
+    trainer: Trainer,
+    job: Job,
+    seed: int,
+    checkpoint: Path,
+    interval: float,
+    title: str,
+    line: int = 0,
+    live: Live | None = None,
 ) -> tuple[np.ndarray, float]:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
     Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
 
-    interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar. The weights depend on
-    the seed and the job, not on stops: a step draws everything from its number. Raises KeyboardInterrupt: after Ctrl-C
-    or SIGTERM, or when the parent is gone; with a checkpoint written and a message how to go on. Raises StudyError: the
-    loss is no number any more; nothing is written. Raises OSError: a checkpoint cannot be written; the last one stays.
+    interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar; live: shows the losses
+    on a page. The weights depend on the seed and the job, not on stops: a step draws everything from its number. Raises
+    KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; with a checkpoint written and a message how
+    to go on. Raises StudyError: the loss is no number any more; nothing is written. Raises OSError: a checkpoint cannot
+    be written; the last one stays.
     """
     progress = load_checkpoint(checkpoint, trainer, job.steps)
     done, losses = progress.steps, progress.losses
@@ -110,6 +119,10 @@ def train(
                 f"{title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {job.steps}; lower the "
                 f"learning_rate of {job.key} or lengthen its warm-up"
             )
+        if done:
+            bar.set_postfix(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}", refresh=False)
+        if live:
+            live.tell(losses[:done], job.steps, time.monotonic() - started)
 
     def save() -> None:
         nonlocal written
@@ -129,7 +142,6 @@ def train(
                 release_free_memory()
             if time.monotonic() - written >= interval:
                 save()
-                bar.set_postfix(loss=f"{losses[done - 1]:.3f}", refresh=False)
             elif len(fresh) == LOOK_EVERY:
                 look()
         save()

@@ -21,6 +21,7 @@ from stages.experiment.provenance import commit, provenance
 from stages.model.gpt import GPT
 from stages.system.digests import intact, result_folder, write_sums
 from stages.system.files import write_bytes, write_json, write_text
+from stages.system.live import Live
 from stages.system.locks import locked
 from stages.system.records import CURVES, FACTS, Amount, read_record, read_table, record
 from stages.training.batches import steps_per_epoch
@@ -92,7 +93,9 @@ class Run:
         line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
         checkpoint = result.with_suffix(".checkpoint")
         title = experiment.title(job.phase, seed)
-        losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line)
+        trainings = len(experiment.recipe.seeds) * max(1, len(experiment.selected))
+        live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, trainings)
+        losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line, live)
         curve, examples = _curve(experiment.variant, job, losses, seed), job.rows * job.epochs
         if training.after:
             before = self.work / training.after

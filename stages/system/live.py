@@ -1,0 +1,86 @@
+"""work/live/index.html: what trains and has trained, as a page that refreshes itself, without a server.
+
+Every training keeps a record beside the page, and writes the page from all records. A kill leaves both as they were.
+"""
+
+import math
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from stages.system.errors import StudyError
+from stages.system.files import read_json, write_json, write_text
+from stages.system.locks import WORK, locked
+
+PAGE = WORK / "live" / "index.html"
+EVERY, RECENT = 2.0, 30.0  # seconds between two writes, at least; a record so old is of no running training
+POINTS, STEPS = 80, 50  # of a curve at most; steps that a point is the mean of, at least
+MOST, WIDTH, HEIGHT = 60, 640, 220  # records, of which older ones go; the size of a figure
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777")  # Okabe and Ito's
+
+
+@dataclass
+class Live:
+    """What the page shows of one training; trainings: how many there are of its recipe and phase."""
+
+    recipe: str
+    variant: str
+    phase: str
+    seed: int
+    trainings: int
+    written: float = 0.0
+
+    def tell(self, losses: np.ndarray, steps: int, seconds: float) -> None:
+        """Show the losses (done,) of `steps` steps and the seconds until now, if the last time is long enough ago."""
+        done = len(losses)
+        if not done or (done < steps and time.time() - self.written < EVERY):
+            return
+        self.written = time.time()
+        curve = [round(float(part.mean()), 4) for part in np.array_split(losses, min(POINTS, -(-done // STEPS)))]
+        name = f"{self.recipe}-{self.variant}-{self.phase}-{self.seed}.json"
+        with suppress(OSError, StudyError, ValueError):  # no room, another process is writing: the training goes on
+            found = {"done": done, "steps": steps, "seconds": seconds, "curve": curve}
+            write_json(PAGE.with_name(name), asdict(self) | found)
+            with locked(PAGE.with_name("lock")):
+                write_text(PAGE, page(records()))
+
+
+def records() -> list[dict[str, Any]]:
+    """The latest records, the latest first; older ones are deleted."""
+    paths = sorted(PAGE.parent.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in paths[MOST:]:
+        path.unlink()
+    return [read_json(path) for path in paths[:MOST]]
+
+
+def page(found: list[dict[str, Any]]) -> str:
+    """The page of some records: a figure and a time to go for each recipe and phase."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for each in found:
+        groups.setdefault((each["recipe"], each["phase"]), []).append(each)
+    colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(sorted({each["variant"] for each in found}))}
+    pages = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=True)
+    template, size = pages.get_template("live.html.jinja"), {"width": WIDTH, "height": HEIGHT}
+    return template.render(groups=groups, colours=colours, to_go=to_go, points=points, **size)
+
+
+def to_go(group: list[dict[str, Any]]) -> float:
+    """Seconds until all trainings of a group have ended, if as many go on side by side as now."""
+    whole = sum(each["seconds"] / each["done"] * each["steps"] for each in group)
+    left = whole * max(1, group[0]["trainings"] / len(group)) - sum(each["seconds"] for each in group)
+    running = sum(each["done"] < each["steps"] and time.time() - each["written"] < RECENT for each in group)
+    return float(left) / max(1, running)
+
+
+def points(each: dict[str, Any], group: list[dict[str, Any]]) -> str:
+    """A curve of the group's figure: steps to the right, the logarithm of the loss upward."""
+    logs = [math.log(loss + 1e-4) for one in group for loss in one["curve"]]
+    low, high = min(logs), max(logs)
+    right, down = WIDTH * each["done"] / each["steps"] / len(each["curve"]), HEIGHT / (high - low + 1e-9)
+    heights = (down * (high - math.log(loss + 1e-4)) for loss in each["curve"])
+    return " ".join(f"{right * at:.1f},{height:.1f}" for at, height in enumerate(heights, 1))
