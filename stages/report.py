@@ -24,6 +24,7 @@ def main() -> None:
         settings.selected(given.selection),
         recipe.report,
         recipe.generation.beams,
+        settings.study.compared,
     )
 
 

@@ -11,10 +11,10 @@ from matplotlib.ticker import MaxNLocator
 
 from stages.reporting.evaluations import Baseline
 from stages.reporting.metrics import Answers, Result
-from stages.reporting.style import GREY, INK, WIDTH, legend_columns, logarithmic, looks, rows_figure
+from stages.reporting.style import GREY, INK, PALE, WIDTH, entries, legend_columns, logarithmic, looks, rows_figure
 
 PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
-BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # keeps lines out of the figures
+BEYOND = 109  # percent: where the bars' figures end, so that no line crosses them
 PHASES = (
     ("pretrain", "Pretraining on the pages"),
     ("finetune_scratch", "Finetuning from scratch"),
@@ -36,27 +36,33 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     axes.axvline(baseline.reader_accuracy, color=INK, linestyle="-.", linewidth=1.1, zorder=1.5, label=reader)
     ceiling = f"ceiling: {baseline.ceiling:.1f} %"
     axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5, label=ceiling)
-    axes.set_xlim(0, 108)  # room for a label beside a full bar
+    axes.set_xlim(0, 110)  # a column of figures beyond the bars and lines
     axes.set_xticks(range(0, 101, 10))
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
 
 
-def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
-    """Draw the losses of `curves` (curves.csv) over the epochs, a panel for each phase of training."""
+def draw_losses(curves: pd.DataFrame, variants: Sequence[str], leading: Sequence[str] = ()) -> Figure:
+    """Draw the losses of `curves` (curves.csv) over the epochs, a panel for each phase of training.
+
+    leading: the variants that stand out where there are many.
+    """
+    look = looks(variants, leading)
     columns = min(6, legend_columns(variants))
-    figure = Figure(figsize=(WIDTH, 2.9 + 0.2 * -(-len(variants) // columns)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 3.1), layout="constrained")
     panels = figure.subplots(1, len(PHASES), width_ratios=(1.35, 1, 1))
     for axes, (phase, title) in zip(panels, PHASES, strict=True):
-        for variant, (dash, colour) in looks(variants).items():
+        for variant, (dash, colour) in look.items():
             rows = curves[(curves["variant"] == variant) & (curves["phase"] == phase)]
             if len(rows):
                 epochs, losses = seed_curves(rows)
+                above = colour != PALE
                 for each in losses if len(losses) > 1 else ():
-                    axes.plot(epochs, each, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=2)
+                    axes.plot(epochs, each, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=1 + above)
                 mean, dot = losses.mean(axis=0), "." if len(epochs) == 1 else ""  # one point makes no line
-                axes.plot(epochs, mean, marker=dot, color=colour, ls=dash, linewidth=1.6, zorder=3, label=variant)
+                line = {"color": colour, "linestyle": dash, "linewidth": 1 + 0.6 * above, "zorder": 2 + above}
+                axes.plot(epochs, mean, marker=dot, label=variant, **line)
         axes.set_title(title)
         axes.set_xlabel("epochs")
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
@@ -65,7 +71,7 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str]) -> Figure:
         if 0 < low < high / 4:  # they span enough to have labelled ticks on a logarithmic axis
             logarithmic(axes, low, high)
     panels[0].set_ylabel("loss (nats a character)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, fontsize=8.5)
+    figure.legend(*entries(panels[0], look), loc="outside lower center", ncols=columns, fontsize=8.5)
     return figure
 
 
@@ -94,7 +100,4 @@ def _bars(axes: Axes, offset: float, accuracies: Sequence[Answers], colour: str,
     for height, each in zip(heights, accuracies, strict=True):
         dots = np.full(len(each.by_seed), height)
         axes.scatter(each.by_seed, dots, s=13, color="white", edgecolors=INK, linewidths=0.7, zorder=5, clip_on=False)
-        end = max(each.high, *each.by_seed), height
-        axes.annotate(
-            f"{each.mean:.1f}", end, (6, 0), textcoords="offset points", va="center", fontsize=8, bbox=BOX, zorder=6
-        )
+        axes.text(BEYOND, height, f"{each.mean:.1f}", ha="right", va="center", fontsize=8)

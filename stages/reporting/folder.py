@@ -19,13 +19,14 @@ from stages.reporting.sections.order import order_part
 from stages.reporting.sections.public_runs import public_part
 from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import accuracy_rows, provenance_table, results_table, thin
+from stages.reporting.tables import accuracy_rows, provenance_table, results_table, summary_table, thin
 from stages.reporting.template import fill
 from stages.settings import Report
 from stages.settings.changes import other_setting
 from stages.system.digests import as_written, verified
 
 PUBLIC = "handout"  # the recipe that public runs have, too
+OTHERS = ("quick/compared", "handout/compared", "open/all", "access/page", "method")  # committed reports
 TRAINED = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe
 
 
@@ -38,12 +39,13 @@ def write_report(
     variants: Sequence[str],
     settings: Report,
     beams: int = 1,
+    leading: Sequence[str] = (),
 ) -> None:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`.
 
-    beams: hypotheses of the search for an answer. Without `settings.show_questions` no file has the data's questions or
-    gold places, other than as the models' own answers. Raises StudyError where an input is missing or broken; `target`
-    stays as it was.
+    beams: hypotheses of the search for an answer; leading: the variants that stand out in figures of many. Without
+    `settings.show_questions` no file has the data's questions or gold places, other than as the models' own answers.
+    Raises StudyError where an input is missing or broken; `target` stays as it was.
     """
     baseline = read_baseline(evaluations)
     with as_written(path := evaluations / BASELINE / "examples.txt"):
@@ -66,7 +68,7 @@ def write_report(
     same_settings = not any(other_setting(each[0], one) for each in by_section for one in each[1:])
     order = order_part(best_first, baseline)
     public = public_part(best_first) if recipe == PUBLIC and not baseline.held_out else None
-    sections = [public, extraction_part(probed), order, failures_part(probed), calibration_part(best_first)]
+    sections = [public, extraction_part(probed), order, failures_part(probed), calibration_part(best_first, leading)]
     parts = [compared, *filter(None, sections)]
     text = fill(
         "report.md.jinja",
@@ -78,6 +80,7 @@ def write_report(
         most_seeds=max(seeds),
         examples=block(examples.splitlines()),
         least=LEAST_SEEDS,
+        summary=summary_table(best_first[0], baseline),
         results_table=results_table(best_first, baseline),
         comparisons=compared.text,
         parts=[part.text for part in parts[1:]],
@@ -87,10 +90,11 @@ def write_report(
         precisions={one.precision for one in provenances},
         all_seeds=sorted({seed for each in probed for seed in each.run.pretrain_seconds}),
         same_settings=same_settings,
+        others=[(each.partition("/")[0], each) for each in OTHERS if each != f"{recipe}/{selection}"],
     )
     files = {
         "accuracy.svg": svg(draw_accuracy(best_first, baseline)),
-        "loss.svg": svg(draw_losses(curves, names)),
+        "loss.svg": svg(draw_losses(curves, [result.variant for result in best_first], leading)),
         "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
         "predictions.tsv": predictions.to_csv(sep="\t", index=False, lineterminator="\n"),
         "curves.csv": thin(curves).to_csv(index=False, lineterminator="\n"),

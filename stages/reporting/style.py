@@ -1,11 +1,12 @@
 """How the report's pictures look, and their way to SVG text: the same input gives the same bytes."""
 
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import cycle, product
 
 import matplotlib.style
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
@@ -16,7 +17,7 @@ SMALL = 5.4  # inches: scaled as the page allows, a figure so wide is seen whole
 # Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":")
-INK, GREY = "#222222", "#595959"
+INK, GREY, PALE = "#222222", "#595959", "#B5B5B5"
 
 STYLE = {
     "svg.hashsalt": "knowledge-access",  # identifiers inside the file are otherwise random
@@ -35,10 +36,24 @@ STYLE = {
 }
 
 
-def looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names."""
-    look = dict(zip(sorted(names), cycle(product(DASHES, COLOURS)), strict=False))
-    return {name: look[name] for name in names}
+def looks(names: Sequence[str], leading: Collection[str] = ()) -> dict[str, tuple[str, str]]:
+    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names.
+
+    leading: those that keep a colour where there are more names than colours; the others are pale.
+    """
+    kept = [name for name in names if name in leading] if len(names) > len(COLOURS) else []
+    look = dict(zip(sorted(kept or names), cycle(product(DASHES, COLOURS)), strict=False))
+    return {name: look.get(name, (DASHES[0], PALE)) for name in names}
+
+
+def entries(axes: Axes, look: Mapping[str, tuple[str, str]]) -> tuple[list[Artist], list[str]]:
+    """Handles and labels of a legend; all that is pale has one entry, the last."""
+    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    coloured = [name for name in handles if name not in look or look[name][1] != PALE]
+    pale = [name for name in handles if name not in coloured]
+    shown = [*coloured, *pale[:1]]
+    labels = [f"the other {len(pale)}" if name in pale and len(pale) > 1 else name for name in shown]
+    return [handles[name] for name in shown], labels
 
 
 def rows_figure(names: Sequence[str], height: float, label: str) -> tuple[Figure, Axes]:

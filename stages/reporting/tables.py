@@ -19,23 +19,37 @@ def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
     loss in nats a character; the mean time of a pretraining in minutes.
     """
     header = [
-        "variant", "seeds", "pretrained, % (95 % interval)", "scratch, % (95 % interval)", "memorised, %",
-        "extracted, %", "pretraining loss", "minutes", "parameters",
+        "variant", "pretrained, % (95 % interval)", "scratch, % (95 % interval)", "memorised, %", "extracted, %",
+        "seeds", "pretraining loss", "minutes", "parameters",
     ]  # fmt: skip
     rows = []
     for result in results:
         found, run, facts = result.pretrained, result.evaluation.run, result.evaluation.extraction
-        row = [result.variant, str(len(found.by_seed)), f"{found.mean:.1f} ({found.low:.1f} to {found.high:.1f})"]
+        row = [result.variant, f"{found.mean:.1f} ({found.low:.1f} to {found.high:.1f})"]
         row += [f"{result.scratch.mean:.1f} ({result.scratch.low:.1f} to {result.scratch.high:.1f})"]
         row += [percent(facts.pretrained_memorised.mean()), percent(facts.finetuned_extracted.mean())]
         minutes = fmean(run.seconds) / 60
-        rows.append([*row, f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"])
+        made = [str(len(found.by_seed)), f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"]
+        rows.append([*row, *made])
     for name, accuracy in (
         ("the reader", baseline.reader_accuracy),
         (f"always {baseline.place}", baseline.dev_accuracy),
     ):
-        rows.append([name, "–", f"{accuracy:.1f}", *["–"] * (len(header) - 3)])
+        rows.append([name, f"{accuracy:.1f}", *["–"] * (len(header) - 2)])
     return table(header, rows, right=header[1:])
+
+
+def summary_table(best: Result, baseline: Baseline) -> Markdown:
+    """Return the result: the best variant, what it is compared with, and the most that can be right."""
+    found = best.pretrained
+    rows = [
+        ("dev accuracy", f"{found.mean:.1f} % ({found.low:.1f} to {found.high:.1f})"),
+        ("from scratch", f"{best.scratch.mean:.1f} %"),
+        (f"always {baseline.place}", f"{baseline.dev_accuracy:.1f} %"),
+        ("the reader", f"{baseline.reader_accuracy:.1f} %"),
+        ("ceiling", f"{baseline.ceiling:.1f} %"),
+    ]
+    return table(("best variant", best.variant), rows, right=(best.variant,))
 
 
 def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:

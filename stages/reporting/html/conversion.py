@@ -13,6 +13,8 @@ from markupsafe import Markup
 # A paragraph of one picture and, below it, one that is all in italics: its caption
 FIGURE = re.compile(r'<p><img src="([^"]*)" alt="([^"]*)" /></p>(?:\n<p><em>((?:(?!</?em>).)*)</em></p>)?', re.DOTALL)
 SECTION = re.compile(r"<h2>(.*?)</h2>\n")
+ROW = re.compile(r"<tr>\n<td([^>]*)>(.*?)</td>", re.DOTALL)  # its first cell names it
+OTHER_REPORT = re.compile(r'(<a href="[^":]*)report\.md"')  # which lies beside its page
 OF_NUMBERS = re.compile(r'<(t[hd]) style="text-align:right">')
 IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # what comes before one, in SVG
 
@@ -54,6 +56,8 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     unparted = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", report)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(unparted)
     html = re.sub(r"<th(?=[ >])", '<th scope="col"', OF_NUMBERS.sub(r'<\1 class="number">', html))
+    html = ROW.sub(r'<tr>\n<th scope="row"\1>\2</th>', html)
+    html = OTHER_REPORT.sub(r'\1index.html"', html)
     html = html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
     html = FIGURE.sub(figure, html)
     opening, *rest = SECTION.split(html)

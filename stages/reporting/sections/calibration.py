@@ -11,7 +11,7 @@ from stages.reporting.evaluations import DECODINGS
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
 from stages.reporting.statistics.intervals import Marks
-from stages.reporting.style import GREY, SMALL, looks, svg
+from stages.reporting.style import GREY, PALE, SMALL, entries, looks, svg
 from stages.reporting.template import Part, fill
 
 BINS = 10
@@ -20,11 +20,11 @@ FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
 Array = npt.NDArray[np.float64]
 
 
-def calibration_part(results: Sequence[Result]) -> Part:
-    """The section made from the pretrained answers of `results`, best first."""
+def calibration_part(results: Sequence[Result], leading: Sequence[str] = ()) -> Part:
+    """The section made from the pretrained answers of `results`, best first; leading: as in `draw_calibration`."""
     tables = {"table": calibration_table(results), "decodings_table": decodings_table(results)}
     text = fill("calibration.md.jinja", bins=BINS, fewest=FEWEST, **tables)
-    return Part(text, {"calibration.svg": svg(draw_calibration(results))})
+    return Part(text, {"calibration.svg": svg(draw_calibration(results, leading))})
 
 
 def calibration_table(results: Sequence[Result]) -> Markdown:
@@ -57,23 +57,25 @@ def decodings_table(results: Sequence[Result]) -> Markdown:
     return table(header, rows, right=header[1:])
 
 
-def draw_calibration(results: Sequence[Result]) -> Figure:
-    """Draw the accuracy of each variant's bins against their mean probability."""
-    columns = min(3, len(results))
-    figure = Figure(figsize=(SMALL, 3.6 + 0.2 * -(-len(results) // columns)), layout="constrained")
+def draw_calibration(results: Sequence[Result], leading: Sequence[str] = ()) -> Figure:
+    """Draw the accuracy of each variant's bins against their mean probability.
+
+    leading: the variants that stand out where there are many.
+    """
+    figure = Figure(figsize=(SMALL, 4.0), layout="constrained")
     axes = figure.subplots()
-    styles = looks([result.variant for result in results])
-    for result, (dash, colour) in zip(results, styles.values(), strict=True):
+    look = looks([result.variant for result in results], leading)
+    for result, (dash, colour) in zip(results, look.values(), strict=True):
         bins = 100 * reliability(result.pretrained.probability, result.pretrained.correct)
         points = bins["confidence"], bins["accuracy"]
-        axes.plot(*points, color=colour, linestyle=dash, marker=".", label=result.variant)
+        axes.plot(*points, color=colour, ls=dash, marker=".", zorder=2 + (colour != PALE), label=result.variant)
     axes.plot([0, 100], [0, 100], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     axes.set_xlim(0, 101)
     axes.set_ylim(-2, 102)
     axes.set_xlabel("mean probability of the answers in a bin (%)")
     axes.set_ylabel("right (%)")
     axes.grid(zorder=0)
-    figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5)
+    figure.legend(*entries(axes, look), loc="outside lower center", ncols=3, fontsize=8.5)
     return figure
 
 

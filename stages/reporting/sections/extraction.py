@@ -70,9 +70,8 @@ def offset_table(rows: pd.DataFrame, offsets: Sequence[str]) -> Markdown:
 
 
 def draw_extraction(rows: pd.DataFrame) -> Figure:
-    """Draw `rows` (extraction.csv): three bars a variant with their 95 % intervals, the most extracted on top."""
-    extracted = rows[(rows.weights == "finetuned") & (rows.measure == "extracted")]
-    variants = extracted.sort_values("share", ascending=False, kind="stable").variant.tolist()
+    """Draw `rows` (extraction.csv): three bars a variant with their 95 % intervals, in the order of the rows."""
+    variants = rows.variant.unique().tolist()
     figure, axes = rows_figure(variants, 1.2 + 0.55 * len(variants), "facts (%)")
     for number, (weights, measure) in enumerate(BARS):
         mine = rows[(rows.weights == weights) & (rows.measure == measure)].set_index("variant").loc[variants]

@@ -136,7 +136,10 @@ def test_on_a_phone_contents_fold_what_is_wide_scrolls_and_a_note_stands_in_for_
     assert contents.get_attribute("open") is None
     contents.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
     assert contents.get_attribute("open") is not None
-    box = driver.find_element(By.CSS_SELECTOR, ".scroll:has(> table)")
+    box = driver.find_element(By.CSS_SELECTOR, ".scroll[tabindex]:has(> table)")
+    edge = box.get_property("clientLeft") + box.get_property("clientWidth") + box.location["x"]
+    ends = [cell.rect["x"] + cell.rect["width"] for cell in box.find_elements(By.CSS_SELECTOR, "tr:first-child > th")]
+    assert min(abs(end - edge) for end in ends) < 4  # a whole column is the last that is seen
     box.send_keys(Keys.ARROW_RIGHT)
     WebDriverWait(driver, 10).until(lambda _: driver.execute_script("return arguments[0].scrollLeft", box) > 0)
     visit(driver, page, script=False)
