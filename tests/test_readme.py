@@ -114,7 +114,7 @@ def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
             found = figures["variants"][variant]
             stated = (str(found["seeds"]), f"{found['scratch_dev_accuracy']:.1f} %", interval(found))
             assert (seeds, scratch, pretrained) == stated, (recipe, variant)
-    assert {row[0].partition(",")[0] for row in rows} - {""} == {"open", "handout", "quick"}
+    assert {row[0].partition(",")[0] for row in rows} - {""} == {"unaided", "open", "handout", "quick"}
 
 
 def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
