@@ -141,6 +141,7 @@ def test_dvc_changes_one_line_for_one_key_and_takes_it_back(tmp_path: Path, key:
 
 HANDOUT, TEXT, DROPOUT = "recipes.handout", "recipes.text", "ablation.changes.dropout"
 READER = "article.models.with_reader"
+WORD_CLOZE = params()["recipes"]["open"]["pretrain"]["objectives"]["word_cloze"]
 ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretrain.objectives"
 
 
@@ -193,7 +194,6 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (DROPOUT, {"model": {"context": 64}}, [f"{DROPOUT}.model.context"]),
         ("article.recipe", "text", ["article.recipe: was 'text'; allowed: quick"]),
         (f"{READER}.variant", "perceiver", [f"{READER}.variant: was 'perceiver'; allowed: rope, vanilla"]),
-        (f"{READER}.change", {"model": {"drop": 1}}, [f"{READER}.change.model.drop: unknown key"]),
     ],
 )
 def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, told: list[str]) -> None:
@@ -213,7 +213,8 @@ def numbers(content: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[st
 
 @pytest.mark.parametrize("huge", [10**13, 1e30], ids=str)
 def test_every_number_has_a_largest_value(huge: float) -> None:
-    paths = [path for path in numbers(params()) if path[0] not in ("variants", "influence")]  # the mixers check those
+    others = ("variants", "influence", "article")  # the mixers check those, and the article its models
+    paths = [path for path in numbers(params()) if path[0] not in others]
     assert len(paths) > 150
     for *path, last in paths:
         content = params()
@@ -221,6 +222,25 @@ def test_every_number_has_a_largest_value(huge: float) -> None:
         key = next(part for part in (last, *reversed(path)) if isinstance(part, str))
         with pytest.raises(StudyError, match=key):
             check(Settings, content, "params.yaml", prefix="")
+
+
+@pytest.mark.parametrize("name", params()["article"]["models"])
+def test_a_model_of_the_article_is_the_same_whatever_objectives_the_recipe_has(name: str) -> None:
+    content = params()
+    content["recipes"]["quick"]["pretrain"]["objectives"] = {"word_cloze": WORD_CLOZE | {"mixture_weight": 1.0}}
+    found = [check(Settings, each, "", prefix="").of_article(name).recipes["quick"] for each in (params(), content)]
+    if params()["article"]["models"][name]["change"]:
+        assert found[0] == found[1]
+
+
+def test_a_fault_of_an_article_model_is_told_where_it_is_made() -> None:
+    content = params()
+    content["article"]["models"]["with_reader"]["change"] = {"model": {"drop": 1}}
+    settings = check(Settings, content, "params.yaml", prefix="")
+    with pytest.raises(StudyError, match=r"params.yaml: article.models.with_reader.change.model.drop: unknown key"):
+        settings.of_article("with_reader")
+    with pytest.raises(StudyError, match="unknown model 'reader'; allowed: questions_only"):
+        settings.of_article("reader")
 
 
 def test_several_faults_are_counted(tmp_path: Path) -> None:

@@ -118,18 +118,19 @@ class Settings(Section):
         recipe = self.ablation.applied(change, self.question_recipe(name))
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
-    @model_validator(mode="after")
-    def _article_has_recipes(self) -> Self:
-        for name in self.article.models:
-            self.article.applied(name, self.question_recipe(self.article.recipe))
-        return self
-
     def of_article(self, model: str) -> Self:
-        """These settings with the article's recipe as that model has it. Raises StudyError: there is no such model."""
+        """These settings with the article's recipe as that model has it.
+
+        Raises StudyError: there is no such model, or its change makes no valid recipe. This is told here alone: the
+        recipe that a user changes need not suit the article.
+        """
         if model not in self.article.models:
             raise StudyError(f"unknown model '{model}'; allowed: {', '.join(self.article.models)}")
         name = self.article.recipe
-        recipe = self.article.applied(model, self.question_recipe(name))
+        try:
+            recipe = self.article.applied(model, self.question_recipe(name))
+        except ValueError as error:
+            raise StudyError(f"{PARAMS}: {error}") from error
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
     def recipe_named(self, name: str) -> Recipe:
