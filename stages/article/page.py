@@ -30,8 +30,8 @@ TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
 MOST_BYTES = 4 * 10**6
 NEAR = 3.0  # points from the best variant
-LONGER, ANSWERS = "pages_only_longer", "with_reader"  # the models that the first sentence is about
-PRACTISED = {"unaided", ANSWERS}
+# models that the text is about; the first sentence is about the last two
+BRIEF, UNAIDED, LONGER, ANSWERS = "pages_only_rope", "unaided", "pages_only_longer", "with_reader"
 
 
 @command
@@ -39,6 +39,8 @@ def main() -> None:
     """Write the page from the trained models and the committed reports."""
     Parser(description=main.__doc__).parse_args()
     settings = load()
+    for name in (BRIEF, UNAIDED, LONGER, ANSWERS):
+        settings.of_article(name)  # the text is about it
     data = Path("data/prepared") / settings.article.recipe
     prepared = Prepared.load(data)
     with as_written(known := data / "audit.tsv"):
@@ -73,6 +75,7 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
         **content,
         first=first_person(content["people"], models),
         trained=[person for person in content["people"] if person["split"] == "train"],
+        brief=models[BRIEF],
         longer=models[LONGER],
         longer_name=LONGER,
         practised=models[ANSWERS],
@@ -98,7 +101,7 @@ def first_person(known: Sequence[Mapping[str, Any]], models: Mapping[str, Mappin
     """
     for number, person in enumerate(each for each in known if each["split"] == "dev"):
         answered = {name for name, model in models.items() if model["answers"][number] == person["place"]}
-        if person["name"] in models[LONGER]["completed"] and answered == PRACTISED:
+        if person["name"] in models[LONGER]["completed"] and answered == {UNAIDED, ANSWERS}:
             return person
     raise StudyError("of nobody do the models show what the page says: look at their answers in data/article/")
 
