@@ -26,7 +26,8 @@ from stages.settings.changes import other_setting
 from stages.system.digests import as_written, verified
 
 PUBLIC = "handout"  # the recipe that public runs have, too
-OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "access/page", "method")  # committed reports
+# committed reports, for links
+OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "access/page", "method")
 TRAINED = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe
 
 

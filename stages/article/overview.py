@@ -1,0 +1,59 @@
+"""The README's first figure: what the committed reports found, side by side: reports/overview.svg."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from stages.reporting.figures import PRETRAINED, SCRATCH
+from stages.reporting.style import GREY, INK, WIDTH, styled, svg
+from stages.settings import load
+from stages.system.errors import Parser, command
+from stages.system.files import read_json, write_text
+
+REPORTS = Path("reports")
+SHOWN = {  # by the folder of a report: what its panel is called
+    "quick/compared": "quick: a generated world",
+    "handout/compared": "handout: real data, text masked",
+    "unaided/compared": "unaided: all phrases alike",
+    "open/all": "open: the reader chooses",
+}
+
+
+@command
+def main() -> None:
+    """Draw the accuracies of the compared variants in the committed reports."""
+    Parser(description=main.__doc__).parse_args()
+    found = {title: read_json(REPORTS / name / "metrics.json") for name, title in SHOWN.items()}
+    write_text(REPORTS / "overview.svg", svg(overview(found, load().study.compared)))
+
+
+@styled()
+def overview(found: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
+    """A panel for each metrics.json of `found`, by its title; a bar for each of the variants."""
+    figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
+    panels = figure.subplots(1, len(found), sharey=True)
+    for axes, (title, metrics) in zip(panels, found.items(), strict=True):
+        for at, name in enumerate(variants):
+            each = metrics["variants"][name]
+            accuracy = each["dev_accuracy"]
+            axes.bar(at, accuracy, width=0.7, color=PRETRAINED, label="" if at else "pretrained, then finetuned")
+            axes.bar(at, each["scratch_dev_accuracy"], width=0.3, color=SCRATCH, label="" if at else "from scratch")
+            spread = [[accuracy - each["dev_accuracy_ci_low"]], [each["dev_accuracy_ci_high"] - accuracy]]
+            axes.errorbar(at, accuracy, yerr=spread, ecolor=INK, elinewidth=1, capsize=2.5)
+            axes.annotate(f"{accuracy:.0f}", (at, 104), ha="center", va="center", fontsize=8.5)
+        lines = {"always London": ("baseline", "--"), "the reader, which sees the page": ("reader", "-.")}
+        for label, (key, dash) in lines.items():
+            axes.axhline(metrics[key]["dev_accuracy"], color=GREY, linestyle=dash, linewidth=1.1, zorder=0, label=label)
+        axes.set_title(title.replace(": ", "\n"))
+        axes.set_xticks(range(len(variants)), variants, rotation=30, ha="right")
+        axes.set_ylim(0, 108)
+        axes.set_yticks(range(0, 101, 20))
+    panels[0].set_ylabel("dev questions answered (%)")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8.5)
+    return figure
+
+
+if __name__ == "__main__":
+    main()
