@@ -13,7 +13,7 @@ from markupsafe import Markup
 from stages.article.asked import FORMS, people, shown
 from stages.article.charts import Chart
 from stages.article.engine import SCRIPTS
-from stages.article.sections import FULL, HANDOUT, charts, metrics
+from stages.article.sections import FULL, HANDOUT, UNAIDED, charts, extraction, metrics
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
 from stages.probing.forms import CHARACTERS, dev_facts
@@ -31,7 +31,7 @@ HTML = Path(__file__).parent / "html"
 MOST_BYTES = 4 * 10**6
 NEAR = 3.0  # points from the best variant
 # models that the text is about; the first sentence is about the last two
-BRIEF, UNAIDED, LONGER, ANSWERS = "pages_only_rope", "unaided", "pages_only_longer", "with_reader"
+BRIEF, ALONE, LONGER, ANSWERS = "pages_only_rope", "unaided", "pages_only_longer", "with_reader"
 
 
 @command
@@ -39,7 +39,7 @@ def main() -> None:
     """Write the page from the trained models and the committed reports."""
     Parser(description=main.__doc__).parse_args()
     settings = load()
-    for name in (BRIEF, UNAIDED, LONGER, ANSWERS):
+    for name in (BRIEF, ALONE, LONGER, ANSWERS):
         settings.of_article(name)  # the text is about it
     data = Path("data/prepared") / settings.article.recipe
     prepared = Prepared.load(data)
@@ -85,6 +85,8 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
         near=near,
         of_open=of_open,
         handout=metrics(HANDOUT),
+        unaided=metrics(UNAIDED),
+        memorised=extraction(UNAIDED)["pretrained", "memorised", "synthesizer"][0],
         charts=figures,
         full=FULL,
         data=Markup(encoded.replace("<", "\\u003c")),  # ends no script element
@@ -101,7 +103,7 @@ def first_person(known: Sequence[Mapping[str, Any]], models: Mapping[str, Mappin
     """
     for number, person in enumerate(each for each in known if each["split"] == "dev"):
         answered = {name for name, model in models.items() if model["answers"][number] == person["place"]}
-        if person["name"] in models[LONGER]["completed"] and answered == {UNAIDED, ANSWERS}:
+        if person["name"] in models[LONGER]["completed"] and answered == {ALONE, ANSWERS}:
             return person
     raise StudyError("of nobody do the models show what the page says: look at their answers in data/article/")
 

@@ -12,7 +12,7 @@ from stages.reporting.trials import figures
 from stages.trials.row import ACCESS, PRACTICES, Row
 
 REPORTS = Path("reports")
-HANDOUT, OPEN, QUICK = "handout/compared", "open/all", "quick/compared"
+HANDOUT, UNAIDED, OPEN, QUICK = "handout/compared", "unaided/compared", "open/all", "quick/compared"
 INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
     "page's words, pretrained": ("pretrained", "continuation"),
@@ -30,7 +30,7 @@ NO_CLOZES, FULL = "the pages alone", f"{CHOSEN['reader']}, 60 epochs"
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:
     """The figures by name; compared: the variants of those that do not show all."""
-    found = {selection: metrics(selection) for selection in (HANDOUT, OPEN, QUICK)}
+    found = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
     accuracies = [
         accuracy(f"{each['recipe']}, {init}", variant, each, variant, key)
         for each in found.values()
@@ -40,15 +40,11 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
     order = sorted(found[OPEN]["variants"], key=lambda name: -found[OPEN]["variants"][name]["dev_accuracy"])
     mixers = [
         accuracy(variant.replace("_", " "), each["recipe"], each, variant)
-        for each in (found[OPEN], found[HANDOUT])
+        for each in (found[OPEN], found[UNAIDED], found[HANDOUT])
         for variant in order
         if variant in each["variants"]
     ]
-    table = pd.read_csv(REPORTS / HANDOUT / "extraction.csv").to_dict("records")
-    shares = {
-        (each["weights"], each["measure"], each["variant"]): [100 * each[key] for key in ("share", "ci_low", "ci_high")]
-        for each in table
-    }
+    shares = extraction(HANDOUT)
     words, shifts = (
         [Dot(row, variant, *shares[*how, variant]) for row, how in rows.items() for variant in compared]
         for rows in (WORDS, SHIFTS)
@@ -67,6 +63,15 @@ def metrics(selection: str) -> dict[str, Any]:
     """The figures of a report, `<recipe>/<selection>`."""
     found: dict[str, Any] = json.loads((REPORTS / selection / "metrics.json").read_text("utf-8"))
     return found
+
+
+def extraction(selection: str) -> dict[tuple[str, str, str], list[float]]:
+    """By weights, measure and variant of a report: a share of the facts in percent, and the ends of its interval."""
+    table = pd.read_csv(REPORTS / selection / "extraction.csv").to_dict("records")
+    return {
+        (each["weights"], each["measure"], each["variant"]): [100 * each[key] for key in ("share", "ci_low", "ci_high")]
+        for each in table
+    }
 
 
 def accuracy(row: str, series: str, found: dict[str, Any], variant: str, key: str = "dev_accuracy") -> Dot:
