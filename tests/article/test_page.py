@@ -89,8 +89,7 @@ def test_characters_outside_the_vocabulary_are_read_as_in_training(opened: Chrom
     assert found == [Vocabulary((*DATA["characters"],)).encode(text).tolist() for text in texts]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_it_asks_no_network_says_no_error_and_fits_its_window(driver: Chrome, width: int, scheme: str) -> None:
     visit(driver, PAGE, width, scheme)
     filled(driver)
@@ -142,7 +141,6 @@ def test_a_link_with_what_the_page_has_not_opens_it_as_it_is(driver: Chrome) -> 
     driver.get("about:blank")
     driver.get_log("browser")
     driver.get(f"{PAGE.as_uri()}#{urlencode({'model': 'constructor', 'form': 'toString', 'shift': '-3'})}")
-    filled(driver)
     assert driver.get_log("browser") == []
     assert driver.find_element(By.CSS_SELECTOR, "[data-part=shift]").get_attribute("value") == "10"
 
