@@ -54,7 +54,7 @@
     const { model } = asked;
     const text = part("text").value;
     const unknown = [...new Set(text)].filter((character) => !data.characters.includes(character));
-    part("unknown").textContent = unknown.length ? `, without ${unknown.join(" ")} (in no page)` : "";
+    part("unknown").textContent = unknown.length ? ` (${unknown.join(" ")} stands in no page, and is left out)` : "";
     part("said").replaceChildren();
     part("status").textContent = "";
     if (!encoded(text, data.characters).length) return;
