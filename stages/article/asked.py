@@ -26,7 +26,7 @@ FACTS = record(accuracy=Amount, parameters=int, device=str, commits=list[str])
 # question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
 FORMS: dict[str, dict[str, Any]] = {
     "page": {"title": "the page’s own words", "sample": "NAME. … was born in", "text": "{page}", "shift": 0},
-    "cloze": {"title": "cloze", "sample": "NAME s born in ⁇", "text": "{name} {cue}⁇", "shift": 0},
+    "cloze": {"title": "fill the gap", "sample": "NAME … born in ⁇", "text": "{name} {cue}⁇", "shift": 0},
     "name_first": {
         "title": "name first",
         "sample": "NAME was born where?",

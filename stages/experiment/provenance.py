@@ -26,10 +26,10 @@ def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any
 
 
 def commit() -> str:
-    """The commit of the code, with `+` where stages/ was changed since, its lock aside; `unknown` outside of git."""
+    """The commit of the code, with `+` where stages/ was changed since, locks aside; `unknown` outside of git."""
     try:
         found = _git("rev-parse", "HEAD")
-        changed = _git("status", "--porcelain", "--", "stages", ":!stages/dvc.lock")
+        changed = _git("status", "--porcelain", "--", "stages", ":(exclude,glob)stages/**/dvc.lock")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return found + ("+" if changed else "")

@@ -84,7 +84,7 @@
       const told = ask(model, text);
       const verdict = person.place ? (isRight(text, told, person.place) ? "right" : "wrong") : "";
       cell.className = verdict;
-      cell.querySelector(".told").textContent = phraseOf(text, told) || "nothing";
+      cell.querySelector(".told").textContent = phraseOf(text, told) || "(nothing)";
       cell.querySelector(".mark").textContent = { right: "✓", wrong: "✗" }[verdict] ?? "";
       cell.setAttribute("aria-label", [data.models[model].title, data.forms[form].title, told || "nothing", verdict].join(", "));
     }
