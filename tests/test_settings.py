@@ -176,7 +176,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (ASKED_OF_PAGES, {"causal_lm": {"mixture_weight": 1.0}}, [HANDOUT, "causal_lm: pages do not go on"]),
         (ASKED_OF_TEXT, {"title_cloze": TITLE_CLOZE.model_dump()}, [TEXT, "title_cloze: a text has no pages"]),
         (f"{ASKED_OF_TEXT}.causal_lm.mixture_weight", 0.5, ["pretrain.objectives", "sum to 0.5"]),
-        ("recipe", "text", ["recipe: was 'text'; allowed: quick, handout, open"]),
+        ("recipe", "text", ["recipe: was 'text'; allowed: quick, handout, unaided, open"]),
         ("model.variant", "nonsense", ["model.variant: was 'nonsense'", "compared, all, vanilla"]),
         ("study.asked", ["quick", "quick"], ["study.asked: 'quick'", "with questions once", "open"]),
         ("study.compared", ["rope", "rope"], ["study.compared: was ['rope', 'rope']", "each once"]),
