@@ -28,6 +28,7 @@ def test_the_page_shows_every_training_and_refreshes_itself() -> None:
     text = live.PAGE.read_text("utf-8")
     assert 'http-equiv="refresh"' in text and "http:" not in text and "https:" not in text
     assert "1 of 4 trainings" in text
+    assert "About 1.3 minutes to go in all" in text  # 30 s of the second, and 10 and 40 s like these two
     assert re.findall(r"(\w+), seed\s+(\d)<td>(\d+) of 400", text) == [("rope", "2", "100"), ("rope", "1", "400")]
     assert len(re.findall(r"<polyline", text)) == 2
 

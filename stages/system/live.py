@@ -66,7 +66,8 @@ def page(found: list[dict[str, Any]]) -> str:
     colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(sorted({each["variant"] for each in found}))}
     pages = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=True)
     template, size = pages.get_template("live.html.jinja"), {"width": WIDTH, "height": HEIGHT}
-    return template.render(groups=groups, colours=colours, to_go=to_go, points=points, **size)
+    whole = sum(to_go(group) for (recipe, _), group in groups.items() if recipe == found[0]["recipe"])
+    return template.render(groups=groups, colours=colours, to_go=to_go, points=points, whole=whole, **size)
 
 
 def to_go(group: list[dict[str, Any]]) -> float:
