@@ -22,6 +22,7 @@ SHOWN = {  # by the folder of a report: what its panel is called
 
 
 @command
+@styled()  # when it is saved, too
 def main() -> None:
     """Draw the accuracies of the compared variants in the committed reports."""
     Parser(description=main.__doc__).parse_args()
@@ -29,7 +30,6 @@ def main() -> None:
     write_text(REPORTS / "overview.svg", svg(overview(found, load().study.compared)))
 
 
-@styled()
 def overview(found: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
     """A panel for each metrics.json of `found`, by its title; a bar for each of the variants."""
     figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
