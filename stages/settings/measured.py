@@ -1,8 +1,8 @@
-"""The sections of what is measured beside the recipes: `cost`, `influence`, `grid`, `passages`, `ablation`."""
+"""The sections of what is made beside the recipes: `cost`, `influence`, `grid`, `passages`, `ablation`, `article`."""
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -59,17 +59,41 @@ class Ablation(Section):
 
         Raises ValueError: the result is no valid recipe; the line names the key.
         """
-        change, key = self.changes[name], f"ablation.changes.{name}"
-        for section in change:
-            if section not in CHANGEABLE:
-                raise ValueError(f"{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
-        shape = change.get("model")
-        if isinstance(shape, Mapping) and "context" in shape:  # the held-out questions were checked against it
-            raise ValueError(f"{key}.model.context: not to be changed; remove it")
-        try:
-            return QuestionRecipe.model_validate(merged(recipe.model_dump() | {"seeds": [self.seed]}, change))
-        except ValidationError as error:
-            raise ValueError(fault_of(error, key)) from error
+        return changed(recipe, self.changes[name], self.seed, f"ablation.changes.{name}")
+
+
+class ArticleModel(Section):
+    title: Annotated[str, Field(min_length=1, max_length=40)]
+    variant: Name
+    init: Literal["scratch", "pretrained"]  # what is finetuned
+    change: dict[str, Any]  # as of an ablation
+
+
+class Article(Section):
+    recipe: Name
+    seed: Seed
+    models: Annotated[dict[Name, ArticleModel], Field(min_length=1, max_length=10)]
+
+    def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
+        """The recipe of the model `name`. Raises ValueError as `changed` does."""
+        return changed(recipe, self.models[name].change, self.seed, f"article.models.{name}.change")
+
+
+def changed(recipe: QuestionRecipe, change: Mapping[str, Any], seed: int, key: str) -> QuestionRecipe:
+    """The recipe with a change, which stands under `key`, and one seed.
+
+    Raises ValueError: the result is no valid recipe; the line names the key.
+    """
+    for section in change:
+        if section not in CHANGEABLE:
+            raise ValueError(f"{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
+    shape = change.get("model")
+    if isinstance(shape, Mapping) and "context" in shape:  # the questions were checked against it
+        raise ValueError(f"{key}.model.context: not to be changed; remove it")
+    try:
+        return QuestionRecipe.model_validate(merged(recipe.model_dump() | {"seeds": [seed]}, change))
+    except ValidationError as error:
+        raise ValueError(fault_of(error, key)) from error
 
 
 def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.settings.bounded_yaml import read_yaml
-from stages.settings.measured import FULL, Ablation, Cost, Grid, Influence, Passages
+from stages.settings.measured import FULL, Ablation, Article, Cost, Grid, Influence, Passages
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, NonNegative, Section, check
 from stages.settings.sources import Sources
@@ -18,6 +18,7 @@ COMPARED = "compared"  # a selection: study.compared
 LONGEST_PICTURE = 4096  # characters
 ALL = "all"  # a selection: study.variants
 RESERVED = (COMPARED, ALL, "ablation", "baseline", "evaluations", "method")  # folders beside variants' and recipes'
+PLAIN = ("rope", "vanilla")  # variants that the article's model in JavaScript has
 MEASURED = ("cost", "influence", "passages")  # sections
 MIXERS = Path(__file__).parents[1] / "mixers"
 
@@ -55,6 +56,7 @@ class Settings(Section):
     grid: Grid
     passages: Passages
     ablation: Ablation
+    article: Article
     variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
     @model_validator(mode="after")
@@ -79,11 +81,13 @@ class Settings(Section):
             ("grid.recipe", self.grid.recipe, [name for name in study.recipes if name not in study.asked]),
             ("ablation.recipe", self.ablation.recipe, study.asked),
             ("ablation.variant", self.ablation.variant, study.variants),
+            ("article.recipe", self.article.recipe, study.asked),
             ("passages.variant", self.passages.variant, study.variants),
             ("model.variant", self.model.variant, [COMPARED, ALL, *study.variants]),
             ("recipe", self.recipe, study.asked),
             *(("study.compared", name, study.variants) for name in study.compared),
             *(("grid.variants", name, study.variants) for name in self.grid.variants),
+            *((f"article.models.{name}.variant", each.variant, PLAIN) for name, each in self.article.models.items()),
         )
         for key, name, allowed in known:
             if name not in allowed:
@@ -112,6 +116,20 @@ class Settings(Section):
             raise StudyError(f"unknown change '{change}'; allowed: {', '.join(self.ablation.changes)}")
         name = self.ablation.recipe
         recipe = self.ablation.applied(change, self.question_recipe(name))
+        return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
+
+    @model_validator(mode="after")
+    def _article_has_recipes(self) -> Self:
+        for name in self.article.models:
+            self.article.applied(name, self.question_recipe(self.article.recipe))
+        return self
+
+    def of_article(self, model: str) -> Self:
+        """These settings with the article's recipe as that model has it. Raises StudyError: there is no such model."""
+        if model not in self.article.models:
+            raise StudyError(f"unknown model '{model}'; allowed: {', '.join(self.article.models)}")
+        name = self.article.recipe
+        recipe = self.article.applied(model, self.question_recipe(name))
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
     def recipe_named(self, name: str) -> Recipe:

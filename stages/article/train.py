@@ -1,0 +1,75 @@
+"""Stage `train` of the article: one of its models, trained and asked the dev questions: data/article/<model>/."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from stages.corpus.prepared import Prepared
+from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import provenance
+from stages.finetune import finetuning
+from stages.pretrain import pretraining, pretrainings
+from stages.probing.decodings import answers
+from stages.settings import load
+from stages.system.digests import result_folder
+from stages.system.errors import Parser, command
+from stages.system.files import write_bytes, write_json
+from stages.system.records import FACTS, read_record
+from stages.training.run import Run, Training
+from stages.training.work import folder_of
+
+WEIGHTS = "weights.safetensors"
+
+
+@command
+def main() -> None:
+    """Train a model of section `article`, and write its weights and what it answers."""
+    parser = Parser(description=main.__doc__)
+    parser.add_argument("--model", required=True, help="a key of article.models in params.yaml")
+    name, settings = parser.parse_args().model, load()
+    changed, model = settings.of_article(name), settings.article.models[name]
+    experiment = Experiment.of(changed, settings.article.recipe, model.variant)
+    prepared, seed = Prepared.load(experiment.prepared_folder), settings.article.seed
+    work = _trained(experiment, prepared, model.init, seed)
+    finetuned = work / "finetuned.safetensors"
+    asked = experiment.question_recipe.generation
+    said = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", asked.max_characters, asked.beams)
+    parts = [read_record(path, FACTS) for path in sorted(work.glob("*.json"))]
+    facts = {
+        "accuracy": 100 * float(said.correct.mean()),  # percent of the dev questions
+        "predicted": said.predicted.tolist(),
+        **provenance(_settings(experiment), experiment.backend, sum(part["seconds"] for part in parts)),
+        "parameters": parts[0]["parameters"],
+        "commits": sorted({part["commit"] for part in parts}),
+    }
+    with result_folder(Path("data/article") / name) as folder:
+        write_bytes(folder / WEIGHTS, finetuned.read_bytes())
+        write_json(folder / "facts.json", facts)
+
+
+def _trained(experiment: Experiment, prepared: Prepared, init: str, seed: int) -> Path:
+    """The work folder with the weights `finetuned`, from scratch or after pretraining."""
+    second = finetuning(experiment, prepared, init)
+
+    def trainings(work: Path, _: int) -> Mapping[str, Training]:
+        if init == "scratch":
+            return {"finetuned": Training(second, partial(experiment.new_model, prepared, seed))}
+        weights = work / "pretrained.safetensors"
+        first = pretraining(experiment, prepared)
+        return {
+            **pretrainings(experiment, prepared, first, weights, seed),
+            "finetuned": Training(second, partial(experiment.trained_model, prepared, weights)),
+        }
+
+    name = f"article-{experiment.recipe_name}-{experiment.variant}"
+    work = folder_of(name, _settings(experiment) | {"seed": seed, "init": init}, experiment.prepared_folder)
+    Run(name, experiment, work, trainings).complete(seed)
+    return work
+
+
+def _settings(experiment: Experiment) -> dict[str, object]:
+    return experiment.settings("pretrain", "finetune")
+
+
+if __name__ == "__main__":
+    main()
