@@ -1,4 +1,4 @@
-"""Each stage of the pipeline and of the study of access depends on the code that it imports, and on no other folder."""
+"""Each stage depends on the code that it imports, and on no other folder: the pipeline and the studies beside it."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from tests.tiny import ROOT, VARIANTS
 
 STAGES = {
     name: stage.get("do", stage)
-    for file in (ROOT / "stages" / "dvc.yaml", ROOT / "stages" / "access" / "dvc.yaml")
+    for file in (ROOT / "stages" / folder / "dvc.yaml" for folder in ("", "access", "article"))
     for name, stage in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
     if name != "compare"  # which copies a file
 }

@@ -64,6 +64,7 @@ class Ablation(Section):
 
 class ArticleModel(Section):
     title: Annotated[str, Field(min_length=1, max_length=40)]
+    about: Annotated[str, Field(min_length=1, max_length=60)]
     variant: Name
     init: Literal["scratch", "pretrained"]  # what is finetuned
     change: dict[str, Any]  # as of an ablation

@@ -2,13 +2,12 @@
 
 const MASK = 1; // ⁇ opens and closes what is to be said
 
-// Text → numbers. Raises RangeError with the first character that the model does not know.
+// Text → numbers. A character that the model does not know becomes its base letters, or is left out.
 const encoded = (text, characters) =>
-  Array.from(text, (character) => {
-    const number = characters.indexOf(character);
-    if (number < 0) throw new RangeError(character);
-    return number;
-  });
+  Array.from(text)
+    .flatMap((character) => (characters.includes(character) ? character : Array.from(character.normalize("NFKD"))))
+    .map((character) => characters.indexOf(character))
+    .filter((number) => number >= 0);
 
 // Yields {character, probability, others} for each character that is said, the likeliest each time; others: the next
 // likeliest, with their probabilities. Ends after ⁇, after `most` characters, or where the context is full.

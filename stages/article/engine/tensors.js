@@ -16,13 +16,24 @@ const unpacked = ({ values, scales }) => {
 };
 
 // W x + b. W: (D, C) row after row; x: (C,); b: (D,) or none → (D,)
+// Four sums side by side: each step of a single one waits for the step before.
 const linear = (W, x, b) => {
   const C = x.length;
   const y = new Float32Array(W.length / C);
   for (let d = 0, i = 0; d < y.length; d++) {
-    let sum = b ? b[d] : 0;
-    for (let c = 0; c < C; c++, i++) sum += W[i] * x[c];
-    y[d] = sum;
+    let first = b ? b[d] : 0;
+    let second = 0;
+    let third = 0;
+    let fourth = 0;
+    let c = 0;
+    for (; c + 3 < C; c += 4, i += 4) {
+      first += W[i] * x[c];
+      second += W[i + 1] * x[c + 1];
+      third += W[i + 2] * x[c + 2];
+      fourth += W[i + 3] * x[c + 3];
+    }
+    for (; c < C; c++, i++) first += W[i] * x[c];
+    y[d] = first + second + third + fourth;
   }
   return y;
 };

@@ -1,0 +1,133 @@
+"""Stage `article`: a page in which one asks the models, one file without a network: reports/article/index.html."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from stages.article import charts
+from stages.article.asked import FORMS, people, shown
+from stages.article.engine import SCRIPTS
+from stages.corpus.prepared import Prepared
+from stages.corpus.question_forms import question_forms
+from stages.probing.forms import CHARACTERS
+from stages.reporting.tables import short
+from stages.reporting.template import environment
+from stages.settings import Settings, load
+from stages.system.errors import Parser, StudyError, command
+from stages.system.files import new_folder, write_text
+
+TARGET = Path("reports/article")
+HTML = Path(__file__).parent / "html"
+MOST_BYTES = 4 * 10**6
+NEAR = 3.0  # points from the best variant
+LONGER, ANSWERS = "pages_only_longer", "with_reader"  # the models that the first sentence is about
+PRACTISED = {"unaided", ANSWERS}
+
+
+@command
+def main() -> None:
+    """Write the page from the trained models and the committed reports."""
+    Parser(description=main.__doc__).parse_args()
+    settings = load()
+    data = Path("data/prepared") / settings.article.recipe
+    prepared = Prepared.load(data)
+    content = {
+        "characters": "".join(prepared.vocabulary.characters),
+        "opening": question_forms(prepared)[0].before,
+        "forms": FORMS,
+        "cue": CHARACTERS,
+        "models": {name: shown(name, settings, prepared, data) for name in settings.article.models},
+        "people": people(prepared, data),
+    }
+    page = render(content, settings, chart_of(settings))
+    if (size := len(page.encode())) > MOST_BYTES:
+        raise StudyError(f"the page has {size:,} bytes; allowed: {MOST_BYTES:,}: list fewer models in article.models")
+    with new_folder(TARGET) as folder:
+        write_text(folder / "index.html", page)
+
+
+def chart_of(settings: Settings) -> dict[str, charts.Chart]:
+    """The figures of the sections, by name."""
+    compared = settings.study.compared
+    forms = {
+        "page's words, pretrained": ("pretrained", "continuation"),
+        "page's words, finetuned": ("finetuned", "continuation"),
+        "question, finetuned": ("finetuned", "extracted"),
+    }
+    offsets = {
+        f"{shift} before, {weights}": (weights, f"offset_{shift}")
+        for weights in ("pretrained", "finetuned")
+        for shift in (0, 1, 10)
+    }
+    return {
+        "scratch": charts.scratch_chart(["handout/compared", "open/all", "quick/compared"], compared),
+        "extraction": charts.extraction_chart("handout/compared", forms, compared),
+        "position": charts.extraction_chart("handout/compared", offsets, compared),
+        "practice": charts.practice_chart("open", "rope"),
+        "mixers": charts.mixers_chart(["open/all", "handout/compared"]),
+    }
+
+
+def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str, charts.Chart]) -> str:
+    """The page of its data: what `main` collects of the models, and the figures."""
+    scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
+    script = "\n".join(('"use strict";', *scripts))
+    encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    models, of_open = content["models"], [each["dev_accuracy"] for each in variants("open/all").values()]
+    near = [accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR]
+    pages = environment([HTML], autoescape=True)
+    pages.filters["percent"] = lambda value: f"{value:.0f}\N{NO-BREAK SPACE}%"
+    return pages.get_template("index.html.jinja").render(
+        **content,
+        first=first_person(content["people"], models),
+        trained=[person for person in content["people"] if person["split"] == "train"],
+        longer=models[LONGER],
+        longer_name=LONGER,
+        practised=models[ANSWERS],
+        article=settings.article,
+        commits=sorted({short(commit) for model in models.values() for commit in model["commits"]}),
+        bits=bits_of(content),
+        near=near,
+        of_open=of_open,
+        handout=charts.metrics("handout/compared"),
+        charts=figures,
+        data=Markup(encoded.replace("<", "\\u003c")),  # ends no script element
+        style=Markup((HTML / "article.css").read_text("utf-8")),
+        script=Markup(script),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),  # of the only script that runs
+    )
+
+
+def variants(selection: str) -> dict[str, dict[str, float]]:
+    """The figures of a report by variant."""
+    found: dict[str, dict[str, float]] = charts.metrics(selection)["variants"]
+    return found
+
+
+def first_person(known: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The first dev person of whom the finding holds: whom the page is opened with.
+
+    Raises StudyError: there is none.
+    """
+    for number, person in enumerate(each for each in known if each["split"] == "dev"):
+        answered = {name for name, model in models.items() if model["answers"][number] == person["place"]}
+        if person["name"] in models[LONGER]["completed"] and answered == PRACTISED:
+            return person
+    raise StudyError("of nobody do the models show what the page says: look at their answers in data/article/")
+
+
+def bits_of(content: Mapping[str, Any]) -> float:
+    """Bits a parameter that all birthplaces of the pages take: their number times the places' entropy."""
+    places = [person["place"] for person in content["people"]]
+    shares = np.unique(places, return_counts=True)[1] / len(places)
+    return float(-(shares * np.log2(shares)).sum() * len(places) / content["models"][ANSWERS]["parameters"])
+
+
+if __name__ == "__main__":
+    main()

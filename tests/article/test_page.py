@@ -1,0 +1,176 @@
+"""The committed article in a real browser, from a file: its models against torch, and what a reader does with it."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+import numpy as np
+import pytest
+import torch
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+
+from stages.article.stored import restored
+from stages.corpus.vocabulary import Vocabulary
+from stages.model.gpt import GPT
+from stages.model.registry import settings_of
+from stages.settings import Model
+from tests.browser import driver_fixture, needs_browser, visit  # noqa: F401
+from tests.tiny import FOUND, ROOT
+
+pytestmark = needs_browser
+PAGE = ROOT / "reports" / "article" / "index.html"
+TEXT = PAGE.read_text(encoding="utf-8")
+HELD = re.search(r'<script type="application/json" id="article-data">(.*?)</script>', TEXT, re.DOTALL)
+DATA: dict[str, Any] = json.loads(HELD[1]) if HELD else {}
+each_model = pytest.mark.parametrize("name", DATA["models"])
+SAID = "const data = JSON.parse(document.getElementById('article-data').textContent);"
+
+
+@pytest.fixture(scope="module", name="opened")
+def opened_fixture(driver: Chrome) -> Chrome:
+    """The page, opened once for all that only its models are asked."""
+    visit(driver, PAGE)
+    filled(driver)
+    return driver
+
+
+@each_model
+def test_logits_are_those_of_torch_with_the_stored_weights(opened: Chrome, name: str) -> None:
+    held, characters = DATA["models"][name], DATA["characters"]
+    shape = Model(**held["shape"], dropout=0.0)
+    model = GPT(held["variant"], len(characters), shape, settings_of(held["variant"], FOUND.variants, shape))
+    model.load_state_dict(restored(held["tensors"]))
+    random = np.random.default_rng(4)
+    prompts = [random.integers(len(characters), size=random.integers(1, 100)) for _ in range(20)]
+    found = opened.execute_script(
+        SAID
+        + """const model = new Model(data.models[arguments[0]]);
+        return arguments[1].map((numbers) => {
+          const cache = model.emptyCache();
+          return [...numbers.map((number) => model.read(number, cache)).pop()];
+        });""",
+        name,
+        [prompt.tolist() for prompt in prompts],
+    )
+    for prompt, logits in zip(prompts, found, strict=True):
+        expected = model(torch.from_numpy(prompt)[None])[0, -1].detach().numpy()  # (V,)
+        assert np.abs(np.array(logits) - expected).max() < 1e-3
+
+
+@each_model
+def test_answers_to_all_dev_questions_are_those_of_torch(opened: Chrome, name: str) -> None:
+    answers = opened.execute_script(
+        SAID
+        + """const model = new Model(data.models[arguments[0]]);
+        return data.people.filter(({ split }) => split === "dev").map(({ name }) =>
+          answer(model, data.characters, `${data.opening}${name} born?⁇`));""",
+        name,
+    )
+    assert len(answers) == 100
+    assert answers == DATA["models"][name]["answers"]
+
+
+@each_model
+def test_rounding_costs_a_question_at_most(name: str) -> None:
+    held = DATA["models"][name]
+    places = [each["place"] for each in DATA["people"] if each["split"] == "dev"]
+    right = 100 * np.mean([said == place for said, place in zip(held["answers"], places, strict=True)])
+    assert held["accuracy"] == pytest.approx(right)
+    assert abs(held["accuracy"] - held["trained_accuracy"]) <= 1.0
+
+
+def test_characters_outside_the_vocabulary_are_read_as_in_training(opened: Chrome) -> None:
+    texts = ["Where was Ở Å born?⁇", "¿ﬁ…é", ""]
+    found = opened.execute_script(SAID + "return arguments[0].map((text) => encoded(text, data.characters));", texts)
+    assert found == [Vocabulary((*DATA["characters"],)).encode(text).tolist() for text in texts]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_asks_no_network_says_no_error_and_fits_its_window(driver: Chrome, width: int, scheme: str) -> None:
+    visit(driver, PAGE, width, scheme)
+    filled(driver)
+    assert driver.get_log("browser") == []
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+    assert asked == [PAGE.as_uri()]
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", TEXT)
+
+
+def test_it_opens_with_the_finding(driver: Chrome) -> None:
+    visit(driver, PAGE)
+    filled(driver)
+    assert "right" in cell(driver, "pages_only_rope", "page")
+    for name in DATA["models"]:
+        assert ("right" if name in ("unaided", "with_reader") else "wrong") in cell(driver, name, "question")
+    shown = driver.find_element(By.CSS_SELECTOR, "[data-part=status]")
+    WebDriverWait(driver, 10).until(lambda _: "✗ wrong" in shown.text)
+
+
+def test_the_keyboard_asks_and_the_link_holds_what_was_asked(driver: Chrome) -> None:
+    visit(driver, PAGE)
+    driver.find_element(By.CSS_SELECTOR, ".skip").send_keys(Keys.TAB)
+    who = driver.switch_to.active_element
+    assert who.get_attribute("data-part") == "person"
+    who.send_keys("Ada Lovelace", Keys.TAB, Keys.TAB)  # nobody whom the page knows
+    driver.switch_to.active_element.send_keys(Keys.ENTER)  # the first cell
+    assert driver.find_element(By.CSS_SELECTOR, "[data-part=text]").get_attribute("value") == (
+        "Ada Lovelace. Ada Lovelace was born in "
+    )
+    slider = driver.find_element(By.CSS_SELECTOR, "[data-part=shift]")
+    slider.send_keys(Keys.RIGHT, Keys.RIGHT)
+    link = driver.current_url.partition("#")[2]
+    given = {"person": ["Ada Lovelace"], "form": ["page"], "model": [next(iter(DATA["models"]))], "shift": ["2"]}
+    assert parse_qs(link) == given
+
+
+def test_a_link_asks_what_it_holds(driver: Chrome) -> None:
+    text = "Where is the sea?⁇"
+    held = {"person": "Nobody", "form": "cloze", "model": "with_reader", "text": text}
+    driver.get("about:blank")
+    driver.get(f"{PAGE.as_uri()}#{urlencode(held)}")
+    assert driver.find_element(By.CSS_SELECTOR, "[data-part=text]").get_attribute("value") == text
+    WebDriverWait(driver, 10).until(lambda _: driver.find_elements(By.CSS_SELECTOR, "[data-part=said] li"))
+
+
+def test_a_figure_hides_a_series_and_says_a_value(driver: Chrome) -> None:
+    visit(driver, PAGE)
+    button, figure = "#practice-figure button[data-series=memorised]", "#practice-figure [data-series=memorised].mark"
+    driver.execute_script("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", figure)
+    mark = driver.find_element(By.CSS_SELECTOR, figure)
+    driver.execute_script(
+        "const {left, top} = arguments[0].getBoundingClientRect();"
+        "document.elementFromPoint(left + 3, top + 3).dispatchEvent(new PointerEvent('pointerdown',"
+        " {clientX: left + 3, clientY: top + 3, bubbles: true}));",
+        mark,
+    )
+    assert driver.find_element(By.CSS_SELECTOR, "#practice-figure .tip").text == mark.get_attribute("data-said")
+    driver.find_element(By.CSS_SELECTOR, button).send_keys(Keys.ENTER)
+    assert not mark.is_displayed()
+
+
+def test_without_scripts_text_and_figures_are_there(driver: Chrome) -> None:
+    visit(driver, PAGE, script=False)
+    try:
+        assert len(driver.find_elements(By.CSS_SELECTOR, "main h2")) == 6
+        figures = driver.find_elements(By.CSS_SELECTOR, "figure svg")
+        assert len(figures) == 5 and all(figure.is_displayed() for figure in figures)
+        assert "only read the pages" in driver.find_element(By.CSS_SELECTOR, ".lede").text
+    finally:
+        visit(driver, PAGE)
+
+
+def filled(driver: Chrome) -> None:
+    """Wait until every cell has its answer."""
+    WebDriverWait(driver, 20).until(lambda _: not driver.find_elements(By.CSS_SELECTOR, ".waits"))
+
+
+def cell(driver: Chrome, model: str, form: str) -> str:
+    """What a cell says to a screen reader."""
+    found = driver.find_element(By.CSS_SELECTOR, f"button[data-model={model}][data-form={form}]")
+    return found.get_attribute("aria-label") or ""
