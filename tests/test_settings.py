@@ -140,6 +140,7 @@ def test_dvc_changes_one_line_for_one_key_and_takes_it_back(tmp_path: Path, key:
 
 
 HANDOUT, TEXT, DROPOUT = "recipes.handout", "recipes.text", "ablation.changes.dropout"
+READER = "article.models.with_reader"
 ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretrain.objectives"
 
 
@@ -190,6 +191,9 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (DROPOUT, {"model": {"drop": 1}}, [f"{DROPOUT}.model.drop: unknown key; did you mean 'dropout'?"]),
         (DROPOUT, {"seeds": [1, 2]}, [f"{DROPOUT}.seeds", "model, optimizer"]),
         (DROPOUT, {"model": {"context": 64}}, [f"{DROPOUT}.model.context"]),
+        ("article.recipe", "text", ["article.recipe: was 'text'; allowed: quick"]),
+        (f"{READER}.variant", "perceiver", [f"{READER}.variant: was 'perceiver'; allowed: rope, vanilla"]),
+        (f"{READER}.change", {"model": {"drop": 1}}, [f"{READER}.change.model.drop: unknown key"]),
     ],
 )
 def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, told: list[str]) -> None:

@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from stages.article import charts
 from stages.article.asked import FORMS, people, shown
+from stages.article.charts import Chart
 from stages.article.engine import SCRIPTS
-from stages.corpus.prepared import Prepared
+from stages.article.sections import FULL, HANDOUT, charts, metrics
+from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
-from stages.probing.forms import CHARACTERS
+from stages.probing.forms import CHARACTERS, dev_facts
 from stages.reporting.tables import short
 from stages.reporting.template import environment
 from stages.settings import Settings, load
+from stages.sources.audit import own_pages
+from stages.system.digests import as_written
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, write_text
+from stages.system.records import read_table
 
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
@@ -37,49 +41,31 @@ def main() -> None:
     settings = load()
     data = Path("data/prepared") / settings.article.recipe
     prepared = Prepared.load(data)
+    with as_written(known := data / "audit.tsv"):
+        audit = read_table(known, AUDIT)
+    pages = own_pages(prepared.texts, {*prepared.table.name})
+    facts = dev_facts(prepared, audit, pages)
     content = {
         "characters": "".join(prepared.vocabulary.characters),
         "opening": question_forms(prepared)[0].before,
         "forms": FORMS,
         "cue": CHARACTERS,
-        "models": {name: shown(name, settings, prepared, data) for name in settings.article.models},
-        "people": people(prepared, data),
+        "models": {name: shown(name, settings, prepared, facts) for name in settings.article.models},
+        "people": people(prepared, audit, pages),
     }
-    page = render(content, settings, chart_of(settings))
+    page = render(content, settings, charts(settings.study.compared))
     if (size := len(page.encode())) > MOST_BYTES:
         raise StudyError(f"the page has {size:,} bytes; allowed: {MOST_BYTES:,}: list fewer models in article.models")
     with new_folder(TARGET) as folder:
         write_text(folder / "index.html", page)
 
 
-def chart_of(settings: Settings) -> dict[str, charts.Chart]:
-    """The figures of the sections, by name."""
-    compared = settings.study.compared
-    forms = {
-        "page's words, pretrained": ("pretrained", "continuation"),
-        "page's words, finetuned": ("finetuned", "continuation"),
-        "question, finetuned": ("finetuned", "extracted"),
-    }
-    offsets = {
-        f"{shift} before, {weights}": (weights, f"offset_{shift}")
-        for weights in ("pretrained", "finetuned")
-        for shift in (0, 1, 10)
-    }
-    return {
-        "scratch": charts.scratch_chart(["handout/compared", "open/all", "quick/compared"], compared),
-        "extraction": charts.extraction_chart("handout/compared", forms, compared),
-        "position": charts.extraction_chart("handout/compared", offsets, compared),
-        "practice": charts.practice_chart("open", "rope"),
-        "mixers": charts.mixers_chart(["open/all", "handout/compared"]),
-    }
-
-
-def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str, charts.Chart]) -> str:
+def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str, Chart]) -> str:
     """The page of its data: what `main` collects of the models, and the figures."""
     scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
     script = "\n".join(('"use strict";', *scripts))
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    models, of_open = content["models"], [each["dev_accuracy"] for each in variants("open/all").values()]
+    models, of_open = content["models"], [dot.value for dot in figures["mixers"].dots if dot.series == "open"]
     near = [accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR]
     pages = environment([HTML], autoescape=True)
     pages.filters["percent"] = lambda value: f"{value:.0f}\N{NO-BREAK SPACE}%"
@@ -95,19 +81,14 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
         bits=bits_of(content),
         near=near,
         of_open=of_open,
-        handout=charts.metrics("handout/compared"),
+        handout=metrics(HANDOUT),
         charts=figures,
+        full=FULL,
         data=Markup(encoded.replace("<", "\\u003c")),  # ends no script element
         style=Markup((HTML / "article.css").read_text("utf-8")),
         script=Markup(script),
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),  # of the only script that runs
     )
-
-
-def variants(selection: str) -> dict[str, dict[str, float]]:
-    """The figures of a report by variant."""
-    found: dict[str, dict[str, float]] = charts.metrics(selection)["variants"]
-    return found
 
 
 def first_person(known: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
