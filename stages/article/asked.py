@@ -87,6 +87,7 @@ def shown(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fac
         "trained_accuracy": trained["accuracy"],
         "accuracy": 100 * float(said.correct.mean()),
         "answers": said.predicted.tolist(),
+        "epochs": getattr(recipe.finetune, f"{model.init}_epochs"),
         "people": len(facts),
         "right": {form: 100 * float(np.mean(found)) for form, found in matches.items()},
         "completed": [fact.name for fact, right in zip(facts, matches["page"], strict=True) if right],

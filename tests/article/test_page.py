@@ -138,6 +138,15 @@ def test_a_link_asks_what_it_holds(driver: Chrome) -> None:
     WebDriverWait(driver, 10).until(lambda _: driver.find_elements(By.CSS_SELECTOR, "[data-part=said] li"))
 
 
+def test_a_link_with_what_the_page_has_not_opens_it_as_it_is(driver: Chrome) -> None:
+    driver.get("about:blank")
+    driver.get_log("browser")
+    driver.get(f"{PAGE.as_uri()}#{urlencode({'model': 'constructor', 'form': 'toString', 'shift': '-3'})}")
+    filled(driver)
+    assert driver.get_log("browser") == []
+    assert driver.find_element(By.CSS_SELECTOR, "[data-part=shift]").get_attribute("value") == "10"
+
+
 def test_a_figure_hides_a_series_and_says_a_value(driver: Chrome) -> None:
     visit(driver, PAGE)
     button, figure = "#practice-figure button[data-series=memorised]", "#practice-figure [data-series=memorised].mark"

@@ -125,7 +125,7 @@
   const follow = () => {
     const given = new URLSearchParams(location.hash.slice(1));
     if (!given.has("model") && writing) return; // a link within the page
-    const one = (key, known) => (given.get(key) in known ? given.get(key) : start[key]);
+    const one = (key, known) => (Object.hasOwn(known, given.get(key) ?? "") ? given.get(key) : start[key]);
     const shift = /^(\d|10)$/.test(given.get("shift") ?? "") ? Number(given.get("shift")) : null;
     const [form, model] = [one("form", data.forms), one("model", data.models)];
     asked = { person: given.get("person") || start.person, form, model, shift, text: given.get("text") };
