@@ -3,7 +3,6 @@
 Every training keeps a record beside the page, and writes the page from all records. A kill leaves both as they were.
 """
 
-import math
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -67,7 +66,7 @@ def page(found: list[dict[str, Any]]) -> str:
     pages = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=True)
     template, size = pages.get_template("live.html.jinja"), {"width": WIDTH, "height": HEIGHT}
     whole = sum(to_go(group) for (recipe, _), group in groups.items() if recipe == found[0]["recipe"])
-    return template.render(groups=groups, colours=colours, to_go=to_go, points=points, whole=whole, **size)
+    return template.render(groups=groups, colours=colours, to_go=to_go, curves=curves, whole=whole, **size)
 
 
 def to_go(group: list[dict[str, Any]]) -> float:
@@ -78,10 +77,12 @@ def to_go(group: list[dict[str, Any]]) -> float:
     return float(left) / max(1, running)
 
 
-def points(each: dict[str, Any], group: list[dict[str, Any]]) -> str:
-    """A curve of the group's figure: steps to the right, the logarithm of the loss upward."""
-    logs = [math.log(loss + 1e-4) for one in group for loss in one["curve"]]
-    low, high = min(logs), max(logs)
-    right, down = WIDTH * each["done"] / each["steps"] / len(each["curve"]), HEIGHT / (high - low + 1e-9)
-    heights = (down * (high - math.log(loss + 1e-4)) for loss in each["curve"])
-    return " ".join(f"{right * at:.1f},{height:.1f}" for at, height in enumerate(heights, 1))
+def curves(group: list[dict[str, Any]]) -> list[str]:
+    """The points of a group's curves: steps to the right, the logarithm of the loss upward."""
+    logs = [np.log(np.array(each["curve"]) + 1e-4) for each in group]
+    low, high = min(own.min() for own in logs), max(own.max() for own in logs)
+    found = []
+    for each, own in zip(group, logs, strict=True):
+        right, heights = WIDTH * each["done"] / each["steps"] / len(own), HEIGHT * (high - own) / (high - low + 1e-9)
+        found.append(" ".join(f"{right * at:.1f},{height:.1f}" for at, height in enumerate(heights, 1)))
+    return found
