@@ -1,6 +1,5 @@
 """What the article's sections show: figures of the committed reports."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pandas as pd
 
 from stages.article.charts import Chart, Dot
 from stages.reporting.trials import figures
+from stages.system.files import read_json
 from stages.trials.row import ACCESS, PRACTICES, Row
 
 REPORTS = Path("reports")
@@ -61,7 +61,7 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
 
 def metrics(selection: str) -> dict[str, Any]:
     """The figures of a report, `<recipe>/<selection>`."""
-    found: dict[str, Any] = json.loads((REPORTS / selection / "metrics.json").read_text("utf-8"))
+    found: dict[str, Any] = read_json(REPORTS / selection / "metrics.json")
     return found
 
 

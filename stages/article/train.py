@@ -37,7 +37,6 @@ def main() -> None:
     parts = [read_record(path, FACTS) for path in sorted(work.glob("*.json"))]
     facts = {
         "accuracy": 100 * float(said.correct.mean()),  # percent of the dev questions
-        "predicted": said.predicted.tolist(),
         **provenance(_settings(experiment), experiment.backend, sum(part["seconds"] for part in parts)),
         "parameters": parts[0]["parameters"],
         "commits": sorted({part["commit"] for part in parts}),

@@ -29,7 +29,7 @@
   const isRight = (text, told, place) => (closes(text) ? told === place : told.startsWith(place));
   const phraseOf = (text, told) =>
     closes(text) ? told : (told.match(/^\p{Lu}[^\s,.()]*(?: \p{Lu}[^\s,.()]*)*/u)?.[0] ?? told);
-  const ask = (model, text) => answer(modelOf(model), data.characters, text, closes(text) ? 32 : 20);
+  const asking = (model, text) => [modelOf(model), data.characters, text, closes(text) ? 32 : 20];
 
   const pause = (milliseconds) => new Promise((resume) => setTimeout(resume, milliseconds));
   const made = (tag, text, name = "") =>
@@ -59,7 +59,7 @@
     part("status").textContent = "";
     if (!encoded(text, data.characters).length) return;
     let told = "";
-    for (const step of said(modelOf(model), data.characters, text, closes(text) ? 32 : 20)) {
+    for (const step of said(...asking(model, text))) {
       if (step.character !== "⁇") told += step.character;
       part("said").append(column(step));
       if (!performance.getEntriesByName("first answer").length) performance.mark("first answer");
@@ -81,7 +81,7 @@
       if (now !== filling) return;
       const { model, form } = cell.dataset;
       const text = promptOf(person, form);
-      const told = ask(model, text);
+      const told = answer(...asking(model, text));
       const verdict = person.place ? (isRight(text, told, person.place) ? "right" : "wrong") : "";
       cell.className = verdict;
       cell.querySelector(".told").textContent = phraseOf(text, told) || "(nothing)";
