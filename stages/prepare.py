@@ -5,6 +5,7 @@ from pathlib import Path
 from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question
+from stages.corpus.salience import with_candidates
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
 from stages.sources.own import read_own
@@ -29,7 +30,9 @@ def main() -> None:
         questions = hold_out(questions, settings.ablation.held_out, "ablation.held_out")
     elif isinstance(recipe, QuestionRecipe):
         questions = hold_out(questions, recipe.data.held_out, f"recipes.{name}.data.held_out")
-    prepared = Prepared.of(documents, questions)
+    own = recipe.data.source == "own"  # the other sources' titles have a form that is known
+    names = {question.name for asked in questions.values() for question in asked} if own else ()
+    prepared = with_candidates(Prepared.of(documents, questions, names))
     told = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
     with result_folder(folder) as new:
         prepared.save(new)

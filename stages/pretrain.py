@@ -1,22 +1,22 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
-from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
 
 from stages.corpus.objectives import Draw, Mixture
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.system.errors import command
 from stages.training.loop import Job
-from stages.training.own_answers import own_chances
+from stages.training.own_answers import own_answers
 from stages.training.run import Training, run
 
 
-def pretraining(experiment: Experiment, prepared: Prepared, chosen: Iterable[Sequence[float]] | None = None) -> Job:
-    """The pretraining of a recipe; chosen: other chances of the phrases than the recipe's, as `Mixture` takes them."""
+def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Job:
+    """The pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
     settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
-    return _job(experiment, prepared, Mixture(prepared, settings.objectives, context, chosen).draw, settings.epochs)
+    return _job(experiment, prepared, Mixture(prepared, settings.objectives, context, phrases).draw, settings.epochs)
 
 
 def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job:
@@ -26,7 +26,7 @@ def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job
     @cache
     def mixture() -> Mixture:
         model = experiment.trained_model(prepared, weights)
-        return Mixture(prepared, settings.objectives.all_salient, context, own_chances(model, prepared, context))
+        return Mixture(prepared, settings.objectives.all_salient, context, own_answers(model, prepared, context))
 
     return _job(experiment, prepared, lambda rows, generator: mixture().draw(rows, generator), settings.own_epochs or 0)
 

@@ -4,14 +4,14 @@
 page that was drawn once: what repetition does by itself.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from stages.corpus.page import Pages
+from stages.corpus.capitalised import capitalised
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
-from stages.corpus.salience import LEAST, likeliest
+from stages.corpus.salience import LEAST
 from stages.experiment.experiment import Experiment
 from stages.settings import QuestionRecipe, Settings, load, merged
 from stages.system.errors import Parser, StudyError, command
@@ -33,14 +33,14 @@ def practised(settings: Settings, name: str, variant: str, seed: int, practice: 
     return Experiment.of(settings.model_copy(update={"recipes": settings.recipes | {name: changed}}), name, variant)
 
 
-def drawn_once(pages: Pages) -> Iterator[list[float]]:
-    """Of each page the chances of its phrases that one was drawn of: in practice nothing but that one."""
-    generator = np.random.default_rng(SEED)
-    for row in range(len(pages.headings)):
-        chances = np.full(len(pages[row].phrases), LEAST)
-        if len(chances):
-            chances[generator.integers(len(chances))] = 1.0
-        yield chances.tolist()
+def drawn_once(phrases: Phrases) -> Phrases:
+    """The same with the chances of those of which one a page was drawn: in practice nothing but that one."""
+    generator, chances = np.random.default_rng(SEED), []
+    for count in phrases.spans.lengths:
+        chances.append(np.full(count, LEAST))
+        if count:
+            chances[-1][generator.integers(count)] = 1.0
+    return phrases.chosen(each.tolist() for each in chances)
 
 
 @command
@@ -56,10 +56,10 @@ def main() -> None:
     given = parser.parse_args()
     experiment = practised(load(), given.recipe, given.variant, given.seed, given.practice, given.times)
     prepared = Prepared.load(given.data)
-    pages = Pages.of(prepared.each_text())
-    chosen = drawn_once(pages) if given.practice == "one" else None
-    choosers = {"drawn": likeliest(prepared, pages, drawn_once(pages))}
-    row = try_out(experiment, given.practice, given.data, chosen, choosers=choosers)
+    drawn = drawn_once(capitalised(prepared))
+    choosers = {"drawn": prepared.likeliest(drawn)}
+    phrases = drawn if given.practice == "one" else None
+    row = try_out(experiment, given.practice, given.data, phrases, choosers=choosers)
     row.save(ACCESS / f"{given.recipe}-{given.variant}-{given.practice}-{given.times}-{given.seed}.json")
 
 

@@ -1,17 +1,16 @@
 """What pretraining asks of a document: one objective, or several by chance."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
+from stages.corpus.capitalised import practised
 from stages.corpus.causal_lm import causal_lm
 from stages.corpus.example import Examples
-from stages.corpus.page import Pages
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
-from stages.corpus.ragged import Ragged
-from stages.corpus.salience import phrase_chances
 from stages.corpus.span_corruption import span_corruption
 from stages.corpus.title_cloze import TitleClozes
 from stages.corpus.word_cloze import WordClozes
@@ -23,21 +22,16 @@ Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → on
 class Mixture:
     """Draws each document's example from an objective chosen by the objectives' mixture weights."""
 
-    def __init__(
-        self, prepared: Prepared, settings: Objectives, context: int, chosen: Iterable[Sequence[float]] | None = None
-    ) -> None:
-        """chosen: of each page the chances of its phrases that `salient` draws by; None for `phrase_chances`."""
+    def __init__(self, prepared: Prepared, settings: Objectives, context: int, phrases: Phrases | None = None) -> None:
+        """phrases: what clozes ask for, and how likely; None for what the settings say (`practised`)."""
         documents = prepared.documents
         draws: dict[str, Draw] = {}  # by the name of the objective
         if spans := settings.span_corruption:
             draws["span_corruption"] = lambda rows, generator: span_corruption(documents, rows, spans, generator)
-        if settings.title_cloze or settings.word_cloze:
-            pages = Pages.of(prepared.each_text())
-            chances = Ragged.gather(phrase_chances(prepared, pages) if chosen is None else chosen, np.dtype(np.float64))
-            if cloze := settings.title_cloze:
-                draws["title_cloze"] = TitleClozes(prepared, pages, chances, cloze, context).draw
-            if words := settings.word_cloze:
-                draws["word_cloze"] = WordClozes(prepared, pages, chances, words, context).draw
+        if cloze := settings.title_cloze:
+            draws["title_cloze"] = TitleClozes(prepared, phrases or practised(prepared, cloze), cloze, context).draw
+        if words := settings.word_cloze:
+            draws["word_cloze"] = WordClozes(prepared, phrases or practised(prepared, words), words, context).draw
         if settings.training_questions:
             draws["training_questions"] = partial(training_questions, prepared)
         if settings.causal_lm:

@@ -1,4 +1,4 @@
-"""What clozes of capitalised phrases share: a cue, ⁇ and a phrase of the page, drawn by its chance to be an answer."""
+"""What clozes of phrases share: a cue, ⁇ and a phrase of the page, drawn by its chance to be an answer."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from stages.corpus.example import MASK, Examples
-from stages.corpus.page import Pages
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.settings import PhraseCloze
@@ -15,16 +15,15 @@ from stages.settings import PhraseCloze
 class PhraseClozes(ABC):
     """Draws clozes from documents.
 
-    In a share `salient` of the examples the phrase is drawn by its chance (`salience.phrase_chances`), else any of the
-    page's.
+    In a share `salient` of the examples the phrase is drawn by its chance (salience.py), else any of the page's.
     """
 
     opening_is_target: ClassVar[bool]  # whether the ⁇ that ends a cue is a target
 
-    def __init__(self, prepared: Prepared, pages: Pages, chances: Ragged, settings: PhraseCloze, context: int) -> None:
-        """chances: of each page's phrases; context: the longest sequence a model can read."""
-        self.documents = prepared.documents
-        self.pages = pages
+    def __init__(self, prepared: Prepared, phrases: Phrases, settings: PhraseCloze, context: int) -> None:
+        """context: the longest sequence a model can read."""
+        self.documents, self.headings = prepared.documents, prepared.headings
+        self.spans, chances = phrases.spans, phrases.chances
         alike = np.repeat(1 / np.maximum(1, chances.lengths), chances.lengths)
         shares = settings.salient * chances.tokens + (1 - settings.salient) * alike
         self.weights = Ragged(shares, chances.offsets)  # of each page's phrases: how likely each is asked for

@@ -4,12 +4,13 @@
 
     vocabulary.json      the characters, in order of their numbers
     encoded.safetensors  documents, and questions and answers of each split, as token numbers
+    spans.safetensors    where each document's title ends, and its candidates with their chances (see salience.py)
     questions.tsv        split, row, question, name, place (empty for test)
     audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see audit.py)
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -20,8 +21,10 @@ import pandas as pd
 from pydantic import Field
 from safetensors.numpy import load_file, save
 
+from stages.corpus.phrases import CHANCE, SPAN, Phrases
 from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
+from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
 from stages.system.digests import as_written, verified
 from stages.system.files import write_bytes, write_text
@@ -45,21 +48,31 @@ class Prepared:
     questions: dict[str, Ragged]  # by split
     answers: dict[str, Ragged]  # by split; rows of test are empty
     table: pd.DataFrame  # questions.tsv; places of test are ""
+    headings: np.ndarray  # (documents,) the length of each title
+    candidates: Phrases  # the spans of each document that may be an answer
 
     @classmethod
-    def of(cls, documents: Sequence[str], questions: dict[str, list[Question]]) -> "Prepared":
-        """Encode documents and questions with the documents' vocabulary."""
+    def of(
+        cls, documents: Sequence[str], questions: dict[str, list[Question]], names: Collection[str] = ()
+    ) -> "Prepared":
+        """Encode documents and questions with the documents' vocabulary; names: see `headings`. Without candidates."""
         vocabulary = Vocabulary.of(documents)
         rows = [(split, q.row, q.question, q.name, q.place or "") for split, asked in questions.items() for q in asked]
 
         table = pd.DataFrame(rows, columns=[*QUESTIONS.columns])
-        return cls._of(vocabulary, _encoded(vocabulary, documents), table)
+        none = Phrases.alike([()] * len(documents))
+        return cls._of(vocabulary, _encoded(vocabulary, documents), table, headings(documents, names), none)
 
     @classmethod
-    def _of(cls, vocabulary: Vocabulary, documents: Ragged, table: pd.DataFrame) -> "Prepared":
+    def _of(
+        cls, vocabulary: Vocabulary, documents: Ragged, table: pd.DataFrame, ends: np.ndarray, candidates: Phrases
+    ) -> "Prepared":
         asked = {split: table[table.split == split] for split in SPLITS}
-        questions = {split: _encoded(vocabulary, rows.question) for split, rows in asked.items()}
-        return cls(vocabulary, documents, questions, {s: _encoded(vocabulary, asked[s].place) for s in SPLITS}, table)
+        questions, answers = (
+            {split: _encoded(vocabulary, rows[column]) for split, rows in asked.items()}
+            for column in ("question", "place")
+        )
+        return cls(vocabulary, documents, questions, answers, table, ends, candidates)
 
     def save(self, folder: Path) -> None:
         """Write all but the audit."""
@@ -67,6 +80,10 @@ class Prepared:
         tables = product(self._tables.items(), PARTS.items())
         arrays = {f"{name}.{part}": getattr(table, part).astype(kind) for (name, table), (part, kind) in tables}
         write_bytes(folder / "encoded.safetensors", save(arrays))
+        spans, chances = self.candidates.spans, self.candidates.chances
+        found = {"spans": spans.tokens.astype(SPAN.base), "chances": chances.tokens.astype(CHANCE)}
+        found |= {"headings": self.headings, "offsets": spans.offsets}
+        write_bytes(folder / "spans.safetensors", save(found))
         write_table(folder / "questions.tsv", self.table)
 
     @property
@@ -88,7 +105,11 @@ class Prepared:
                 raise ValueError("a token is no character")
             if not 0 == offsets[0] <= np.diff(offsets).min() or offsets[-1] != len(tokens):
                 raise ValueError("offsets do not lead from the first token to the last")
-            prepared = cls._of(vocabulary, Ragged(_small(tokens), offsets), table)
+            documents = Ragged(_small(tokens), offsets)
+        with as_written(folder / "spans.safetensors"):
+            ends, candidates = _spans(load_file(verified(folder / "spans.safetensors")), documents.lengths)
+        with as_written(path):
+            prepared = cls._of(vocabulary, documents, table, ends, candidates)
             for name, (part, kind) in product(prepared._tables, PARTS.items()):
                 found, expected = arrays[f"{name}.{part}"], getattr(prepared._tables[name], part)
                 if found.dtype != kind or not np.array_equal(found, expected):
@@ -108,6 +129,30 @@ class Prepared:
         """A document as text."""
         return self.vocabulary.decode(self.documents[row].tolist())
 
+    def title(self, row: int) -> str:
+        """The title of a document, empty if it has none."""
+        return self.vocabulary.decode(self.documents[row][: self.headings[row]].tolist())
+
+    def start(self, row: int) -> int:
+        """Where the text after a document's title and its full stop starts."""
+        return int(self.headings[row]) + bool(self.headings[row])
+
+    def rows_of(self, names: Collection[str]) -> dict[str, int]:
+        """The first document with each of these titles; a name that is none's is left out."""
+        rows: dict[str, int] = {}
+        for row, title in enumerate(map(self.title, range(len(self.documents)))):
+            if title in names:
+                rows.setdefault(title, row)
+        return rows
+
+    def likeliest(self, phrases: Phrases) -> dict[str, str]:
+        """The phrase of each document with the best chance, by title; of documents with one title the first's."""
+        found: dict[str, str] = {}
+        for row, text in enumerate(self.each_text()):
+            if len(chances := phrases.chances[row]):
+                found.setdefault(self.title(row), text[slice(*phrases.spans[row][int(np.argmax(chances))])])
+        return found
+
     def of_split(self, split: str) -> pd.DataFrame:
         """The rows of `table` of one split, in order."""
         return self.table[self.table.split == split].reset_index(drop=True)
@@ -116,6 +161,21 @@ class Prepared:
     def training_answers(self) -> frozenset[str]:
         """What training questions are answered with."""
         return frozenset(self.of_split("train").place)
+
+
+def _spans(arrays: dict[str, np.ndarray], lengths: np.ndarray) -> tuple[np.ndarray, Phrases]:
+    """The titles' lengths and the candidates that `save` wrote, of documents of these lengths (documents,)."""
+    headings, spans, chances, offsets = (arrays[name] for name in ("headings", "spans", "chances", "offsets"))
+    if (spans.dtype, *spans.shape[1:]) != (SPAN.base, *SPAN.shape) or chances.dtype != CHANCE:
+        raise ValueError("spans or chances are of another type")
+    if headings.shape != lengths.shape or not (headings >= 0).all() or not (headings <= lengths).all():
+        raise ValueError("a title is longer than its document")
+    if len(offsets) != len(lengths) + 1 or not 0 == offsets[0] <= np.diff(offsets).min() or offsets[-1] != len(spans):
+        raise ValueError("offsets do not lead from the first span to the last")
+    start, end, most = *spans.T, np.repeat(lengths, np.diff(offsets))
+    if len(chances) != len(spans) or not ((start >= 0) & (start < end) & (end <= most)).all():
+        raise ValueError("a span lies outside of its document, or has no chance")
+    return headings, Phrases(Ragged(_small(spans), offsets), Ragged(chances, offsets))
 
 
 def _encoded(vocabulary: Vocabulary, texts: Iterable[str]) -> Ragged:

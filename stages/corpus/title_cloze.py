@@ -1,8 +1,7 @@
-"""Title cloze: a page's name and a few characters of it, then ⁇ and the capitalised phrase that comes next.
+"""Title cloze: a page's name and a few characters of it, then ⁇ and the phrase that comes next.
 
 It asks of a page what a question asks, in the page's own words: `Ada Lovelace was born in ⁇London⁇`. After salient
-span masking as Roberts et al. 2020 (arXiv 2002.08910) use it, with a capital for an entity and the page's name as
-context.
+span masking as Roberts et al. 2020 (arXiv 2002.08910) use it, with the page's name as context.
 """
 
 from typing import ClassVar
@@ -10,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from stages.corpus.example import PAD
-from stages.corpus.page import Pages
 from stages.corpus.phrase_cloze import PhraseClozes
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
-from stages.corpus.ragged import Ragged
 from stages.settings import TitleCloze
 
 
@@ -30,21 +28,21 @@ class TitleClozes(PhraseClozes):
 
     opening_is_target: ClassVar[bool] = True
 
-    def __init__(self, prepared: Prepared, pages: Pages, chances: Ragged, settings: TitleCloze, context: int) -> None:
-        super().__init__(prepared, pages, chances, settings, context)
+    def __init__(self, prepared: Prepared, phrases: Phrases, settings: TitleCloze, context: int) -> None:
+        super().__init__(prepared, phrases, settings, context)
         self.settings = settings
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        parts, document, settings = self.pages[row], self.documents[row], self.settings
-        name = document[: parts.heading]
-        if not parts.phrases:
+        document, heading, settings = self.documents[row], int(self.headings[row]), self.settings
+        name, cumulated = document[:heading], np.cumsum(self.weights[row])
+        if not len(cumulated):
             return name, document[:0]
-        cumulated = np.cumsum(self.weights[row])
-        start, end = parts.phrases[np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")]
+        drawn = np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")
+        start, end = self.spans[row][drawn].tolist()
         end = min(end, start + self.context // 2)
         name = name[: self.context - (end - start) - 1]
         room = self.context - len(name) - (end - start) - 3  # two masks and a space
-        longest = max(0, min(settings.longest_context, start - parts.heading - 2, room))
+        longest = max(0, min(settings.longest_context, start - heading - 2, room))
         context = document[start - generator.integers(0, longest, endpoint=True) : start]
         if generator.random() < settings.blanked_rows:
             blanked = generator.random(len(context)) < settings.blanked_characters

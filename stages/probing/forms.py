@@ -14,11 +14,12 @@ The first four are page forms: they use the page's own words, each as one of pre
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
-from stages.corpus.page import page
+from stages.corpus.capitalised import practised
+from stages.corpus.phrases import Span
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import MASK
 from stages.corpus.word_cloze import WORD, common_words, fences_of
@@ -57,17 +58,19 @@ class WordCue:
     reach: int  # how many before the place are within reach
     most: int  # how many of these are taken at most, the last
     common: frozenset[str] | None  # only these; None is any
-    fencing: frozenset[str] = frozenset()  # none from before a phrase that is one of these
+    fences: Mapping[str, Sequence[Span]] = field(default_factory=dict)  # none from before one of these; by page
 
     @classmethod
-    def of(cls, objectives: Objectives, documents: Sequence[str], answers: frozenset[str]) -> "WordCue":
-        """documents: all pages, of which the common words are those that most have; answers: of training questions."""
+    def of(cls, objectives: Objectives, prepared: Prepared) -> "WordCue":
+        """The words that word clozes of the pages can have."""
         settings = objectives.word_cloze
         if settings is None:
             return cls(WORDS, WORDS, None)
-        common = common_words(documents, settings.common_words)
-        fencing = frozenset[str]() if settings.past_answers else answers
-        return cls(settings.words_before, min(WORDS, settings.most_words), common, fencing)
+        common = common_words(prepared, settings.common_words)
+        spans, fencing = practised(prepared, settings).spans, prepared.training_answers
+        texts = enumerate(() if settings.past_answers else prepared.each_text())
+        fences = {text: fences_of(text, spans[row].tolist(), fencing) for row, text in texts}
+        return cls(settings.words_before, min(WORDS, settings.most_words), common, fences)
 
 
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
@@ -103,7 +106,7 @@ def cloze(fact: Fact, name: str, context: int) -> Prompt:
 def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
     """A name and words before the place, as a word cloze can have them; none are of the fact's name."""
     own = WORD.findall(fact.name)
-    fences = fences_of(fact.page, page(fact.page), cue.fencing)
+    fences = cue.fences.get(fact.page, ())
     first = max((end for _, end in fences if end <= fact.position), default=len(fact.name))
     text = WORD.findall(fact.page, first, fact.position)
     near = text[max(0, len(text) - cue.reach) :]

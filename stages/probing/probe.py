@@ -42,7 +42,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         facts = dev_facts(prepared, read_table(known, AUDIT), pages)
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     forms = practised_forms(objectives)
-    prompts = page_prompts(facts, forms, objectives, WordCue.of(objectives, documents, places), context)
+    prompts = page_prompts(facts, forms, objectives, WordCue.of(objectives, prepared), context)
     moved_by = offsets(facts)
     moved = with_room(facts, moved_by[-1], context) if "continuation" in forms else []
     own = {row: pages.get(name, []) for row, name in zip(asked.row, asked.name, strict=True)}

@@ -75,7 +75,7 @@ class SpanCorruption(Objective):
 
 
 class PhraseCloze(Objective):
-    """What clozes of capitalised phrases have in common."""
+    """What clozes of phrases have in common."""
 
     salient: Share
 

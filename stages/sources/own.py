@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.corpus.page import page
 from stages.corpus.questions import Question
+from stages.corpus.titles import possible_titles
 from stages.sources.reading import Asked, read_documents, read_questions
 
 PAGES = "pages.txt"
@@ -28,7 +28,7 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
     """
     documents = read_documents(folder / PAGES)
-    titles = sorted({document[: page(document).heading] for document in documents} | {""})
+    titles = sorted({title for document in documents for title in possible_titles(document)} | {""})
     # a question that names none is about itself; one that is longer than the context is refused
     asked = Asked("a question that names a page", lambda told: longest_title(titles, told[:context]) or told)
     questions = {

@@ -5,14 +5,13 @@ it finds out what is asked, and can practise that: self-training on its own labe
 1909.13788). It does not read the page for it, and no answer but those of training was ever shown to it.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 import torch.nn.functional as F
 
+from stages.corpus.capitalised import capitalised
 from stages.corpus.example import MASK, PAD, Examples
-from stages.corpus.page import Pages
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.salience import as_chances
@@ -22,24 +21,22 @@ from stages.model.packing import Packing
 BATCH = 256  # questions with a phrase read at once; sorted by length, so that little of a batch is PAD
 
 
-def own_chances(model: GPT, prepared: Prepared, context: int) -> Iterator[list[float]]:
-    """Of each page the chances of its phrases, by their likelihood as an answer to the question about the page.
+def own_answers(model: GPT, prepared: Prepared, context: int) -> Phrases:
+    """The phrases of each page with their chances, by their likelihood as an answer to the question about the page.
 
     context: the longest sequence that the model can read; longer questions and phrases are cut at their ends.
     """
-    pages, (form, *_) = Pages.of(prepared.each_text()), question_forms(prepared)
+    phrases, (form, *_) = capitalised(prepared), question_forms(prepared)
     sequences, first_targets = [], []
-    for row, document in enumerate(prepared.documents[row] for row in range(len(prepared.documents))):
-        parts = pages[row]
-        question = prepared.vocabulary.encode(form.about(prepared.text(row)[: parts.heading]))
-        for start, end in parts.phrases:
-            phrase = document[start:end][: context // 2]
+    for row in range(len(prepared.documents)):
+        question = prepared.vocabulary.encode(form.about(prepared.title(row)))
+        for start, end in phrases.spans[row].tolist():
+            phrase = prepared.documents[row][start:end][: context // 2]
             asked = question[: context - len(phrase) - 1]
             sequences.append(np.concatenate([asked, [MASK], phrase, [MASK]]))
             first_targets.append(len(asked) + 1)
-    scores = iter(log_likelihoods(model, sequences, first_targets))
-    for row in range(len(pages.headings)):
-        yield as_chances(np.array([next(scores) for _ in pages[row].phrases]))
+    scores = log_likelihoods(model, sequences, first_targets)
+    return phrases.chosen(map(as_chances, np.split(scores, phrases.spans.offsets[1:-1])))
 
 
 @torch.inference_mode()

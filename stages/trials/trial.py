@@ -1,14 +1,14 @@
 """A trial: a changed recipe, trained once and asked the dev questions of a folder; what stays is its row."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import AUDIT, Prepared
-from stages.corpus.salience import reader_answers
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.finetune import finetuning
@@ -24,24 +24,24 @@ from stages.training.run import Run, Training
 from stages.training.work import folder_of
 from stages.trials.row import Row
 
-Phrases = Mapping[str, str]  # a phrase of each page, by its heading
+Said = Mapping[str, str]  # a phrase of each page, by its title
 
 
 def try_out(
     experiment: Experiment,
     change: str,
     data: Path,
-    chosen: Iterable[Sequence[float]] | None = None,
+    phrases: Phrases | None = None,
     objectives: Objectives | None = None,
-    choosers: Mapping[str, Phrases] | None = None,
+    choosers: Mapping[str, Said] | None = None,
 ) -> Row:
     """Train the experiment's only seed on a folder of prepared questions, and ask its dev questions.
 
-    chosen: the phrases' chances, where they are not the recipe's; objectives: whose word clozes the facts are asked in,
-    where they are not the recipe's; choosers: whose phrases answers are compared with, beside the reader's.
+    phrases: what is practised, where it is not what the recipe says; objectives: whose word clozes the facts are asked
+    in, where they are not the recipe's; choosers: whose phrases answers are compared with, beside the reader's.
     """
     prepared, (seed,) = Prepared.load(data), experiment.recipe.seeds
-    first, second = pretraining(experiment, prepared, chosen), finetuning(experiment, prepared, "pretrained")
+    first, second = pretraining(experiment, prepared, phrases), finetuning(experiment, prepared, "pretrained")
 
     def trainings(work: Path, _: int) -> Mapping[str, Training]:
         weights = work / "pretrained.safetensors"
@@ -73,14 +73,14 @@ def _asked(
     data: Path,
     work: Path,
     objectives: Objectives,
-    choosers: Mapping[str, Phrases],
+    choosers: Mapping[str, Said],
 ) -> dict[str, Any]:
     """The marks of a row."""
     recipe, documents, dev = experiment.question_recipe, prepared.texts, prepared.of_split("dev")
     pages = own_pages(documents, set(dev.name))
     with as_written(known := data / "audit.tsv"):
         facts = dev_facts(prepared, read_table(known, AUDIT), pages)
-    cue = WordCue.of(objectives, documents, prepared.training_answers)
+    cue = WordCue.of(objectives, prepared)
     prompts = page_prompts(facts, PAGE_FORMS, objectives, cue, recipe.model.context)
     models = {
         name: experiment.trained_model(prepared, work / f"{name}.safetensors") for name in ("pretrained", "finetuned")
@@ -96,7 +96,7 @@ def _asked(
         "of_own_page": _marks(bool(text) and any(text in page for page in pages.get(name, ())) for name, text in told),
         "says": {
             who: _marks(phrases.get(name) == text for name, text in told)
-            for who, phrases in {"reader": reader_answers(prepared), **choosers}.items()
+            for who, phrases in {"reader": prepared.likeliest(prepared.candidates), **choosers}.items()
         },
     }
 

@@ -8,11 +8,10 @@ import pytest
 from stages import prepare, world
 from stages.access import practise
 from stages.access.practise import drawn_once, practised
+from stages.corpus.capitalised import capitalised
 from stages.corpus.objectives import Mixture
-from stages.corpus.page import Pages
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.salience import likeliest
 from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, Row
 from tests.project import write_params
@@ -46,11 +45,11 @@ def test_a_recipe_without_clozes_has_nothing_to_choose() -> None:
 
 def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practice_is_of_it() -> None:
     data = prepared()
-    pages = Pages.of(DOCUMENTS)
-    drawn = likeliest(data, pages, drawn_once(pages))
+    once = drawn_once(capitalised(data))
+    drawn = data.likeliest(once)
     assert {*drawn.values()} == {"She", "Tarn", "Vell", "Brod", "Ilm", "Urr"}  # of forty pages each a few times
     objectives = practised(SETTINGS, "quick", "rope", 1, "one", 1).recipe.pretrain.objectives
-    mixture = Mixture(data, objectives.model_copy(update={"span_corruption": None}), 128, drawn_once(pages))
+    mixture = Mixture(data, objectives.model_copy(update={"span_corruption": None}), 128, once)
     rows = np.arange(40).repeat(25)
     examples = mixture.draw(rows, np.random.default_rng(1))
     texts = (

@@ -1,18 +1,20 @@
-"""Clozes of capitalised phrases: which phrases a page has, how likely each is asked for, what its cue is made of."""
+"""Clozes of phrases: which capitalised phrases a page has, how likely each is asked for, what its cue is made of."""
 
 import gc
 import tracemalloc
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from stages.corpus import objectives
+from stages.corpus.capitalised import capitalised, capitalised_phrases
 from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import Mixture
-from stages.corpus.page import Page, Pages, page
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
+from stages.corpus.titles import headings
 from stages.corpus.word_cloze import common_words
 from stages.settings import Objectives
 from tests.tiny import TITLE_CLOZE, WORD_CLOZE, spans
@@ -21,16 +23,22 @@ CLOZES = {"title_cloze": TITLE_CLOZE, "word_cloze": WORD_CLOZE}
 PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."
 TRAIN = [Question(1, "Where was Ada born?", "Ada", "Vell")]
 DEV = [Question(1, "Where was Oda Quill born?", "Oda Quill", "Ilm")]
+NONE: dict[str, list[Question]] = {"train": [], "dev": [], "test": []}
 
 
 def drawn(
-    objective: str, pages: list[str], rows: np.ndarray, context: int = 64, **settings: object
+    objective: str,
+    pages: list[str],
+    rows: np.ndarray,
+    context: int = 64,
+    phrases: Phrases | None = None,
+    **settings: object,
 ) -> tuple[Examples, Prepared]:
     """An example of each of the rows; Vell answers a training question, Ilm one of dev."""
     prepared = Prepared.of(pages, {"train": TRAIN, "dev": DEV, "test": []})
     asked = CLOZES[objective].model_copy(update=settings) if objective in CLOZES else {"mixture_weight": 1.0}
     chosen = Objectives.model_validate({objective: asked})
-    return Mixture(prepared, chosen, context).draw(rows, np.random.default_rng(0)), prepared
+    return Mixture(prepared, chosen, context, phrases).draw(rows, np.random.default_rng(0)), prepared
 
 
 def read_and_said(objective: str, pages: list[str], draws: int = 600, **settings: object) -> list[tuple[str, str]]:
@@ -55,25 +63,28 @@ def words_by_phrase(pages: list[str], **settings: object) -> dict[str, set[str]]
 
 
 def phrases(document: str) -> list[str]:
-    return [document[start:end] for start, end in page(document).phrases]
+    heading = int(headings([document])[0])
+    return [document[start:end] for start, end in capitalised_phrases(document, heading)]
 
 
 def test_the_heading_ends_at_the_first_full_stop_that_closes_no_initial() -> None:
     for name in ("Oda Quill", "Tam B. Brae", "J. R. Senn", "Ivo Senn Jr. Dahl", "Žofie Ark"):
-        assert page(f"{name}. A painter .").heading == len(name)
+        assert headings([f"{name}. A painter ."]) == [len(name)]
 
 
 def test_phrases_are_runs_of_capitalised_words_that_are_not_the_name_else_every_word() -> None:
     document = "Oda Quill. Oda Quill (born 3 May 1900 in New Vell, Ilm) studied in Østby's Hall ."
     assert phrases(document) == ["May", "New Vell", "Ilm", "Østby's Hall"]
     assert phrases("Oda Quill. a painter of birds .") == ["a", "painter", "of", "birds"]
-    assert page("1900.") == Page(heading=0, phrases=())
+    assert headings(["1900."]) == [0] and phrases("1900.") == []
 
 
-def test_pages_kept_in_little_memory_are_the_pages() -> None:
-    documents = [PAGE, "1900.", "Oda Quill. a painter of birds .", "J. R. Senn. In Ulm , Peru .", "Østby of Urr"]
-    kept = Pages.of(iter(documents))
-    assert [kept[row] for row in range(len(documents))] == [page(document) for document in documents]
+def test_where_no_page_has_a_capital_all_candidates_are_practised_alike() -> None:
+    candidates = Phrases.alike([[(0, 2), (1, 3)], []])
+    small = replace(Prepared.of(["ab cd", "ef"], NONE), candidates=candidates)
+    assert capitalised(small).spans.tokens.tolist() == [[0, 2], [1, 3]]
+    with_capital = replace(Prepared.of(["Ab cd", "ef"], NONE), candidates=candidates)
+    assert capitalised(with_capital).spans.tokens.tolist() == [[0, 2], [0, 2]]  # `Ab`, and all words of `ef`
 
 
 @pytest.mark.parametrize("objective", CLOZES)
@@ -85,23 +96,20 @@ def test_a_training_keeps_no_more_of_a_page_than_a_few_numbers(objective: str) -
     gc.collect()
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # numbers of 8 bytes: the name's end and two offsets; of each of two phrases its place, its weight, the offset of
-    # its words and the place of each of five
-    assert 8 * 3 < kept / 5000 < 8 * (3 + 2 * 8) * 1.2
+    # numbers of 8 bytes: two offsets; of each of two phrases its place, its weight, the offset of its words and the
+    # place of each of five
+    assert 8 * 2 < kept / 5000 < 8 * (2 + 2 * 8) * 1.2
     assert mixture.draws
 
 
 @pytest.mark.parametrize("salient", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("objective", CLOZES)
-def test_phrases_are_drawn_by_their_chances_or_alike(
-    monkeypatch: pytest.MonkeyPatch, objective: str, salient: float
-) -> None:
+def test_phrases_are_drawn_by_their_chances_or_alike(objective: str, salient: float) -> None:
     chances = {"Vell": 0.7, "Ilm": 0.1, "Urr": 0.2}
-    monkeypatch.setattr(objectives, "phrase_chances", lambda *_: [[*chances.values()]])
-    draws = 20_000
-    examples, prepared = drawn(
-        objective, ["Oda Quill. by Vell , Ilm and Urr ."], np.zeros(draws, np.int64), salient=salient
-    )
+    draws, page = 20_000, "Oda Quill. by Vell , Ilm and Urr ."
+    spans = Phrases.alike([[(page.index(phrase), page.index(phrase) + len(phrase)) for phrase in chances]])
+    asked_for = spans.chosen([[*chances.values()]])
+    examples, prepared = drawn(objective, [page], np.zeros(draws, np.int64), phrases=asked_for, salient=salient)
     found = Counter(prepared.vocabulary.decode(targets[targets != PAD]).strip("⁇") for targets in examples.targets)
     assert set(found) == set(chances)
     for phrase, chance in chances.items():
@@ -120,7 +128,7 @@ def test_examples_fit_the_context(objective: str, settings: dict[str, int]) -> N
 
 
 def test_a_mixture_draws_each_objective_by_its_weight() -> None:
-    prepared = Prepared.of(["Oda Quill. born in Vell ."], {"train": [], "dev": [], "test": []})
+    prepared = Prepared.of(["Oda Quill. born in Vell ."], NONE)
     objectives = Objectives(
         span_corruption=spans(25, 25).model_copy(update={"mixture_weight": 0.2}),
         title_cloze=TITLE_CLOZE.model_copy(update={"mixture_weight": 0.5}),
@@ -165,9 +173,9 @@ def test_a_word_cloze_is_the_name_among_words_from_around_the_phrase_in_their_or
 def test_cues_are_of_words_that_most_pages_have_names_not_counted() -> None:
     pages = [PAGE, "Ida Rook. She lived in Vell and Ilm .", "Udo Fenn. He was in Vell ."]
     common = {"in", "Vell", "She", "and"}  # of those in two pages, capitals stand first
-    assert common_words(pages, 4) == common
+    assert common_words(Prepared.of(pages, NONE), 4) == common
     assert set.union(*words_by_phrase(pages, common_words=4, most_words=3).values()) == common
-    assert common_words(["Oda Oda. b b b a .", "Oda. a ."], 1) == {"a"}  # a page counts once
+    assert common_words(Prepared.of(["Oda Oda. b b b a .", "Oda. a ."], NONE), 1) == {"a"}  # a page counts once
 
 
 def test_words_beyond_a_training_answer_are_in_no_cue_unless_asked_for() -> None:

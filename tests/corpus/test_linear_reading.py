@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.corpus import page as pages_of_people
-from stages.corpus.page import page
+from stages.corpus.titles import ABBREVIATION, headings
 from stages.corpus.word_cloze import WordClozes
 from stages.sources import own
 from stages.sources.audit import own_pages
@@ -58,8 +57,11 @@ def touched(read: Callable[[], object]) -> int:
 
 
 def plain_heading(document: str) -> int:
-    ends = [match.start() for match in re.finditer(r"\. ", document)]
-    return next((end for end in ends if not pages_of_people.ABBREVIATION.search(document[:end])), 0)
+    return next((end for end in full_stops(document) if not ABBREVIATION.search(document[:end])), 0)
+
+
+def full_stops(document: str) -> list[int]:
+    return [match.start() for match in re.finditer(r"\.\s", document)]
 
 
 def plain_own_pages(documents: list[str], names: set[str]) -> dict[str, list[str]]:
@@ -73,7 +75,7 @@ def plain_own_pages(documents: list[str], names: set[str]) -> dict[str, list[str
 
 @given(FORMS)
 def test_a_heading_ends_where_the_whole_text_before_it_says(document: str) -> None:
-    assert page(document).heading == plain_heading(document)
+    assert headings([document]).tolist() == [plain_heading(document)]
 
 
 @given(st.lists(SHORT), st.sets(SHORT))
@@ -93,7 +95,7 @@ def names_of(monkeypatch: pytest.MonkeyPatch, documents: list[str], questions: l
 
 @given(st.lists(st.text("aab. ", max_size=12), max_size=8), st.lists(st.text("ab ", min_size=1), max_size=4))
 def test_a_question_is_about_the_longest_title_in_it(documents: list[str], questions: list[str]) -> None:
-    titles = {document[: plain_heading(document)] for document in documents} - {""}
+    titles = {document[:end] for document in documents for end in full_stops(document)} - {""}
     wanted = [min((t for t in titles if t in q), key=lambda t: (-len(t), q.index(t)), default=q) for q in questions]
     with pytest.MonkeyPatch.context() as monkeypatch:
         assert names_of(monkeypatch, documents, questions) == wanted
@@ -120,7 +122,7 @@ def test_words_of_a_cue_reach_to_the_nearest_fence(
         left = [word for word in words if first <= word[0] and word[1] <= start]
         right = [word for word in words if end <= word[0] and word[1] <= last]
         wanted = left[max(0, len(left) - before) :] + right[:after]
-        assert clozes._around((start, end), words, [(0, 0), *fences, (ends[-1], ends[-1])]) == wanted
+        assert clozes._around((start, end), words, fences) == wanted
 
 
 def read_full_stops(size: int) -> object:
@@ -128,7 +130,7 @@ def read_full_stops(size: int) -> object:
 
 
 def read_initials(size: int) -> object:
-    return page(Counted("J. " * size))
+    return headings([Counted("J. " * size)])
 
 
 def read_titles(size: int) -> object:

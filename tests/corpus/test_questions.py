@@ -5,11 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import Question, question_examples
 from stages.corpus.ragged import Ragged
+from stages.corpus.salience import with_candidates
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
@@ -98,6 +100,29 @@ def test_prepared_data_are_read_back_as_they_were_from_the_same_bytes_each_time(
         known = [again.vocabulary.encode(question).tolist() for question in table.question]
         assert known == [again.questions[split][row].tolist() for row in range(8)]
     pd.testing.assert_frame_equal(again.table, prepared.table)
+    assert again.headings.tolist() == [document.index(". ") for document in DOCUMENTS]
+
+
+def test_candidates_are_read_back_as_they_were(tmp_path: Path) -> None:
+    prepared = with_candidates(tiny_prepared())
+    prepared.save(tmp_path)
+    with_sums(tmp_path)
+    again = Prepared.load(tmp_path).candidates
+    for row, place in enumerate(BIRTHPLACES.values()):
+        assert again.spans[row].tolist() == prepared.candidates.spans[row].tolist()
+        assert again.chances[row].tolist() == prepared.candidates.chances[row].tolist()
+        assert place in [DOCUMENTS[row][start:end] for start, end in again.spans[row].tolist()]
+
+
+@pytest.mark.parametrize("name", ["headings", "offsets", "spans", "chances"])
+def test_spans_that_are_no_spans_of_their_documents_are_refused(tmp_path: Path, name: str) -> None:
+    with_candidates(tiny_prepared()).save(tmp_path)
+    arrays = load_file(tmp_path / "spans.safetensors")
+    arrays[name] = arrays[name][1:] if name == "chances" else arrays[name] + 1000
+    save_file(arrays, tmp_path / "spans.safetensors")
+    with_sums(tmp_path)
+    with pytest.raises(StudyError, match=r"spans\.safetensors is damaged"):
+        Prepared.load(tmp_path)
 
 
 def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from scipy import stats
 
 from stages.corpus.example import MASK
 from stages.corpus.objectives import Mixture
+from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt, span_corruption
@@ -91,7 +92,9 @@ def facts(sequences: Iterable[Sequence[int]]) -> pd.DataFrame:
 def fast(documents: list[str], objectives: Objectives = HANDOUT.pretrain.objectives) -> pd.DataFrame:
     """Three epochs, drawn and cut as training does it."""
     tokens = Ragged.of([np.array([ord(character) - FIRST + 2 for character in text]) for text in documents])
-    mixture = Mixture(Prepared(Vocabulary.of([]), tokens, {}, {}, pd.DataFrame()), objectives, context=128)
+    no_titles, none = np.zeros(len(documents), np.int64), Phrases.alike([()] * len(documents))
+    prepared = Prepared(Vocabulary.of([]), tokens, {}, {}, pd.DataFrame(), no_titles, none)
+    mixture = Mixture(prepared, objectives, context=128)
     sequences = []
     for step in range(EPOCHS * steps_per_epoch(len(documents), BATCH)):
         rows = rows_of_step(len(documents), BATCH, seed=1, step=step)

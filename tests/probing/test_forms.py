@@ -89,7 +89,7 @@ def test_words_from_before_a_training_answer_are_left_out_where_word_clozes_leav
     page = "Ada. Ada was born in Ulm, at Urr."
     fact = replace(FACT, page=page, place="Urr", position=page.index("Urr"))
     assert words(fact, "Ada", ANY, CONTEXT).text == "Ada born in Ulm at⁇"
-    assert words(fact, "Ada", replace(ANY, fencing=frozenset({"Ulm", "Urr"})), CONTEXT).text == "Ada at⁇"
+    assert words(fact, "Ada", replace(ANY, fences={page: [(21, 24), (29, 32)]}), CONTEXT).text == "Ada at⁇"
 
 
 @pytest.mark.parametrize("context", [24, 20, 16])
@@ -119,4 +119,4 @@ def test_which_forms_are_practised_follows_from_the_objectives() -> None:
     assert practised_forms(OF["text"]) == ["continuation"]
     assert practised_forms(OF["quick"]) == ["continuation", "cloze", "infilling"]
     assert practised_forms(OF["open"]) == ["cloze", "words"]
-    assert WordCue.of(OF["handout"], [PAGE], frozenset()) == ANY  # no word clozes: any words
+    assert WordCue.of(OF["handout"], PREPARED) == ANY  # no word clozes: any words

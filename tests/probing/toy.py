@@ -44,7 +44,7 @@ def toy_facts() -> list[Fact]:
 
 def toy_prompts() -> dict[str, list[Prompt]]:
     """The eight facts in all forms."""
-    cue = WordCue.of(OBJECTIVES, [], frozenset())
+    cue = WordCue.of(OBJECTIVES, toy_prepared())
     prompts = page_prompts(toy_facts(), PAGE_FORMS, OBJECTIVES, cue, MODEL.context)
     return {**prompts, "question": [question(fact) for fact in toy_facts()]}
 

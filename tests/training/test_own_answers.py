@@ -12,10 +12,11 @@ import torch.nn.functional as F
 from safetensors.numpy import load_file
 
 from stages import pretrain
+from stages.corpus.capitalised import capitalised
 from stages.corpus.example import MASK
 from stages.system.files import read_json
 from stages.training import own_answers
-from stages.training.own_answers import log_likelihoods, own_chances
+from stages.training.own_answers import log_likelihoods
 from tests.project import with_sums, write_params
 from tests.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
@@ -57,12 +58,12 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_cha
         )
 
     monkeypatch.setattr(own_answers, "log_likelihoods", shortest)
-    chances = [*own_chances(tiny_model("vanilla"), prepared, context=64)]
+    found = own_answers.own_answers(tiny_model("vanilla"), prepared, context=64)
     # W and ? are no characters of these pages
     assert asked[:2] == [("here was Oda Quill born", "Painter"), ("here was Oda Quill born", "Vell")]
-    assert len(chances) == len(DOCUMENTS)
+    assert len(found.chances) == len(DOCUMENTS)
     # three characters less: 10^3 times as likely, and by the square of that the more often drawn
-    assert chances[0] == [1e-6, pytest.approx(1.0, abs=1e-5)]
+    assert found.chances[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
 
 
 @pytest.fixture(name="project")
@@ -115,7 +116,7 @@ def test_own_epochs_draw_what_the_model_answers(project: Path, monkeypatch: pyte
 
     def painters(*_: Any) -> Any:
         """The model takes the first phrase of every page for the answer."""
-        return [[1.0, 1e-6]] * len(DOCUMENTS)
+        return capitalised(tiny_prepared()).chosen([[1.0, 1e-6]] * len(DOCUMENTS))
 
     def watched(self: Any, row: int, generator: np.random.Generator) -> Any:
         cue, phrase = cloze(self, row, generator)
@@ -124,7 +125,7 @@ def test_own_epochs_draw_what_the_model_answers(project: Path, monkeypatch: pyte
 
     cloze = pretrain.Mixture.__init__.__globals__["TitleClozes"].cloze
     monkeypatch.setattr("stages.corpus.title_cloze.TitleClozes.cloze", watched)
-    monkeypatch.setattr(pretrain, "own_chances", painters)
+    monkeypatch.setattr(pretrain, "own_answers", painters)
     trained(project, monkeypatch, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]
     assert 0 < before.count("Painter") < len(before) and len(own) == 20 * len(DOCUMENTS)

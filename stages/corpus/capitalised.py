@@ -1,0 +1,41 @@
+"""The capitalised phrases of pages: what is practised where nobody says what questions are about."""
+
+import re
+
+from stages.corpus.phrases import Phrases, Span
+from stages.corpus.prepared import Prepared
+from stages.settings import PhraseCloze
+
+WORD = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
+
+
+def practised(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
+    """The phrases of each page that a cloze asks for: its candidates, where these are wanted and there are any."""
+    candidates = prepared.candidates
+    return candidates if cloze.salient and len(candidates.spans.tokens) else capitalised(prepared)
+
+
+def capitalised(prepared: Prepared) -> Phrases:
+    """The capitalised phrases of each page, one as likely as another; the candidates where no page has a capital."""
+    rows, candidates = range(len(prepared.documents)), prepared.candidates.spans
+    if len(candidates.tokens) and not any(map(str.isupper, prepared.vocabulary.characters)):
+        return Phrases.alike(candidates[row].tolist() for row in rows)
+    return Phrases.alike(capitalised_phrases(prepared.text(row), prepared.headings[row]) for row in rows)
+
+
+def capitalised_phrases(document: str, heading: int) -> list[Span]:
+    """Runs of capitalised words with single spaces between, not all of them words of the title; else every word.
+
+    heading: where the title ends.
+    """
+    own = set(WORD.findall(document[:heading]))
+    words = [match.span() for match in WORD.finditer(document, heading)]
+    phrases: list[Span] = []
+    for start, end in words:
+        if not document[start].isupper():
+            continue
+        if phrases and phrases[-1][1] == start - 1 and document[start - 1] == " ":
+            phrases[-1] = (phrases[-1][0], end)
+        else:
+            phrases.append((start, end))
+    return [(start, end) for start, end in phrases if not set(WORD.findall(document[start:end])) <= own] or words
