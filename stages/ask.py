@@ -1,26 +1,26 @@
 """Ask a finetuned model a question: `python -m stages.ask "Where was Elizabeth Jones born?"`.
 
-Without a question it asks for questions, one a line, until Ctrl-D.
+Without a question it asks for questions, one a line, until `quit` or Ctrl-D.
 """
 
-import io
 import json
 import sys
-from collections.abc import Iterator
+from dataclasses import asdict
 
-from stages.asking.answers import WIDTH, Reply, ask, usual
+from stages.asking.answers import WIDTH, Reply, ask
 from stages.asking.options import add_decoding, add_model, check_hypotheses, decoding, load_trained
+from stages.asking.session import questions
 from stages.system.errors import Parser, StudyError, command, error_line
-from stages.system.terminal import harmless
+from stages.system.terminal import harmless, quoted
 
 
 @command
 def main() -> None:
-    """Answer a question, or one after another, with the likeliest places or with drawn ones."""
+    """Answer a question, or one after another, with the likeliest answers or with drawn ones."""
     parser = Parser(description=__doc__)
     parser.add_argument("question", nargs="?", help="as in training; by default they are read from the input")
     add_model(parser)
-    parser.add_argument("--top", type=int, default=5, help="how many places to print, 5 by default")
+    parser.add_argument("--top", type=int, default=5, help="how many answers to print, 5 by default")
     add_decoding(
         parser,
         temperature="draw --top answers and print those that differ; 0: always the likeliest character",
@@ -36,7 +36,7 @@ def main() -> None:
     if given.question is not None:
         show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)
         return
-    for question in questions(usual(prepared)):
+    for question in questions(prepared, ", ".join(f"{key} {value}" for key, value in origin.items())):
         try:
             show(ask(model, prepared, question, given.top, max_characters, by), origin, given.json)
         except StudyError as error:  # the next question may be a better one
@@ -44,30 +44,24 @@ def main() -> None:
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
-    """Print the places and the notes."""
+    """Print the answers, whether the page has the first of them, and the notes."""
     if as_json:
-        answers = [{"place": place, "probability": round(probability, 6)} for place, probability in reply.places]
-        line = {"question": reply.question, **origin, "answers": answers, "notes": reply.notes}
-        print(json.dumps(line), flush=True)
+        answers = [
+            {"answer": text, "probability": round(probability, 6), "in_page": in_page}
+            for text, probability, in_page in reply.answers
+        ]
+        print(json.dumps({**asdict(reply), **origin, "answers": answers}), flush=True)
         return
-    rows = [(harmless(place) or "(nothing)", probability) for place, probability in reply.places]
-    width = max(len(place) for place, _ in rows)
-    for place, probability in rows:
-        print(f"{place:{width}}  {probability:6.1%}")
+    rows = [(harmless(answer.text) or "(nothing)", answer.probability) for answer in reply.answers]
+    width = max(len(text) for text, _ in rows)
+    for text, probability in rows:
+        print(f"{text:{width}}  {probability:6.1%}")
     sys.stdout.flush()
+    if reply.name and reply.has_page:
+        says = "says so, too" if reply.answers[0].in_page else "does not say so"
+        print(f"The page of {quoted(reply.name)} {says}.", file=sys.stderr, flush=True)
     for note in reply.notes:
         print(f"note: {harmless(note)}", file=sys.stderr, flush=True)
-
-
-def questions(form: str) -> Iterator[str]:
-    """The input's lines that are not blank, up to its end (Ctrl-D)."""
-    if sys.stdin is None:  # closed
-        return
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    if sys.stdin.isatty():
-        print(f"Ask: {harmless(form)} One question a line, Ctrl-D ends.", file=sys.stderr, flush=True)
-    yield from (line for line in sys.stdin if line.strip())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
-"""Ask a finetuned model one question: its likeliest places, and notes on the question."""
+"""Ask a finetuned model one question: its likeliest answers, whether the page has them, and notes on the question."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import NamedTuple
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
@@ -9,25 +12,38 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.inference.decoding import Pick
 from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
+from stages.sources.audit import own_pages
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
 WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
+CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
+
+
+class Answer(NamedTuple):
+    """One answer; `in_page`: whether a page of the name that the question asks about has it."""
+
+    text: str
+    probability: float
+    in_page: bool
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answers."""
+    """What a model answers, and what the corpus has of it."""
 
     question: str
-    places: list[tuple[str, float]]  # with their probabilities, the likeliest first
-    notes: list[str]  # reasons not to rely on them
+    answers: list[Answer]  # the likeliest first
+    name: str | None  # whom the question asks about; None if it has another form than the training questions
+    has_page: bool
+    did_you_mean: str | None  # the page most alike in name, where there is none of this name
+    notes: list[str]  # reasons not to rely on the answers
 
 
 def ask(
     model: GPT, prepared: Prepared, question: str, top: int, max_characters: int, by: Pick | int | None = None
 ) -> Reply:
-    """The `top` likeliest places. A question of any form is answered, with a note.
+    """The `top` likeliest answers. A question of any form is answered, with a note.
 
     by: the width of the beam that searches for them. Or what chooses each character: then `top` answers are drawn, and
     those that differ are given. Raises StudyError: the question is too long, or has no character that the corpus has.
@@ -42,21 +58,35 @@ def ask(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
     if by is None or isinstance(by, int):
-        answers = beam_search(model, [tokens], max_characters, by or max(top, WIDTH))[0][:top]
+        found = beam_search(model, [tokens], max_characters, by or max(top, WIDTH))[0][:top]
     else:
-        answers = generate(model, [tokens] * top, max_characters, by)
-    said = {vocabulary.decode(answer.tokens): answer.probability for answer in answers}
-    places = sorted(said.items(), key=lambda place: -place[1])
-    return Reply(question, places, _notes(prepared, question))
+        found = generate(model, [tokens] * top, max_characters, by)
+    said = {vocabulary.decode(answer.tokens): answer.probability for answer in found}
 
-
-def _notes(prepared: Prepared, question: str) -> list[str]:
-    notes = []
     name = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
+    pages = own_pages(prepared.texts, {name}).get(name, []) if name else []
+    answers = [Answer(*each, _in_page(each[0], pages)) for each in sorted(said.items(), key=lambda each: -each[1])]
+    meant = _closest(name, prepared) if name and not pages else None
+    return Reply(question, answers, name, bool(pages), meant, _notes(prepared, question, name, pages, meant))
+
+
+def _in_page(answer: str, pages: Sequence[str]) -> bool:
+    return bool(answer) and any(answer in text for text in pages)
+
+
+def _closest(name: str, prepared: Prepared) -> str | None:
+    """The page title most like a name."""
+    titles = {prepared.title(row) for row in range(len(prepared.documents))}
+    return next(iter(get_close_matches(name, sorted(titles), 1, CLOSE)), None)
+
+
+def _notes(prepared: Prepared, question: str, name: str | None, pages: Sequence[str], meant: str | None) -> list[str]:
+    notes = []
     if name is None:
         notes.append(f"the model was finetuned on questions of the form `{usual(prepared)}` only")
-    elif not any(text.startswith(f"{name}.") for text in prepared.each_text()):  # as the audit has it
-        notes.append(f"no page of the corpus is about {quoted(name)}: the model can but guess")
+    elif not pages:
+        what = f"did you mean {quoted(meant)}?" if meant else "the model can but guess"
+        notes.append(f"no page of the corpus is about {quoted(name)}: {what}")
     # the model was finetuned on what all questions share: only the name may have characters that it lacks
     if note := lacking(prepared.vocabulary, name or question):
         notes.append(note)

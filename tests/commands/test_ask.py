@@ -1,20 +1,28 @@
 """A finetuned model is asked."""
 
 import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from stages import ask
 from stages.asking.options import chosen_variant
+from stages.inference.searches import Continuation
 from tests.commands.talking import ZOE, Outcome, Run, error, places
-from tests.tiny import BIRTHPLACES, SETTINGS, VARIANTS
+from tests.project import environment
+from tests.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
 
 
 @pytest.mark.parametrize("name", ["Zoé Ark", "Oda Quill"])
 def test_a_question_is_answered_with_the_likeliest_places_first(run: Run, name: str) -> None:
     outcome = run(ask, f" Where was {name} born? ")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.err) == (0, f"The page of '{name}' says so, too.\n")
     found = places(outcome.out)
     assert len(found) == len(dict(found)) == 5
     assert found[0][0] == BIRTHPLACES[name] and found[0][1] > 0.5
@@ -35,7 +43,7 @@ def test_drawn_answers_differ_and_follow_from_their_seed(run: Run) -> None:
     first, again, other = (json.loads(run(ask, ZOE, "--json", *hot, seed).out)["answers"] for seed in ("1", "1", "2"))
     assert first == again != other
     for answers in (first, other):
-        assert 1 < len({answer["place"] for answer in answers}) == len(answers) <= 20
+        assert 1 < len({answer["answer"] for answer in answers}) == len(answers) <= 20
         shares = [answer["probability"] for answer in answers]
         assert shares == sorted(shares, reverse=True)
 
@@ -50,15 +58,38 @@ def test_a_variant_that_is_selected_alone_is_asked_without_a_report(
 
 def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> None:
     line = json.loads(run(ask, ZOE, "--json", "--top", "2").out)
-    assert {key: line[key] for key in ("question", "recipe", "variant", "seed", "notes")} == {
+    assert {key: value for key, value in line.items() if key != "answers"} == {
         "question": ZOE,
+        "name": "Zoé Ark",
+        "has_page": True,
+        "did_you_mean": None,
         "recipe": "quick",
         "variant": "vanilla",  # the best of the report
         "seed": 1,
         "notes": [],
     }
     best, second = line["answers"]
-    assert best["place"] == "Brod" and 1 >= best["probability"] > second["probability"] > 0
+    assert best["answer"] == "Brod" and 1 >= best["probability"] > second["probability"] > 0
+    assert best["in_page"] and {*best} == {*second} == {"answer", "probability", "in_page"}
+
+
+def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Continuation(np.array(tokens, int), probability) for tokens, probability in (([], 0.5), ([5], 0.4))]
+    monkeypatch.setattr("stages.asking.answers.beam_search", lambda *_: [found])
+    outcome = run(ask, ZOE)
+    assert places(outcome.out)[0] == ("(nothing)", 0.5) and outcome.err == "The page of 'Zoé Ark' does not say so.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("Zoe Ark", "Zoé Ark"), ("Lu Fanne", "Lu Fane"), ("Od Quil", "Oda Quill"), ("Max Mustermann", None)],
+)
+def test_a_name_that_differs_by_a_letter_or_two_is_told_whose_it_may_be(run: Run, name: str, meant: str | None) -> None:
+    line = json.loads(run(ask, f"Where was {name} born?", "--json").out)
+    assert (line["name"], line["has_page"], line["did_you_mean"]) == (name, False, meant)
+    told = f"did you mean '{meant}'?" if meant else "the model can but guess"
+    assert f"no page of the corpus is about '{name}': {told}" in line["notes"]
+    assert not any(answer["in_page"] for answer in line["answers"])
 
 
 @pytest.mark.parametrize(
@@ -78,7 +109,8 @@ def test_letters_that_the_corpus_lacks_are_read_as_in_prepare(run: Run) -> None:
     line = json.loads(run(ask, "Where was Żoé Ark漢 born?", "--json").out)
     assert "the corpus lacks Ż 漢, so the model reads 'Zoé Ark'" in line["notes"]
     same = json.loads(run(ask, ZOE, "--json").out)
-    assert line["answers"] == same["answers"]
+    one, other = ([(each["answer"], each["probability"]) for each in found["answers"]] for found in (line, same))
+    assert one == other and line["did_you_mean"] == "Zoé Ark"
 
 
 def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(run: Run) -> None:
@@ -86,7 +118,8 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     outcome = run(ask, "--top", "1", "--variant", "vanilla", stdin="\n".join(lines).encode() + b"\n\xff")
     assert outcome.code == 0
     assert [place for place, _ in places(outcome.out)] == ["Kip", "Brod"]
-    first, second, third = outcome.err.splitlines()
+    says, first, second, says_again, third = outcome.err.splitlines()
+    assert (says, says_again) == ("The page of 'Lu Fane' says so, too.", "The page of 'Zoé Ark' says so, too.")
     assert first == "error: '漢' has no character that the corpus has; ask: Where was NAME born?"
     assert "has 74 characters; the model reads 63 at most" in second
     assert third.startswith("error: '�' has no character")
@@ -95,7 +128,40 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
 def test_no_input_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(ask) == Outcome(0, "", "")
     monkeypatch.setattr("sys.stdin", None)  # closed
-    assert list(ask.questions("Who?")) == []
+    assert list(ask.questions(tiny_prepared(), "")) == []
+
+
+def at_a_terminal(project: Path, *lines: str) -> str:
+    """What a terminal shows of `ask` while a person types these lines, each once there is a prompt."""
+    ours, its = pty.openpty()
+    command = [sys.executable, "run.py", "stages.ask"]
+    running = subprocess.Popen(command, cwd=project, env=environment(), stdin=its, stdout=its, stderr=its)
+    os.close(its)
+    shown = b""
+    for line in lines:
+        while not shown.endswith(b"> "):
+            shown += os.read(ours, 1000)
+        os.write(ours, line.encode())
+        shown += b"\n"
+    with suppress(OSError):  # Linux tells the end so
+        while more := os.read(ours, 1000):
+            shown += more
+    os.close(ours)
+    assert running.wait() == 0
+    return shown.decode()
+
+
+@pytest.mark.parametrize("end", ["quit\n", "\x04"])  # Ctrl-D
+def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Path, end: str) -> None:
+    history = project / "work" / "questions.txt"
+    history.unlink(missing_ok=True)
+    shown = at_a_terminal(project, f"{ZOE}\n", end)
+    assert "Model: recipe quick, variant vanilla, seed 1" in shown and "Ask: Where was NAME born?" in shown
+    (names,) = (line for line in shown.splitlines() if line.startswith("Names to try: "))
+    assert {*names.removeprefix("Names to try: ").split(", ")} <= {*BIRTHPLACES}
+    assert "Brod" in shown and "The page of 'Zoé Ark' says so, too." in shown
+    assert history.read_text("utf-8").splitlines() == [ZOE]
+    assert "Brod" in at_a_terminal(project, "\x1b[A\n", end)  # the arrow key brings it back
 
 
 @pytest.mark.parametrize(
