@@ -124,7 +124,7 @@ class Evaluation:
 
 
 class Baseline(BaseModel):
-    """baseline.json: the constant answer, the most frequent place of training, the reader, the ceiling in percent."""
+    """baseline.json: the constant answer, the most frequent answer of training, the reader, the ceiling in percent."""
 
     place: str
     dev_accuracy: Amount

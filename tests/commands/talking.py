@@ -48,10 +48,10 @@ Run = Callable[..., Outcome]
 ChangeParams = Callable[[Mapping[str, Any]], None]
 
 
-def places(out: str) -> list[tuple[str, float]]:
-    """The printed places with their shares."""
+def answers(out: str) -> list[tuple[str, float]]:
+    """The printed answers with their shares."""
     rows = [line.rsplit(maxsplit=1) for line in out.splitlines()]
-    return [(place, float(share.removesuffix("%")) / 100) for place, share in rows]
+    return [(answer, float(share.removesuffix("%")) / 100) for answer, share in rows]
 
 
 def error(outcome: Outcome) -> str:

@@ -14,16 +14,16 @@ import pytest
 from stages import ask
 from stages.asking.options import chosen_variant
 from stages.inference.searches import Continuation
-from tests.commands.talking import ZOE, Outcome, Run, error, places
+from tests.commands.talking import ZOE, Outcome, Run, answers, error
 from tests.project import environment
 from tests.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
 
 
 @pytest.mark.parametrize("name", ["Zoé Ark", "Oda Quill"])
-def test_a_question_is_answered_with_the_likeliest_places_first(run: Run, name: str) -> None:
+def test_a_question_is_answered_with_the_likeliest_answers_first(run: Run, name: str) -> None:
     outcome = run(ask, f" Where was {name} born? ")
     assert (outcome.code, outcome.err) == (0, f"The page of '{name}' says so, too.\n")
-    found = places(outcome.out)
+    found = answers(outcome.out)
     assert len(found) == len(dict(found)) == 5
     assert found[0][0] == BIRTHPLACES[name] and found[0][1] > 0.5
     shares = [share for _, share in found]
@@ -34,7 +34,7 @@ def test_a_question_is_answered_with_the_likeliest_places_first(run: Run, name: 
 def test_a_beam_of_one_and_the_likeliest_character_each_time_give_the_greedy_answer(
     run: Run, narrow: list[str]
 ) -> None:
-    ((place, _),) = places(run(ask, ZOE, *narrow).out)
+    ((place, _),) = answers(run(ask, ZOE, *narrow).out)
     assert place == "Brod"
 
 
@@ -42,9 +42,9 @@ def test_drawn_answers_differ_and_follow_from_their_seed(run: Run) -> None:
     hot = ("--top", "20", "--temperature", "5", "--draw-seed")
     first, again, other = (json.loads(run(ask, ZOE, "--json", *hot, seed).out)["answers"] for seed in ("1", "1", "2"))
     assert first == again != other
-    for answers in (first, other):
-        assert 1 < len({answer["answer"] for answer in answers}) == len(answers) <= 20
-        shares = [answer["probability"] for answer in answers]
+    for drawn in (first, other):
+        assert 1 < len({each["answer"] for each in drawn}) == len(drawn) <= 20
+        shares = [each["probability"] for each in drawn]
         assert shares == sorted(shares, reverse=True)
 
 
@@ -77,7 +77,7 @@ def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.Mon
     found = [Continuation(np.array(tokens, int), probability) for tokens, probability in (([], 0.5), ([5], 0.4))]
     monkeypatch.setattr("stages.asking.answers.beam_search", lambda *_: [found])
     outcome = run(ask, ZOE)
-    assert places(outcome.out)[0] == ("(nothing)", 0.5) and outcome.err == "The page of 'Zoé Ark' does not say so.\n"
+    assert answers(outcome.out)[0] == ("(nothing)", 0.5) and outcome.err == "The page of 'Zoé Ark' does not say so.\n"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_name_that_differs_by_a_letter_or_two_is_told_whose_it_may_be(run: Run
 )
 def test_what_no_page_is_about_and_another_form_are_answered_with_a_note(run: Run, question: str, told: str) -> None:
     outcome = run(ask, question)
-    assert (outcome.code, len(places(outcome.out))) == (0, 5)
+    assert (outcome.code, len(answers(outcome.out))) == (0, 5)
     assert outcome.err.startswith("note: ") and told in outcome.err
 
 
@@ -117,7 +117,7 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     lines = ["Where was Lu Fane born?", "", "漢", f"Where was {'x' * 60} born?", ZOE]
     outcome = run(ask, "--top", "1", "--variant", "vanilla", stdin="\n".join(lines).encode() + b"\n\xff")
     assert outcome.code == 0
-    assert [place for place, _ in places(outcome.out)] == ["Kip", "Brod"]
+    assert [place for place, _ in answers(outcome.out)] == ["Kip", "Brod"]
     says, first, second, says_again, third = outcome.err.splitlines()
     assert (says, says_again) == ("The page of 'Lu Fane' says so, too.", "The page of 'Zoé Ark' says so, too.")
     assert first == "error: '漢' has no character that the corpus has; ask: Where was NAME born?"

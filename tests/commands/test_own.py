@@ -80,7 +80,7 @@ def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Pa
     assert prepared.of_split("train").name.tolist() == [*list(STUDIED)[:6], "Ίων Κάλλας"]
 
 
-def test_places_and_forms_cannot_command_the_terminal(
+def test_answers_and_forms_cannot_command_the_terminal(
     tmp_path: Path, run_in: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = folder_with(tmp_path, {"train.tsv": FILES["train.tsv"].replace("Νομικά", "\x1b[2J")})
