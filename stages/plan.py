@@ -13,7 +13,7 @@ from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.finetune import finetuning
 from stages.own import own_folder
-from stages.pretrain import practising, pretraining
+from stages.pretrain import length, practising, pretraining
 from stages.settings import Settings, load
 from stages.settings.needs import check_needs
 from stages.settings.sources import People
@@ -41,7 +41,9 @@ def main() -> None:
     seeds = len(cell.recipe.seeds)
     print(f"Recipe {settings.recipe}: {', '.join(variants)}; {seeds} seed{'s' if seeds > 1 else ''} each.")
     print(f"{len(variants) * 3 * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")
-    minutes, why = spoken(estimate(cell, len(variants), invented(cell, settings))), machine(cell.backend)
+    data = invented(cell, settings)
+    print(length(cell.recipe.pretrain, len(data.documents)))
+    minutes, why = spoken(estimate(cell, len(variants), data)), machine(cell.backend)
     print(f"About {minutes} on this machine, less what is up to date, by steps of {variants[0]} tried now: {why}.")
 
 

@@ -1,22 +1,38 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
 from functools import cache, partial
+from math import ceil
 from pathlib import Path
 
 from stages.corpus.objectives import Draw, Mixture
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
+from stages.settings import Pretrain
 from stages.system.errors import command
+from stages.training.batches import steps_per_epoch
 from stages.training.loop import Job
 from stages.training.own_answers import own_answers
 from stages.training.run import Training, run
 
 
+def epochs(settings: Pretrain, documents: int) -> int:
+    """Passes over so many documents: the recipe's, or as many as its `least_steps` take."""
+    return max(settings.epochs, ceil((settings.least_steps or 0) / steps_per_epoch(documents, settings.batch_size)))
+
+
+def length(settings: Pretrain, documents: int) -> str:
+    """A line that says how long a pretraining on so many documents is."""
+    passes = epochs(settings, documents) + (settings.own_epochs or 0)
+    steps = passes * steps_per_epoch(documents, settings.batch_size)
+    return f"Pretraining: documents {documents:,}, epochs {passes:,}, steps {steps:,}."
+
+
 def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Job:
     """The pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
     settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
-    return _job(experiment, prepared, Mixture(prepared, settings.objectives, context, phrases).draw, settings.epochs)
+    draw = Mixture(prepared, settings.objectives, context, phrases).draw
+    return _job(experiment, prepared, draw, epochs(settings, len(prepared.documents)))
 
 
 def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job:
@@ -65,6 +81,8 @@ def main() -> None:
     experiment = Experiment.from_command_line(main.__doc__, trains=True)
     prepared = Prepared.load(experiment.prepared_folder)
     job = pretraining(experiment, prepared)
+    if experiment.only_seed is None:  # those of the seeds that train side by side say nothing
+        print(length(experiment.recipe.pretrain, len(prepared.documents)), flush=True)
 
     def trainings(work: Path, seed: int) -> dict[str, Training]:
         return pretrainings(experiment, prepared, job, work / f"seed-{seed}.safetensors", seed)

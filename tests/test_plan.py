@@ -39,7 +39,8 @@ def planned_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 def test_a_plan_counts_the_trainings_and_times_them(planned: Planned) -> None:
-    recipe, trainings, duration = planned()
+    recipe, trainings, pretraining, duration = planned()
+    assert pretraining == "Pretraining: documents 70, epochs 1, steps 3."  # 40 + 20 + 10 people in batches of 32
     assert recipe == "Recipe quick: vanilla, rope; 1 seed each."
     assert trainings.startswith("6 trainings: ")  # two variants, each pretrained and finetuned twice
     kernels = "no compiled kernels" if identity() == "torch" else "compiled kernels"

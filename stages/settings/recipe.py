@@ -123,6 +123,8 @@ class Objectives(Section):
 
 class Pretrain(Section):
     epochs: Count
+    # not recorded where it is not given, so that a recipe without it has the digest that it had before there was this
+    least_steps: Annotated[Count | None, Field(exclude_if=lambda steps: steps is None)] = None
     own_epochs: Count | None = None
     batch_size: Count
     learning_rate: Rate

@@ -59,7 +59,7 @@ def try_out(
         variant=experiment.variant,
         change=change,
         seed=seed,
-        epochs=experiment.recipe.pretrain.epochs,
+        epochs=first.epochs,
         pretrain_loss=training["loss"],
         seconds=training["seconds"],
         provenance=provenance(settings, experiment.backend, training["seconds"]),

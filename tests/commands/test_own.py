@@ -35,7 +35,7 @@ def tiny(content: dict[str, Any]) -> None:
     recipe = content["recipes"]["own"]
     recipe["seeds"] = [1]
     recipe["model"] |= {"layers": 2, "heads": 2, "width": 32, "context": 64}
-    recipe["pretrain"] |= {"epochs": 20, "batch_size": 8}
+    recipe["pretrain"] |= {"epochs": 20, "least_steps": None, "batch_size": 8}
     recipe["pretrain"]["objectives"]["span_corruption"]["longest_document"] = 60
     recipe["finetune"] |= {"pretrained_epochs": 150, "scratch_epochs": 1, "learning_rate": 0.01}
     recipe["finetune"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": 150}

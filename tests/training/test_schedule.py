@@ -2,10 +2,11 @@
 
 import pytest
 
+from stages.pretrain import epochs, length
 from stages.settings import Finetune, Pretrain, Schedule
 from stages.training.loop import Job
 from stages.training.schedule import learning_rate
-from tests.tiny import HANDOUT
+from tests.tiny import HANDOUT, SETTINGS
 
 DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files
 
@@ -35,6 +36,24 @@ def test_the_pretraining_is_the_assignments() -> None:
     assert pretraining.decay_tokens == pytest.approx(200 * 2938 * 128, abs=5)  # the knob has four decimals
     # 128 x 127 tokens exceed the warm-up; after 200 epochs the cosine, all but at its end, is below the minimum
     assert (pretraining.rate(0), printed(pretraining.rate(200 * 23))) == (6e-3, "6.000000e-04")
+
+
+@pytest.mark.parametrize(
+    ("pages", "passes"),
+    [(1, 1000), (32, 1000), (33, 500), (120, 250), (150, 200), (300, 100), (400, 77), (417, 72), (3000, 72)],
+)
+def test_few_pages_of_ones_own_are_read_more_often(pages: int, passes: int) -> None:
+    own = SETTINGS.recipes["own"].pretrain.model_copy(update={"epochs": 72, "least_steps": 1000, "batch_size": 32})
+    assert epochs(own, pages) == passes
+
+
+def test_a_recipe_without_least_steps_has_its_epochs_and_records_nothing_more() -> None:
+    for recipe in (each for name, each in SETTINGS.recipes.items() if name != "own"):
+        assert epochs(recipe.pretrain, 1) == recipe.pretrain.epochs
+        assert "least_steps" not in recipe.model_dump()["pretrain"]
+    assert length(SETTINGS.recipes["unaided"].pretrain, DOCUMENTS) == (  # 160 epochs and 40 own ones of 23 batches
+        "Pretraining: documents 2,937, epochs 200, steps 4,600."
+    )
 
 
 def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None:
