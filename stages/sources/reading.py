@@ -1,6 +1,9 @@
 """Documents, questions and plain texts from files, with every fault told as one line `path:line: …`."""
 
+import codecs
+import csv
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +15,9 @@ from stages.system.files import read_input
 from stages.system.terminal import harmless, quoted
 
 MOST_BYTES = 1_000_000_000
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
+SHOWN = 3  # places of a fault
+REPLACED = {PAD: "■", MASK: "??"}  # what reserved characters may be written as
 BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
 
 
@@ -30,11 +35,12 @@ BIRTHS = Asked("`Where was NAME born?`", lambda question: (form := BIRTH.fullmat
 def read_documents(path: Path) -> list[str]:
     """Read one document a line, in the file's order.
 
-    In: a UTF-8 file, with or without byte order mark; lines end in LF or CRLF, the last one need not.
+    In: a file in UTF-8, with or without byte order mark, or in UTF-16 with one; lines end in LF or CRLF, the last
+    one need not.
     Out: the documents as they stand (surrounding spaces kept), without lines that are empty or blank.
     Raises StudyError: no such file, not UTF-8, a reserved character, no document at all.
     """
-    documents = [line for _, line in _lines(path) if line.strip()]
+    documents = [line for _, line in read_lines(path)]
     if not documents:
         raise _fault(path, 1, "the file holds no document", "write one document a line")
     return documents
@@ -47,7 +53,7 @@ def read_text(path: Path) -> str:
     Out: all of its characters, empty lines and the final newline (or its absence) too; a line ends in LF.
     Raises StudyError: no such file, not UTF-8, a reserved character, nothing but white space, one character.
     """
-    text = "\n".join(line for _, line in _lines(path))
+    text = "\n".join(_lines(path))
     if len(text) < 2 or not text.strip():
         raise _fault(path, 1, "the file holds no text", "name one of two characters or more")
     return text
@@ -59,11 +65,12 @@ def cut(text: str, length: int) -> list[str]:
 
 
 def read_questions(
-    path: Path, *, labelled: bool, context: int, one_place: bool = False, asked: Asked = BIRTHS
+    path: Path, *, labelled: bool | None, context: int, one_place: bool = False, asked: Asked = BIRTHS
 ) -> list[Question]:
-    """Read questions, each followed by a tab and the place where `labelled`.
+    """Read questions, each followed by a tab and the place where `labelled`; None: if the first one is.
 
-    In: a file as for `read_documents`; `context`, the number of characters the model sees. A labelled
+    In: a file as for `read_documents`, fields as CSV has them: in quotes, for instance; `context`, the number of
+    characters the model sees. A labelled
     `question⁇place⁇` has to fit in context + 1 characters (the last one is only ever predicted), a
     question without an answer has to leave room for a place of one character. `one_place` refuses a question
     that is asked twice with two different places; the training file of CS224N holds nine such (a city and its
@@ -72,31 +79,47 @@ def read_questions(
     Raises StudyError: no such file, not UTF-8, a reserved character, a missing or extra tab, an empty
     question or place, another form of question, one too long, two places (see above), no question at all.
     """
+    rows = [*read_lines(path)]
+    if labelled is None:
+        labelled = any(len(_fields(line)) > 1 for _, line in rows[:1])
     wanted = asked.words + (", a tab and the answer" if labelled else "")
     questions: list[Question] = []
-    first: dict[str, Question] = {}
-    for row, line in _lines(path):
-        if not line.strip():
-            continue
+    for row, line in rows:
         try:
-            question = _question(row, line, labelled, context, asked)
+            questions.append(_question(row, line, labelled, context, asked))
         except ValueError as fault:
             raise _fault(path, row, str(fault), f"write {wanted}") from None
-        earlier = first.setdefault(question.question, question)
-        if one_place and earlier.place != question.place:
-            what = f"the answer to {quoted(question.question)} is {quoted(question.place or '')} here and "
-            raise _fault(path, row, f"{what}{quoted(earlier.place or '')} in line {earlier.row}", "keep one of the two")
-        questions.append(question)
     if not questions:
         raise _fault(path, 1, "the file holds no question", f"write {wanted}, one a line")
+    if one_place:
+        _check_places(path, questions)
     return questions
+
+
+def _check_places(path: Path, questions: list[Question]) -> None:
+    """Raise StudyError where a question has two places."""
+    first: dict[str, Question] = {}
+    pairs = [(each, first.setdefault(each.question, each)) for each in questions]
+    if two := [(each, earlier) for each, earlier in pairs if each.place != earlier.place]:
+        (question, earlier), *others = two
+        what = f"the answer to {quoted(question.question)} is {quoted(question.place or '')} here and "
+        what += f"{quoted(earlier.place or '')} in line {earlier.row}"
+        if others:
+            lines = ", ".join(f"{each.row} and {earlier.row}" for each, earlier in others[: SHOWN - 1])
+            what += f"; so do lines {lines}{', …' if len(two) > SHOWN else ''} differ ({len(two)} in all)"
+        raise _fault(path, question.row, what, "keep one of the two")
 
 
 def _question(row: int, line: str, labelled: bool, context: int, asked: Asked) -> Question:
     """The question of a line; ValueError: what is wrong with it."""
-    question, *places = (field.strip() for field in line.split("\t"))
+    question, *places = _fields(line)
     if len(places) != labelled:
-        raise ValueError(f"tabs found: {len(places)}, wanted: {int(labelled)}")
+        cause = ""
+        if not places and (other := re.search(r"[#,;|]| {2,}", line)):
+            cause = f" (is {quoted(other[0])} to be the tab?)"
+        elif len(places) > labelled and re.fullmatch(r"\d*", question):
+            cause = " (an index column, as of pandas without index=False?)"
+        raise ValueError(f"tabs found: {len(places)}, wanted: {int(labelled)}, in {quoted(line)}{cause}")
     name = asked.name(question)
     if not name:
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
@@ -109,31 +132,49 @@ def _question(row: int, line: str, labelled: bool, context: int, asked: Asked) -
     return Question(row, question, name, places[0] if labelled else None)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines, each with its 1-based row; the last is empty where the file ends with a newline."""
+def _fields(line: str) -> list[str]:
+    """The fields of a line without the spaces around them; one in quotes is read as CSV has it."""
+    try:
+        fields = next(csv.reader([line], delimiter="\t", strict=True))
+    except csv.Error:  # a quote that is a part of the text
+        fields = line.split("\t")
+    return [field.strip() for field in fields]
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, each with its 1-based row. Raises StudyError: see `read_documents`."""
+    return ((row, line) for row, line in enumerate(_lines(path), start=1) if line.strip())
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines; the last is empty where the file ends with a newline."""
     # Not str.splitlines: it would also split at U+2028, U+0085 and others, which may stand inside a document.
-    for row, ended in enumerate(_text(path).split("\n"), start=1):
+    text = _text(path)
+    for row, ended in enumerate(text.split("\n"), start=1):
         line = ended.removesuffix("\r")
         if "\r" in line:
             raise _fault(path, row, "a carriage return inside the line", "end lines with LF or CRLF")
-        for reserved in (PAD, MASK):
+        for reserved, other in REPLACED.items():
             if reserved in line:
-                what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text"
-                raise _fault(path, row, what, "remove or replace it")
-        yield row, line
+                times = text.count(reserved)
+                what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text, {times} in all"
+                mended = f"sed -i 's/{reserved}/{other}/g' {harmless(shlex.quote(str(path)))}"
+                raise _fault(path, row, what, f"replace it, for instance: {mended}")
+        yield line
 
 
 def _text(path: Path) -> str:
     try:
-        content = read_input(path, MOST_BYTES).removeprefix(BYTE_ORDER_MARK)
+        content = read_input(path, MOST_BYTES)
     except FileNotFoundError:
         advice = "`dvc repro` makes it (`python -m stages.fetch` obtains the CS224N files)"
         raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None
+    encoding = "utf-16" if content.startswith(UTF_16) else "utf-8-sig"
     try:
-        return content.decode("utf-8")
+        return content.decode(encoding)
     except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        what = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        row = error.object[: error.start].decode(encoding, "replace").count("\n") + 1
+        what = f"byte 0x{error.object[error.start]:02x} is not {encoding.removesuffix('-sig').upper()}"
         raise _fault(path, row, what, "save the file as UTF-8") from None
 
 
