@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
+from stages.corpus.folding import around, folded
 from stages.corpus.prepared import Prepared
 
 
@@ -18,16 +19,19 @@ class Form(NamedTuple):
 
     def name(self, question: str) -> str | None:
         """Whom a question asks about; None if it has another form."""
-        name = question.removeprefix(self.before).removesuffix(self.after)
-        return name if name and name == name.strip() and self.about(name) == question else None
+        for text in (question, folded(question)):
+            name = text.removeprefix(self.before).removesuffix(self.after)
+            if name and name == name.strip() and self.about(name) == text:
+                return name
+        return None
 
 
 def question_forms(prepared: Prepared) -> list[Form]:
     """All forms of the training questions, the commonest first; at least one."""
     asked = prepared.of_split("train")
     found = Counter(
-        Form(*question.split(name, 1))
+        Form(*sides)
         for question, name in zip(asked.question, asked.name, strict=True)
-        if name in question and name != question
+        if name != question and (sides := around(question, name))
     )
     return [form for form, _ in found.most_common()] or [Form("", "")]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stages.corpus.folding import APOSTROPHES, folded
 from stages.system.digests import as_written
 from stages.system.files import write_json
 from stages.system.records import read_record
@@ -61,24 +62,32 @@ class Vocabulary:
     def encode(self, text: str) -> np.ndarray:
         """Text → (len(known text),) int64.
 
-        A character outside the vocabulary becomes its base letters where those are known
-        ('ế' → 'e', 'ﬁ' → 'fi'), else it is left out. That is the one rule for questions of any
-        split, so a question never fails; `unknown` tells which characters it applies to.
+        A character outside the vocabulary becomes another spelling of it (see `folding`) or its base
+        letters where those are known ('ế' → 'e', 'ﬁ' → 'fi'), else it is left out. That is the one rule
+        for questions of any split, so a question never fails; `unknown` tells which characters are lost.
         """
         if not self.numbers.keys() >= set(text):
-            text = "".join(map(self._known_form, text))
+            text = "".join(map(self._known_form, self._composed(text)))
         return np.fromiter(map(self.numbers.__getitem__, text), dtype=np.int64, count=len(text))
 
     def unknown(self, text: str) -> list[str]:
-        """The characters of `text` that the vocabulary lacks, in order."""
-        return [character for character in text if character not in self.numbers]
+        """The characters of `text` that the vocabulary lacks in any spelling, in order."""
+        lacking = (each for each in self._composed(text) if each not in self.numbers)
+        return [each for each in lacking if folded(self._known_form(each)) != folded(each)]
 
     def decode(self, numbers: Iterable[int]) -> str:
         """Numbers → text."""
         return "".join(self.characters[number] for number in numbers)
 
+    def _composed(self, text: str) -> str:
+        """The text, in NFC where the vocabulary has more of that."""
+        forms = text, unicodedata.normalize("NFC", text)
+        return min(forms, key=lambda form: sum(character not in self.numbers for character in form))
+
     def _known_form(self, character: str) -> str:
         if character in self.numbers:
             return character
+        if character in APOSTROPHES:
+            return next(filter(self.numbers.__contains__, APOSTROPHES), "")
         decomposed = unicodedata.normalize("NFKD", character)
         return "".join(part for part in decomposed if part in self.numbers)

@@ -20,6 +20,7 @@ import pandas as pd
 import torch
 
 from stages.corpus.example import PAD, Examples
+from stages.corpus.folding import around
 from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
 from stages.model.packing import Packing
@@ -79,7 +80,8 @@ def extraction(
 
 def opening(fact: Fact) -> str:
     """What stands before the name in the question."""
-    return fact.question.partition(fact.name)[0]
+    before, _ = around(fact.question, fact.name) or (fact.question, "")
+    return before
 
 
 def offsets(facts: Sequence[Fact]) -> list[int]:

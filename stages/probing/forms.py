@@ -74,7 +74,7 @@ class WordCue:
 
 
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
-    """The dev questions that the audit found answered in the person's own page, in the file's order.
+    """The dev questions whose answer the audit found, to the letter, in the person's own page; in the file's order.
 
     pages: each person's own, by name; of several it is the one that has the place at the audit's position.
     """
@@ -82,8 +82,7 @@ def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Seque
     known = audit[audit.split == "dev"].set_index("row").loc[asked.row]
     facts = []
     for row, question, name, place in zip(asked.row, asked.question, asked.name, asked.place, strict=True):
-        if known.in_page[row]:
-            position = int(known.position[row])
+        if (position := int(known.position[row])) >= 0:
             page = next(page for page in pages[name] if page.find(place) == position)
             facts.append(Fact(int(row), question, name, page, place, position))
     return facts

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 
@@ -13,12 +14,12 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
     """A row for each question of each split:
 
     has_page: 1 if a document starts with the person's name and a full stop;
-    in_page: 1 if such a document holds the place (as written);
-    position: where in the document the place stands first, counted from 0; -1 if nowhere;
+    in_page: 1 if such a document holds the place, in any spelling (see `folding`);
+    position: where in the document the place stands first as written, counted from 0; -1 if nowhere;
     train_count: how often the place is an answer in train;
     unknown: how many characters of the question the vocabulary lacks.
 
-    in_page, position and train_count are 0, -1 and 0 where the place is unknown (test).
+    in_page, position and train_count are 0, -1 and 0 where the place is unknown (most tests).
     """
     pages = own_pages(documents, {question.name for asked in questions.values() for question in asked})
     answers = Counter(question.place for question in questions["train"])
@@ -26,16 +27,20 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
     for split, question in [(split, question) for split, asked in questions.items() for question in asked]:
         own, place = pages.get(question.name, []), question.place
         positions = [page.index(place) for page in own if place and place in page]
-        facts = bool(own), bool(positions), min(positions, default=-1), answers[place] if place else 0
+        in_page = bool(positions) or any(place and folded(place) in folded(page) for page in own)
+        facts = bool(own), in_page, min(positions, default=-1), answers[place] if place else 0
         rows.append((split, question.row, *map(int, facts), len(vocabulary.unknown(question.question))))
     return pd.DataFrame(rows, columns=["split", "row", "has_page", "in_page", "position", "train_count", "unknown"])
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
-    """The documents that start with a name and a full stop, by name; a name without any is left out."""
-    pages, lengths = dict[str, list[str]](), sorted({len(name) for name in names})
+    """The documents that start with a name and a full stop, by name, in any spelling; a name without is left out."""
+    spelled = {name: folded(name) for name in names}
+    pages, lengths = dict[str, list[str]](), sorted({len(name) for name in spelled.values()})
+    wanted = {*spelled.values()}
     for document in documents:
+        text = folded(document)
         for end in lengths:  # a name may hold full stops, so the first one says nothing
-            if document.startswith(".", end) and document[:end] in names:
-                pages.setdefault(document[:end], []).append(document)
-    return pages
+            if text.startswith(".", end) and text[:end] in wanted:
+                pages.setdefault(text[:end], []).append(document)
+    return {name: pages[text] for name, text in spelled.items() if text in pages}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.titles import possible_titles
 from stages.sources.reading import Asked, read_documents, read_questions
@@ -25,14 +26,22 @@ NOTES: dict[str, Callable[[pd.DataFrame], pd.Series]] = {
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
     """The pages of a folder, and its questions by split; a question's name is the longest title in it.
 
-    Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
+    A title is found in any spelling (see `folding`); the name is spelled as in its page. Raises StudyError: a file is
+    missing or faulty, or a question does not fit into `context`.
     """
     documents = read_documents(folder / PAGES)
-    titles = sorted({title for document in documents for title in possible_titles(document)} | {""})
+    titles = {"": ""}
+    for title in (title for document in documents for title in possible_titles(document)):
+        titles.setdefault(folded(title), title)
+    ordered = sorted(titles)
     # a question that names none is about itself; one that is longer than the context is refused
-    asked = Asked("a question that names a page", lambda told: longest_title(titles, told[:context]) or told)
+    asked = Asked(
+        "a question that names a page", lambda told: titles[longest_title(ordered, folded(told[:context]))] or told
+    )
     questions = {
-        split: read_questions(folder / name, labelled=split != "test", context=context, one_place=True, asked=asked)
+        split: read_questions(
+            folder / name, labelled=None if split == "test" else True, context=context, one_place=True, asked=asked
+        )
         for split, name in FILES.items()
         if split != "test" or (folder / name).exists()
     }

@@ -19,7 +19,8 @@ def test_pad_and_mask_come_first_then_the_characters_in_code_point_order() -> No
         ("ﬁne", "fine", ["ﬁ"]),  # a ligature
         ("a漢b漢", "ab", ["漢", "漢"]),
         ("é", "é", []),  # known as it is
-        ("e\u0301", "e", ["\u0301"]),  # an accent that stands alone is unknown
+        ("e\u0301", "é", []),  # the same letter in two code points
+        ("\u0301e", "e", ["\u0301"]),  # an accent that stands alone is unknown
         ("", "", []),
     ],
 )

@@ -1,0 +1,27 @@
+"""When two spellings count as one: letters in other code points, other spaces, other apostrophes."""
+
+import unicodedata
+from collections.abc import Iterable
+
+APOSTROPHES = "'’‘ʼ"
+SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+PLAIN = str.maketrans(dict.fromkeys(SPACES, " ") | dict.fromkeys(APOSTROPHES, "'"))
+
+
+def folded(text: str) -> str:
+    """The text in NFC, with plain spaces and straight apostrophes."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(PLAIN))
+
+
+def around(text: str, name: str) -> tuple[str, str] | None:
+    """What stands before and after the first `name` in a text, folded where that is spelled otherwise; None without."""
+    for whole, part in ((text, name), (folded(text), folded(name))):
+        before, found, after = whole.partition(part)
+        if found:
+            return before, after
+    return None
+
+
+def spelled_as(wanted: Iterable[str], said: Iterable[str]) -> list[str]:
+    """What is said, in the spelling of what is wanted in its place where the two count as one."""
+    return [gold if folded(gold) == folded(text) else text for gold, text in zip(wanted, said, strict=True)]
