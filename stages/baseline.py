@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
 from stages.settings import load
 from stages.show import shown
@@ -57,6 +58,8 @@ def main() -> None:
     result |= {"held_out": recipe.data.held_out}
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
     asked["reader"] = asked.name.map(prepared.likeliest(prepared.candidates)).fillna("")
+    if recipe.any_spelling:
+        asked["reader"] = spelled_as(asked.gold, asked.reader)
     dev = asked[asked.split == "dev"]
     result |= {"reader": {"dev_accuracy": percent((dev.reader == dev.gold).sum(), len(dev))}}
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:

@@ -46,8 +46,8 @@ class Prepared:
     vocabulary: Vocabulary
     documents: Ragged
     questions: dict[str, Ragged]  # by split
-    answers: dict[str, Ragged]  # by split; rows of test are empty
-    table: pd.DataFrame  # questions.tsv; places of test are ""
+    answers: dict[str, Ragged]  # by split; rows of a test without are empty
+    table: pd.DataFrame  # questions.tsv; places of a test without are ""
     headings: np.ndarray  # (documents,) the length of each title
     candidates: Phrases  # the spans of each document that may be an answer
 

@@ -69,7 +69,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
                 asked="unseen", init="pretrained"
             ),
             "neighbours.tsv": neighbours(finetuned, prepared, answered.predicted),
-            "decodings.tsv": by_decoding(finetuned, prepared, decoding.max_characters),
+            "decodings.tsv": by_decoding(finetuned, prepared, decoding.max_characters, recipe.any_spelling),
         }
         for name, table in found.items():
             tables[name].append(table.assign(seed=seed))

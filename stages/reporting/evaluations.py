@@ -22,7 +22,7 @@ DECODINGS = ("greedy", "beam", "draw")
 
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
-CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of test
+CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of most tests
 # of the baseline, for all variants; reader: what the reader answers
 QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str}, key=(*SPLIT,))
 PREDICTIONS = Table(
@@ -168,7 +168,8 @@ def read_evaluation(folder: Path) -> Evaluation:
     asked = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
     predictions = whole("predictions.tsv", PREDICTIONS, as_text=True).merge(asked, "left", [*SPLIT])
     with as_written(folder / "predictions.tsv"):
-        if predictions.gold.isna().any() or ((predictions.correct == "") != (predictions.split == "test")).any():
+        unmarked, gold = predictions.correct == "", predictions.gold
+        if gold.isna().any() or (unmarked != (gold == "")).any() or (unmarked & (predictions.split == "dev")).any():
             raise ValueError("an answer is to none of the baseline's questions, or not marked")
         if {*predictions.seed} != {*run.pretrain_seconds}:
             raise ValueError("it has other seeds than run.json")

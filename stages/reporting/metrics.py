@@ -33,11 +33,12 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One variant's evaluation with the answers of its two ways of training."""
+    """One variant's evaluation with the answers of its two ways of training; of test, if its answers are known."""
 
     evaluation: Evaluation
     scratch: Answers
     pretrained: Answers
+    test: Answers | None = None
 
     @property
     def variant(self) -> str:
@@ -46,7 +47,11 @@ class Result:
 
 def summarise(evaluation: Evaluation, questions: int) -> Result:
     """Return `evaluation` with its answers to the `questions` dev questions; raises as `dev_answers`."""
-    return Result(evaluation, *(dev_answers(evaluation, init, questions) for init in ("scratch", "pretrained")))
+    scratch, pretrained = (dev_answers(evaluation, init, questions) for init in ("scratch", "pretrained"))
+    table = evaluation.predictions
+    test = table[(table["split"] == "test") & (table["correct"] != "")]["row"].nunique()
+    told = dev_answers(evaluation, "pretrained", test, "test") if test else None
+    return Result(evaluation, scratch, pretrained, told)
 
 
 def devices(results: Sequence[Result]) -> set[str]:
@@ -54,22 +59,23 @@ def devices(results: Sequence[Result]) -> set[str]:
     return {one.device for result in results for one in result.evaluation.run.provenance}
 
 
-def dev_answers(evaluation: Evaluation, init: str, questions: int) -> Answers:
-    """Return the answers of `init` (scratch or pretrained) to the dev split.
+def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = "dev") -> Answers:
+    """Return the answers of `init` (scratch or pretrained) to the dev split, or to another one.
 
-    Raises StudyError unless every seed answered each of the `questions` dev questions once, and the baseline's.
+    Raises StudyError unless every seed answered each of its `questions` questions once, and the baseline's.
     """
     variant, table = evaluation.variant, evaluation.predictions
-    rows = table[(table["split"] == "dev") & (table["init"] == init)]
+    rows = table[(table["split"] == split) & (table["init"] == init)]
     read = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
     counts = read.groupby("seed")["row"].agg(["size", "nunique"])
     name = f"predictions.tsv of {variant}"
     if counts.empty or not (counts == questions).all(axis=None):
         raise StudyError(
-            f"{name}: {init} does not answer each of the {questions} dev questions once per seed; `dvc repro` makes it"
+            f"{name}: {init} does not answer each of the {questions} {split} questions once per seed; "
+            "`dvc repro` makes it"
         )
     if ((read["predicted"] == read["gold"]) != read["correct"]).any():
-        raise StudyError(f"{name}: not of the baseline's dev questions; `dvc repro` makes it")
+        raise StudyError(f"{name}: not of the baseline's {split} questions; `dvc repro` makes it")
     by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability", "predicted"])
     correct = by_seed["correct"].to_numpy().astype(np.int64)
     shares = (correct.mean(), *accuracy_interval(correct), *correct.mean(axis=0))
@@ -105,6 +111,7 @@ def _figures(result: Result, constant: float) -> dict[str, Any]:
         "dev_accuracy_ci_low": result.pretrained.low,
         "dev_accuracy_ci_high": result.pretrained.high,
         "lift_over_baseline": round(result.pretrained.mean - constant, 2),
+        **({"test_accuracy": result.test.mean} if result.test else {}),
         "seeds": len(result.pretrained.by_seed),
         "parameters": run.parameters,
         "pretrain_loss": round(run.pretrain_loss, 4),

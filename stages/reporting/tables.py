@@ -41,9 +41,10 @@ def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
 
 def summary_table(best: Result, baseline: Baseline) -> Markdown:
     """Return the result: the best variant, what it is compared with, and the most that can be right."""
-    found = best.pretrained
+    found, test = best.pretrained, best.test
     rows = [
         ("dev accuracy", f"{found.mean:.1f} % ({found.low:.1f} to {found.high:.1f})"),
+        *([("test accuracy", f"{test.mean:.1f} % ({test.low:.1f} to {test.high:.1f})")] if test else []),
         ("from scratch", f"{best.scratch.mean:.1f} %"),
         (f"always {baseline.place}", f"{baseline.dev_accuracy:.1f} %"),
         ("the reader", f"{baseline.reader_accuracy:.1f} %"),

@@ -192,6 +192,11 @@ class QuestionRecipe(Recipe):
     generation: Generation
     report: Report
 
+    @property
+    def any_spelling(self) -> bool:
+        """Whether an answer is right in any spelling (see `stages.corpus.folding`), or to the letter alone."""
+        return self.data.source == "own"
+
     @model_validator(mode="after")
     def _answers_fit(self) -> Self:
         if self.generation.max_characters > self.model.context:

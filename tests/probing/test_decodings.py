@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
 from stages.inference.decoding import greedy
 from stages.inference.searches import Continuation
 from stages.probing.decodings import answers, by_decoding
@@ -32,3 +34,16 @@ def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -
     assert dev.predicted.tolist() == [*SAID.values()] and dev.gold.tolist() == [*SAID]
     assert dev.correct.tolist() == [0, 0, 0, 0, 0, 1, 1, 1]
     assert answers(model, prepared, "test", 8, greedy).correct.tolist() == [""] * 8
+
+
+@pytest.mark.parametrize(("any_spelling", "said"), [(False, "L’Îlm"), (True, "L'Îlm")])
+def test_an_answer_in_another_spelling_stands_as_the_gold_one_where_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, any_spelling: bool, said: str
+) -> None:
+    splits = {split: [Question(1, "Who?", "Ada", "L'Îlm")] for split in ("train", "dev", "test")}
+    prepared = Prepared.of(["Ada. L’Îlm ."], splits)
+    continuation = Continuation(prepared.vocabulary.encode("L’Îlm"), 0.5)
+    monkeypatch.setattr("stages.probing.decodings.generate", lambda *_: [continuation])
+    for split in ("dev", "test"):  # a test with answers is marked, too
+        found = answers(tiny_model("vanilla"), prepared, split, 8, greedy, any_spelling)
+        assert found.predicted.tolist() == [said] and found.correct.tolist() == [int(any_spelling)]

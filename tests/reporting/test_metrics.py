@@ -8,6 +8,7 @@ import pytest
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.headline import headline
 from stages.reporting.metrics import Result, dev_answers, study_metrics, summarise
+from stages.reporting.tables import summary_table
 from stages.system.errors import StudyError
 from tests.project import with_sums
 from tests.reporting.example import BASELINE, Correct, write_variant
@@ -57,6 +58,22 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
     assert shown.keys() >= {"dev_accuracy", "ci_low", "ci_high", "baseline", "loss", "mqa", "rope", "window"}
     assert [shown[name] for name in ("mqa", "rope", "window")] == [50.0, 80.0, 80.0]
     assert (shown["dev_accuracy"], shown["baseline"], shown["reader"]) == (80.0, 10.0, 50.0)
+
+
+def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
+    assert (
+        "test_accuracy"
+        not in study_metrics("own", "rope", [result(tmp_path, "rope", (HALF, HALF))], BASELINE)["selected"]
+    )
+    for path, line in (("baseline/questions.tsv", "Tam born?\t"), ("rope/predictions.tsv", "pretrained\tRome\t")):
+        text = (tmp_path / path).read_text()
+        (tmp_path / path).write_text(
+            text.replace(line, line + ("Rome" if "Tam" in line else "1")).replace("scratch\tRome\t", "scratch\tRome\t1")
+        )
+        with_sums((tmp_path / path).parent)
+    rope = summarise(read_evaluation(tmp_path / "rope"), 10)
+    assert study_metrics("own", "rope", [rope], BASELINE)["selected"]["test_accuracy"] == 100.0
+    assert "| test accuracy | 100.0 % (" in summary_table(rope, BASELINE)
 
 
 def test_incomplete_answers_are_refused(tmp_path: Path) -> None:
