@@ -4,10 +4,10 @@ import os
 import sys
 from pathlib import Path
 
-from stages.corpus.prepared import Prepared
-from stages.settings import Settings, load
-from stages.sources.audit import audit
-from stages.sources.own import FILES, PAGES, notes, read_own
+from stages.corpus.vocabulary import Vocabulary
+from stages.settings import QuestionRecipe, Settings, load
+from stages.sources.notes import notes
+from stages.sources.own import FILES, PAGES, check_answers, read_own
 from stages.sources.reading import MOST_BYTES
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, read_input, write_bytes
@@ -20,10 +20,13 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings = load()
     folder = own_folder(settings)
-    contexts = [each.model.context for each in settings.recipes.values() if each.data.source == "own"]
-    documents, questions = read_own(folder, min(contexts, default=sys.maxsize))
-    known = audit(documents, questions, Prepared.of(documents, questions).vocabulary)
-    for note in notes(folder, questions, known):
+    recipes = {name: each for name, each in settings.recipes.items() if each.data.source == "own"}
+    documents, questions = read_own(folder, min((each.model.context for each in recipes.values()), default=sys.maxsize))
+    vocabulary = Vocabulary.of(documents)
+    for name, recipe in recipes.items():
+        if isinstance(recipe, QuestionRecipe):
+            check_answers(folder, questions, vocabulary, name, recipe.generation.max_characters)
+    for note in notes(folder, documents, questions, vocabulary):
         print(f"note: {harmless(note)}", file=sys.stderr)
     with new_folder(Path("data/raw/own")) as new:
         for name in (PAGES, *(FILES[split] for split, asked in questions.items() if asked)):

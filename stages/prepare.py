@@ -8,7 +8,7 @@ from stages.corpus.questions import Question
 from stages.corpus.salience import with_candidates
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
-from stages.sources.own import read_own
+from stages.sources.own import check_answers, read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
@@ -33,6 +33,9 @@ def main() -> None:
     own = recipe.data.source == "own"  # the other sources' titles have a form that is known
     names = {question.name for asked in questions.values() for question in asked} if own else ()
     prepared = with_candidates(Prepared.of(documents, questions, names))
+    if isinstance(recipe, QuestionRecipe) and own:
+        raw = Path("data/raw") / recipe.data.source
+        check_answers(raw, questions, prepared.vocabulary, name, recipe.generation.max_characters)
     told = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
     with result_folder(folder) as new:
         prepared.save(new)

@@ -1,26 +1,19 @@
 """Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
 
 from bisect import bisect_right
-from collections.abc import Callable
 from os.path import commonprefix
 from pathlib import Path
-
-import pandas as pd
 
 from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.titles import possible_titles
+from stages.corpus.vocabulary import Vocabulary
 from stages.sources.reading import Asked, read_documents, read_questions
+from stages.system.errors import StudyError
+from stages.system.terminal import harmless, quoted
 
 PAGES = "pages.txt"
 FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # the last one may be missing
-SHOWN = 3  # places of a fault
-NOTES: dict[str, Callable[[pd.DataFrame], pd.Series]] = {
-    "names no page: nothing that was read tells the answer": lambda known: known.has_page == 0,
-    "has an answer that its page does not have": lambda known: known.has_page > known.in_page,
-    "has characters that no page has: the model reads it without them": lambda known: known.unknown > 0,
-    "is a training question, too: the model has been told an answer": lambda known: known.trained,
-}
 
 
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
@@ -60,19 +53,17 @@ def longest_title(titles: list[str], question: str) -> str:
     return longest
 
 
-def notes(folder: Path, questions: dict[str, list[Question]], known: pd.DataFrame) -> list[str]:
-    """A line for each kind of question whose answer proves little: how many, and where the first ones stand.
-
-    known: the audit's table of these questions.
-    """
-    train = {question.question for question in questions["train"]}
-    trained = [split == "dev" and each.question in train for split, asked in questions.items() for each in asked]
-    known = known.assign(trained=trained)[known.split != "test"]
-    told = []
-    for what, concerns in NOTES.items():
-        found = known[concerns(known)]
-        places = [f"{folder / FILES[split]}:{row}" for split, row in zip(found.split, found.row, strict=True)]
-        if places:
-            more = ", …" if len(places) > SHOWN else ""
-            told.append(f"{len(places)} of {len(known)} questions: each {what} ({', '.join(places[:SHOWN])}{more})")
-    return told
+def check_answers(
+    folder: Path, questions: dict[str, list[Question]], vocabulary: Vocabulary, recipe: str, most: int
+) -> None:
+    """Raise StudyError where an answer is longer than `most` characters, generation.max_characters of the recipe."""
+    lengths = [
+        (len(vocabulary.encode(each.place or "")), split, each) for split, asked in questions.items() for each in asked
+    ]
+    if too_long := [each for each in lengths if each[0] > most]:
+        (length, split, first), longest = too_long[0], max(length for length, *_ in too_long)
+        raise StudyError(
+            f"{harmless(str(folder / FILES[split]))}:{first.row}: the answer {quoted(first.place or '')} has {length} "
+            f"characters, and a model of this recipe says {most} at most: {len(too_long)} answers would be cut; "
+            f"allow them with -S recipes.{recipe}.generation.max_characters={longest}"
+        )
