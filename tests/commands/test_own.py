@@ -100,7 +100,7 @@ def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: 
     assert told.code == 0 and told.out == "8 pages, 6 train, 4 dev, 0 test questions\n"
     nobody, no_answer, unknown, trained = told.err.splitlines()
     assert nobody.startswith("note: 1 of 10 questions") and "names no page" in nobody and "(mine/dev.tsv:1)" in nobody
-    assert "answer that its page does not have" in no_answer and "(mine/dev.tsv:2)" in no_answer
+    assert "answer that no page has" in no_answer and "(mine/dev.tsv:2)" in no_answer
     assert "characters that no page has" in unknown and "(mine/dev.tsv:3)" in unknown
     assert "is a training question, too" in trained and "(mine/dev.tsv:4)" in trained
 
@@ -113,7 +113,7 @@ def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: 
         ({"dev.tsv": ""}, "mine/dev.tsv:1: the file holds no question"),
         ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
         ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\t\n"}, "mine/train.tsv:1: no answer follows"),
-        ({"test.tsv": ASKED[7]}, "mine/test.tsv:1: tabs found: 1, wanted: 0"),
+        ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
         ({"pages.txt": PAGES.encode("iso8859-7")}, "mine/pages.txt:1: byte 0x"),
         ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),
         ({"dev.tsv": ASKED[7] + f"{ASKED[7].strip()} και Χαρά\n"}, "mine/dev.tsv:2: the answer to"),

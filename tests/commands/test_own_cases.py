@@ -1,0 +1,47 @@
+"""Small folders as people bring them: OWN_CASES names the folder with the program that writes them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stages import own
+from tests.commands.talking import Run
+from tests.project import write_params
+
+NOTHING = ""
+UNTITLED = "pages: each has no title"
+TOLD = {  # all that is said of a folder, in one line
+    **dict.fromkeys(("years", "years_test", "codes", "occupation", "capitals", "museums", "labelled_test"), NOTHING),
+    **dict.fromkeys(("chinese", "korean", "hindi", "arabic", "persian"), NOTHING),
+    **dict.fromkeys(("nfd_pages", "nfd_questions", "apostrophes", "quoted", "utf16"), NOTHING),
+    **dict.fromkeys(("chinese_stop", "colon_title", "no_title", "paragraphs"), UNTITLED),
+    "truth": "note: 20 of 20 questions: each has an answer that no page has",
+    "lower": "note: 20 of 20 questions: each names a page but for capitals",
+    "header": "note: 2 of 22 questions: each ends as no other in its file",
+    "long_answers": "-S recipes.own.generation.max_characters=43",
+    "pandas_index": r"train.tsv:1: tabs found: 2, wanted: 1, in '\tquestion\tanswer' (an index column",
+    "sharp": "train.tsv:1: tabs found: 0, wanted: 1, in 'What did Mara Vell study?#Botany' (is '#' to be the tab?)",
+}
+
+
+@pytest.fixture(scope="module", name="cases")
+def cases_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = os.environ.get("OWN_CASES")
+    if not source:
+        pytest.skip("needs the folders: set OWN_CASES to the folder of their make.py")
+    folder = tmp_path_factory.mktemp("cases")
+    subprocess.run([sys.executable, Path(source, "make.py").resolve()], cwd=folder, check=True, timeout=60)
+    return folder
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_folder_is_read_rightly_or_its_cause_told_in_one_line(cases: Path, run_in: Run, name: str) -> None:
+    write_params(cases, values={"sources.own.folder": name})
+    ended = run_in(cases, own)
+    told = TOLD[name]
+    refused = not told.startswith(("note: ", UNTITLED)) and told != NOTHING
+    assert (ended.code, ended.err.count("\n")) == (int(refused), int(told != NOTHING))
+    assert told in ended.err

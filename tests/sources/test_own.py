@@ -1,0 +1,175 @@
+"""Folders of one's own: any words and scripts, spelled, quoted and separated as people's programs do it."""
+
+import csv
+import io
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
+from stages.corpus.vocabulary import Vocabulary
+from stages.sources.notes import notes
+from stages.sources.own import check_answers, read_own
+from stages.sources.reading import Asked, read_questions
+from stages.system.errors import StudyError
+from tests.project import with_sums
+
+LIKE_NUMBERS = ["007", "7.0", "1.10", "1e5", "1915", "-0", "1_000", "True", "no", "None", "NA", "nan", "inf", "null"]
+SCRIPTS = ["abcdexyz", "áéñöçåüž", "αβγδέή", "бвгдёй", "กขคงจ", "अकखगघ", "가나다라마", "漢字水火木"]
+WORDS = st.sampled_from(SCRIPTS).flatmap(lambda letters: st.text(letters, min_size=3, max_size=6)).map(str.capitalize)
+NAMES = st.tuples(WORDS, st.sampled_from([" ", " D'", "'s "]), WORDS).map("".join)
+# no two names begin one another, nor hold one another but for capitals
+PEOPLE = st.lists(NAMES, min_size=4, max_size=8, unique_by=str.casefold).filter(
+    lambda names: not any(a != b and a.casefold() in b.casefold() for a in names for b in names)
+)
+# letters, signs and spaces of any script; lines end, fields part and masks stand elsewhere
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="□⁇\ufeff"), min_size=1)
+FIELDS = TEXTS.map(str.strip).filter(bool)
+SPELLINGS: list[Callable[[str], str]] = [
+    lambda text: unicodedata.normalize("NFC", text),
+    lambda text: unicodedata.normalize("NFD", text),
+    lambda text: text.replace("'", "’"),
+]
+SPELLED = st.sampled_from([*SPELLINGS, lambda text: text.replace(" ", "\u00a0")])
+
+
+def told(pages: list[str], train: str, dev: str) -> tuple[dict[str, list[Question]], list[str]]:
+    """The questions of a folder of these files, and what is noted of it, without the folder's name."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, content in (("pages.txt", "\n".join(pages)), ("train.tsv", train), ("dev.tsv", dev)):
+            (folder / file).write_text(content, encoding="utf-8")
+        documents, questions = read_own(folder, 128)
+        lines = notes(folder, documents, questions, Vocabulary.of(documents))
+        return questions, [line.replace(f"{folder}/", "") for line in lines]
+
+
+def rows(names: list[str], places: list[str], ask: str = "Where was {} born?") -> str:
+    return "".join(f"{ask.format(name)}\t{place}\n" for name, place in zip(names, places, strict=True))
+
+
+@given(PEOPLE, SPELLED, SPELLED)
+def test_a_question_names_its_page_in_any_spelling(
+    names: list[str], of_pages: Callable[[str], str], of_questions: Callable[[str], str]
+) -> None:
+    places = [f"Orsa{number}" for number in range(len(names))]
+    headings = [of_pages(name) for name in names]
+    pages = [f"{name}. Born in {place} ." for name, place in zip(headings, places, strict=True)]
+    asked = [of_questions(name) for name in names]
+    questions, noted = told(pages, rows(asked[1:], places[1:]), rows(asked[:1], places[:1]))
+    assert [each.name for each in questions["dev"] + questions["train"]] == headings
+    assert questions["dev"][0].question == f"Where was {asked[0]} born?"  # data stay as written
+    assert noted == []
+
+
+@given(
+    PEOPLE,
+    st.sampled_from([str.swapcase, lambda name: "\u200b".join(name), lambda name: f"{name[:2]}\u00ad{name[2:]}"]),
+)
+def test_a_name_with_other_capitals_or_invisible_characters_is_told(
+    names: list[str], changed: Callable[[str], str]
+) -> None:
+    asked = [changed(name) for name in names if changed(name) != name]
+    pages = [f"{name}. Born in Orsa ." for name in names]
+    if asked:
+        _, noted = told(pages, rows(asked, ["Orsa"] * len(asked)), rows(names[:1], ["Orsa"]))
+        line, *others = noted
+        assert line.startswith(f"{len(asked)} of {len(asked) + 1} questions: each names a page but for capitals")
+        assert others == [] and "(train.tsv:1" in line and ("…" in line) == (len(asked) > 3)
+
+
+@given(PEOPLE, st.sampled_from([(": ", ":"), ("。", "。"), (" – ", " – "), ("; ", ";"), ("\t", "\\t")]))
+def test_pages_without_a_title_are_counted_with_what_they_have_instead(
+    names: list[str], separators: tuple[str, str]
+) -> None:
+    separator, shown = separators
+    pages = ["", *(f"{name}{separator}Born in Orsa ." for name in names)]
+    _, noted = told(pages, rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"]))
+    line = noted[0]
+    assert line.startswith(f"{len(names)} of {len(names)} pages: each has no title") and "(pages.txt:2, " in line
+    assert f"instead of `. ` they have '{shown}' in {len(names)} (" in line
+    assert line.endswith(f"{len(names) + 1} of {len(names) + 1} questions name no page") and len(noted) == 2
+
+
+@given(PEOPLE, FIELDS.filter(lambda text: text[-1] != "?"), FIELDS)
+def test_a_header_row_is_told_alone(names: list[str], question: str, answer: str) -> None:
+    places, pages = ["Orsa"] * len(names), [f"{name}. Born in Orsa ." for name in names]
+    if not any(name.casefold() in question.casefold() for name in names):
+        header = f"{question}\t{answer}\n" if '"' not in question + answer else "question\tanswer\n"
+        _, (line,) = told(pages, header + rows(names[1:], places[1:]), rows(names[:1], places[:1]))
+        assert line.startswith(f"1 of {len(names) + 1} questions: each ends as no other") and "(train.tsv:1)" in line
+
+
+def test_each_cause_is_told_in_a_line_of_its_own() -> None:
+    pages = [
+        "Mara Vell. Where was she born? In Orsa .", "Ilo Marr. Born in Brenn .", "Tess Quill. Born in Ilm .",
+        "Ada Noor. Born in Orsa .", "Ada Noor. Born in Brenn .",
+    ]  # fmt: skip
+    names = ["Mara Vell", "Ilo Marr", "Tess Quill", "Ada Noor"]
+    train = rows(names, ["Orsa", "Orsa", "Nowhere", "Brenn"])
+    dev = rows(["Mara Vell"], ["Orsa"]) + rows(["Zed Zorn"], ["Orsa"]) + rows(["Mara Vell"], ["Orsa"], "Où est {} né?")
+    _, noted = told(pages, train, dev)
+    assert [line.split("(")[1] for line in noted] == [
+        "dev.tsv:2)", "train.tsv:2)", "train.tsv:3)", "train.tsv:4)", "dev.tsv:3)", "dev.tsv:1)",
+    ]  # fmt: skip
+    for line, cause in zip(
+        noted,
+        ["names no page", "but another", "no page has", "two pages", ": t é ù (", "is a training question"],
+        strict=True,
+    ):
+        assert line.startswith("1 of 7 questions: each ") and cause in line
+
+
+@given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=5), st.data())
+def test_what_a_program_writes_is_read_as_it_was(table: list[tuple[str, str]], data: st.DataObject) -> None:
+    file, end = io.StringIO(), data.draw(st.sampled_from(["\n", "\r\n"]))
+    quoting = data.draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
+    csv.writer(file, delimiter="\t", quoting=quoting, lineterminator=end).writerows(table)
+    content = file.getvalue().encode(data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "train.tsv"
+        path.write_bytes(content)
+        for labelled in (True, None):
+            read = read_questions(path, labelled=labelled, context=10**6, asked=Asked("any", str))
+            assert [(each.question, each.place) for each in read] == table
+
+
+@pytest.mark.parametrize("line", ['"Who" is Ada?\tVell', 'Who is "Ada"?\tVell', '"Who is Ada?\tVell'])
+def test_quotes_that_are_no_csv_are_text(tmp_path: Path, line: str) -> None:
+    (tmp_path / "train.tsv").write_text(line)
+    (read,) = read_questions(tmp_path / "train.tsv", labelled=True, context=99, asked=Asked("any", str))
+    assert f"{read.question}\t{read.place}" == line
+
+
+@given(st.lists(st.one_of(st.sampled_from(LIKE_NUMBERS), FIELDS), min_size=4, max_size=4))
+def test_what_looks_like_a_number_stays_text(texts: list[str]) -> None:
+    question, name, place, other = texts
+    asked = {"train": [Question(1, question, name, place)], "dev": [Question(1, other, name, place)], "test": []}
+    with TemporaryDirectory() as folder:
+        Prepared.of([f"{name}. {place}"], asked).save(Path(folder))
+        with_sums(Path(folder))
+        table = Prepared.load(Path(folder)).table
+    assert table[["question", "name", "place"]].to_numpy().tolist() == [[question, name, place], [other, name, place]]
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(1, 60))
+def test_answers_longer_than_a_model_says_are_refused_with_the_number_that_fits(lengths: list[int], most: int) -> None:
+    questions = {"train": [Question(row, "?", "Ada", "x" * length) for row, length in enumerate(lengths, 1)]}
+
+    def check(most: int) -> None:
+        check_answers(Path("mine"), questions, Vocabulary.of(["x"]), "own", most)
+
+    if max(lengths) <= most:
+        return check(most)
+    with pytest.raises(StudyError) as caught:
+        check(most)
+    row = next(row for row, length in enumerate(lengths, 1) if length > most)
+    assert str(caught.value).startswith(f"mine/train.tsv:{row}: the answer ")
+    assert str(caught.value).endswith(f"-S recipes.own.generation.max_characters={max(lengths)}")
+    return check(max(lengths))
