@@ -2,13 +2,13 @@
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from stages.corpus.folding import folded
+from stages.corpus.folding import around, folded
 from stages.corpus.page import page
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
@@ -45,6 +45,11 @@ class Asked:
         return folded(self.question.place or "")
 
     @property
+    def form(self) -> tuple[str, str] | None:
+        """What stands around the name: questions that share it ask for the same kind of thing."""
+        return around(self.question.question, self.question.name)
+
+    @property
     def answered(self) -> list[bool]:
         """Of each page whether it has the answer."""
         return [self.answer in folded(text) for text in self.pages]
@@ -68,7 +73,10 @@ def notes(
     lost = {letter for letter, count in Counter(chain(*unread)).items() if count < len(unread)}
     corpus = folded("\n".join(documents))
     titles = sorted({_loose(document[: page(document).heading]) for document in documents} | {""})
-    train = {each.question.question: each.answer for each in asked if each.split == "train"}
+    train = [each for each in asked if each.split == "train"]
+    trained, alike = {each.question.question for each in train}, defaultdict[object, set[str]](set)
+    for each in train:
+        alike[each.form].add(each.answer)
 
     def kinds(each: Asked) -> Iterator[str]:
         text = each.question.question
@@ -80,11 +88,11 @@ def notes(
             yield NOBODY
         elif not any(each.answered):
             yield ELSEWHERE if each.answer in corpus else NOWHERE
-        elif any(answer in other for other in each.silent for answer in train.values()):
+        elif any(answer in other for other in each.silent for answer in alike[each.form]):
             yield DISPUTED
         if each.pages and lost.intersection(vocabulary.unknown(text)):
             yield UNREAD
-        if each.split == "dev" and text in train and each not in headers:
+        if each.split != "train" and text in trained and each not in headers:
             yield TRAINED
 
     told: dict[str, list[str]] = {kind: [] for kind in KINDS}

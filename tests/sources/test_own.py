@@ -108,11 +108,13 @@ def test_a_header_row_is_told_alone(names: list[str], question: str, answer: str
 
 def test_each_cause_is_told_in_a_line_of_its_own() -> None:
     pages = [
-        "Mara Vell. Where was she born? In Orsa .", "Ilo Marr. Born in Brenn .", "Tess Quill. Born in Ilm .",
+        "Mara Vell. Where was she born? In Orsa .", "Mara Vell. Also in Law .",
+        "Ilo Marr. Born in Brenn .", "Tess Quill. Born in Ilm .",
         "Ada Noor. Born in Orsa .", "Ada Noor. Born in Brenn .",
     ]  # fmt: skip
     names = ["Mara Vell", "Ilo Marr", "Tess Quill", "Ada Noor"]
     train = rows(names, ["Orsa", "Orsa", "Nowhere", "Brenn"])
+    train += rows(["Mara Vell"], ["Law"], "Where was {}?")  # another question may be answered by another page
     dev = rows(["Mara Vell"], ["Orsa"]) + rows(["Zed Zorn"], ["Orsa"]) + rows(["Mara Vell"], ["Orsa"], "Où est {} né?")
     _, noted = told(pages, train, dev)
     assert [line.split("(")[1] for line in noted] == [
@@ -123,7 +125,7 @@ def test_each_cause_is_told_in_a_line_of_its_own() -> None:
         ["names no page", "but another", "no page has", "two pages", ": t é ù (", "is a training question"],
         strict=True,
     ):
-        assert line.startswith("1 of 7 questions: each ") and cause in line
+        assert line.startswith("1 of 8 questions: each ") and cause in line
 
 
 @given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=5), st.data())
