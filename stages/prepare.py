@@ -6,6 +6,7 @@ from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question
 from stages.corpus.salience import with_candidates
+from stages.corpus.vocabulary import Vocabulary
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
 from stages.sources.own import check_answers, read_own
@@ -24,6 +25,9 @@ def main() -> None:
     settings = load()
     name, recipe = arguments.recipe, settings.recipe_named(arguments.recipe)
     documents, questions = read(recipe)
+    if isinstance(recipe, QuestionRecipe) and recipe.data.source == "own":
+        most = recipe.generation.max_characters
+        check_answers(Path("data/raw/own"), questions, Vocabulary.of(documents), name, most)
     folder = Path("data/prepared") / name
     if arguments.held_out:
         folder = Path("data/held_out") / name
@@ -33,9 +37,6 @@ def main() -> None:
     own = recipe.data.source == "own"  # the other sources' titles have a form that is known
     names = {question.name for asked in questions.values() for question in asked} if own else ()
     prepared = with_candidates(Prepared.of(documents, questions, names))
-    if isinstance(recipe, QuestionRecipe) and own:
-        raw = Path("data/raw") / recipe.data.source
-        check_answers(raw, questions, prepared.vocabulary, name, recipe.generation.max_characters)
     told = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
     with result_folder(folder) as new:
         prepared.save(new)

@@ -85,7 +85,8 @@ def _asked(
     models = {
         name: experiment.trained_model(prepared, work / f"{name}.safetensors") for name in ("pretrained", "finetuned")
     }
-    said = answers(models["finetuned"], prepared, "dev", recipe.generation.max_characters, recipe.generation.beams)
+    decoding = recipe.generation.max_characters, recipe.generation.beams
+    said = answers(models["finetuned"], prepared, "dev", *decoding, recipe.any_spelling)
     right = said.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     found = extraction(models, prepared.vocabulary, facts, prompts, right)
     memorised = found.set_index("row").pretrained_memorised.reindex(said.row)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stages.corpus.prepared import Prepared
@@ -149,6 +149,7 @@ def test_quotes_that_are_no_csv_are_text(tmp_path: Path, line: str) -> None:
     assert f"{read.question}\t{read.place}" == line
 
 
+@settings(max_examples=15)  # each writes a folder
 @given(st.lists(st.one_of(st.sampled_from(LIKE_NUMBERS), FIELDS), min_size=4, max_size=4))
 def test_what_looks_like_a_number_stays_text(texts: list[str]) -> None:
     question, name, place, other = texts
