@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import MASK, PAD
 from stages.system.errors import StudyError
@@ -97,10 +98,10 @@ def read_questions(
 
 
 def _check_places(path: Path, questions: list[Question]) -> None:
-    """Raise StudyError where a question has two places."""
+    """Raise StudyError where a question has two places, other than in spelling."""
     first: dict[str, Question] = {}
     pairs = [(each, first.setdefault(each.question, each)) for each in questions]
-    if two := [(each, earlier) for each, earlier in pairs if each.place != earlier.place]:
+    if two := [pair for pair in pairs if len({folded(each.place or "") for each in pair}) > 1]:
         (question, earlier), *others = two
         what = f"the answer to {quoted(question.question)} is {quoted(question.place or '')} here and "
         what += f"{quoted(earlier.place or '')} in line {earlier.row}"

@@ -49,7 +49,7 @@ def test_a_file_reads_the_same_in_every_form(tmp_path: Path, start: str, end: st
 
 def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(tmp_path: Path) -> None:
     one_place = partial(LABELLED, one_place=True)
-    assert len(one_place(write(tmp_path, f"{ODA}\tVell\n{ODA}\tVell \n"))) == 2
+    assert len(one_place(write(tmp_path, f"{ODA}\tL'Évry\n{ODA}\tL’E\u0301vry \n"))) == 2
     rows = [f"{who}\t{place}\n" for place in ("Vell", "Ilm") for who in (ODA, TAM, ODA, TAM, ODA)]
     message = fault(write(tmp_path, "".join(rows)), one_place)
     assert message.startswith(f":6: the answer to '{ODA}' is 'Ilm' here and 'Vell' in line 1; so do lines ")
