@@ -166,8 +166,9 @@ class Prepared:
 def _spans(arrays: dict[str, np.ndarray], lengths: np.ndarray) -> tuple[np.ndarray, Phrases]:
     """The titles' lengths and the candidates that `save` wrote, of documents of these lengths (documents,)."""
     headings, spans, chances, offsets = (arrays[name] for name in ("headings", "spans", "chances", "offsets"))
-    if (spans.dtype, *spans.shape[1:]) != (SPAN.base, *SPAN.shape) or chances.dtype != CHANCE:
-        raise ValueError("spans or chances are of another type")
+    kinds = [(each.dtype, *each.shape[1:]) for each in (headings, offsets, spans, chances)]
+    if kinds != [(np.int64,), (np.int64,), (SPAN.base, *SPAN.shape), (CHANCE,)]:
+        raise ValueError("a number is of another type")
     if headings.shape != lengths.shape or not (headings >= 0).all() or not (headings <= lengths).all():
         raise ValueError("a title is longer than its document")
     if len(offsets) != len(lengths) + 1 or not 0 == offsets[0] <= np.diff(offsets).min() or offsets[-1] != len(spans):

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
+from stages.corpus.folding import folded
 from stages.corpus.phrases import CHANCE, SPAN, Phrases
 from stages.corpus.pieces import Cutter
 from stages.corpus.prepared import Prepared
@@ -43,12 +44,12 @@ def with_candidates(prepared: Prepared) -> Prepared:
 
 
 def answered(prepared: Prepared) -> Iterator[tuple[int, str]]:
-    """The training questions whose answer their page has after its title: the page's row, and the answer."""
+    """The training questions whose answer their page has after its title: the page's row, and the answer, folded."""
     asked = prepared.of_split("train")[:MOST_QUESTIONS]
     rows = prepared.rows_of({*asked.name})
     for name, answer in zip(asked.name, asked.place, strict=True):
-        if name in rows and answer in prepared.text(rows[name])[prepared.start(rows[name]) :]:
-            yield rows[name], answer
+        if name in rows and folded(answer) in folded(prepared.text(row := rows[name])[prepared.start(row) :]):
+            yield row, folded(answer)
 
 
 class Reader:
@@ -65,7 +66,7 @@ class Reader:
         rows = range(len(prepared.documents))
         self.kept = Ragged.gather((self._likeliest(row)[0].tolist() for row in rows), SPAN)
         self.pages = Counter(text for row in rows for text in {*self._texts(row, self.kept[row])})
-        self.answers = Counter(prepared.of_split("train").place)
+        self.answers = Counter(map(folded, prepared.of_split("train").place))
         self.of_kept = Logit.fitted(self._marked(row, answer, *self._counted(row, answer)) for row, answer in asked)
 
     def candidates(self) -> Phrases:
@@ -93,8 +94,9 @@ class Reader:
         return spans, distinct([*features.T, *np.array([others, pages, numbers], np.int64)])
 
     def _texts(self, row: int, spans: np.ndarray) -> list[str]:
+        """What the spans are, folded: spellings of one text count as one."""
         text = self.prepared.text(row)
-        return [text[start:end] for start, end in spans.tolist()]
+        return [folded(text[start:end]) for start, end in spans.tolist()]
 
     def _marked(self, row: int, answer: str, spans: np.ndarray, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(spans, features) the same features, and (spans,) which span is the answer."""

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from stages.corpus.folding import folded
+
 END = re.compile(r"\.(?=\s)")
 LONGEST = 200  # characters of a title
 LAST_WORD = re.compile(r"\w+$")
@@ -20,11 +22,12 @@ def possible_titles(document: str) -> Iterator[str]:
 def headings(documents: Sequence[str], names: Collection[str] = ()) -> np.ndarray:
     """(documents,) the length of each document's title; 0 where there is none.
 
-    names: whom questions ask about. A title is the longest possible one that is among them. Else it ends at the first
-    full stop that does not follow an initial or an abbreviation. Which words are such ones the titles among the names
-    tell, if they have any with a full stop behind: Malcolm X ends in one that J. R. Smith does not end in.
+    names: whom questions ask about, in any spelling. A title is the longest possible one that is among them. Else it
+    ends at the first full stop that does not follow an initial or an abbreviation. Which words are such ones the titles
+    among the names tell, if they have any with a full stop behind: Malcolm X ends in one, J. R. Smith in none.
     """
-    named = [max((t for t in possible_titles(each) if t in names), key=len, default="") for each in documents]
+    names = {*map(folded, names)}
+    named = [max((t for t in possible_titles(each) if folded(t) in names), key=len, default="") for each in documents]
     closing = Counter(_kind(title) for title in named if title)
     inner = Counter(_kind(part) for title in named for part in possible_titles(title + " ") if part)
 

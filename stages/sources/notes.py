@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
 from stages.corpus.folding import around, folded
-from stages.corpus.page import page
 from stages.corpus.questions import Question
+from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import own_pages
 from stages.sources.own import FILES, PAGES, longest_title
@@ -64,7 +66,8 @@ def notes(
     folder: Path, documents: list[str], questions: dict[str, list[Question]], vocabulary: Vocabulary
 ) -> list[str]:
     """A line for each kind of page or question: how many, and where the first ones stand."""
-    pages = own_pages(documents, {each.name for asked in questions.values() for each in asked})
+    names = {each.name for asked in questions.values() for each in asked}
+    pages, ends = own_pages(documents, names), headings(documents, names)
     asked = [Asked(split, each, pages.get(each.name, [])) for split, some in questions.items() for each in some]
     asked = [each for each in asked if each.question.place is not None]
     headers = _headers(asked)
@@ -72,7 +75,7 @@ def notes(
     # what all questions have tells none from another
     lost = {letter for letter, count in Counter(chain(*unread)).items() if count < len(unread)}
     corpus = folded("\n".join(documents))
-    titles = sorted({_loose(document[: page(document).heading]) for document in documents} | {""})
+    titles = sorted({_loose(document[:end]) for document, end in zip(documents, ends, strict=True)} | {""})
     train = [each for each in asked if each.split == "train"]
     trained, alike = {each.question.question for each in train}, defaultdict[object, set[str]](set)
     for each in train:
@@ -100,7 +103,7 @@ def notes(
         for kind in kinds(each):
             told[kind].append(f"{folder / FILES[each.split]}:{each.question.row}")
     lines = []
-    if untitled := _untitled(folder / PAGES, documents):
+    if untitled := _untitled(folder / PAGES, documents, np.flatnonzero(ends == 0).tolist()):
         nobody = len(told.pop(NOBODY))
         lines.append(f"{untitled}; {nobody} of {len(asked)} questions name no page")
     for kind, places in told.items():
@@ -110,9 +113,8 @@ def notes(
     return lines
 
 
-def _untitled(path: Path, documents: list[str]) -> str:
+def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
     """How many pages have no title, where, and what stands in its full stop's place; nothing if all have one."""
-    untitled = [number for number, document in enumerate(documents) if not page(document).heading]
     if not untitled:
         return ""
     rows = [row for row, _ in read_lines(path)]
