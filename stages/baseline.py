@@ -57,7 +57,8 @@ def main() -> None:
     result = constant_baseline(table, read_table(source / "audit.tsv", AUDIT), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
-    asked["reader"] = asked.name.map(prepared.likeliest(prepared.candidates)).fillna("")
+    said = prepared.likeliest(prepared.candidates)
+    asked["reader"] = [said.get(name, "") for name in asked.name]
     if recipe.any_spelling:
         asked["reader"] = spelled_as(asked.gold, asked.reader)
     dev = asked[asked.split == "dev"]
