@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from stages import own
+from stages.corpus.prepared import Prepared
+from stages.corpus.salience import with_candidates
+from stages.sources.own import read_own
 from tests.commands.talking import Run
 from tests.project import write_params
 
@@ -16,6 +19,7 @@ UNTITLED = "pages: each has no title"
 TOLD = {  # all that is said of a folder, in one line
     **dict.fromkeys(("years", "years_test", "codes", "occupation", "capitals", "museums", "labelled_test"), NOTHING),
     **dict.fromkeys(("chinese", "korean", "hindi", "arabic", "persian"), NOTHING),
+    **dict.fromkeys(("titles", "elements_zh", "nbsp"), NOTHING),
     **dict.fromkeys(("nfd_pages", "nfd_questions", "apostrophes", "quoted", "utf16"), NOTHING),
     **dict.fromkeys(("chinese_stop", "colon_title", "no_title", "paragraphs"), UNTITLED),
     "truth": "note: 20 of 20 questions: each has an answer that no page has",
@@ -26,6 +30,8 @@ TOLD = {  # all that is said of a folder, in one line
     "sharp": "train.tsv:1: tabs found: 0, wanted: 1, in 'What did Mara Vell study?#Botany' (is '#' to be the tab?)",
 }
 
+PAIRS = ("occupation", "dates", "years", "numbers", "hindi", "chinese", "korean", "arabic", "in_title", "particles")
+
 
 @pytest.fixture(scope="module", name="cases")
 def cases_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -33,7 +39,8 @@ def cases_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not source:
         pytest.skip("needs the folders: set OWN_CASES to the folder of their make.py")
     folder = tmp_path_factory.mktemp("cases")
-    subprocess.run([sys.executable, Path(source, "make.py").resolve()], cwd=folder, check=True, timeout=60)
+    for name in ("make.py", "pairs.py"):
+        subprocess.run([sys.executable, Path(source, name).resolve()], cwd=folder, check=True, timeout=60)
     return folder
 
 
@@ -45,3 +52,12 @@ def test_a_folder_is_read_rightly_or_its_cause_told_in_one_line(cases: Path, run
     refused = not told.startswith(("note: ", UNTITLED)) and told != NOTHING
     assert (ended.code, ended.err.count("\n")) == (int(refused), int(told != NOTHING))
     assert told in ended.err
+
+
+@pytest.mark.parametrize("kind", ["capitals", "museums", "titles", "elements_zh", *PAIRS])
+def test_the_likeliest_candidate_is_the_answer_whatever_its_kind_seen_before_or_not(cases: Path, kind: str) -> None:
+    documents, questions = read_own(cases / kind, 128)
+    names = {question.name for asked in questions.values() for question in asked}
+    prepared = with_candidates(Prepared.of(documents, questions, names))
+    said, dev = prepared.likeliest(prepared.candidates), prepared.of_split("dev")
+    assert [said[name] for name in dev.name] == dev.place.tolist()
