@@ -7,7 +7,7 @@ export PATH := $(BIN):$(PATH)
 .PHONY: study test lint environment clean
 
 study: .venv/study  ## the default recipe on the synthetic world, the compared variants, report page
-	@python -m stages.plan
+	@python -m stages plan
 	dvc repro
 	@python -m stages.study
 

@@ -1,12 +1,17 @@
 """The study's pipeline: one module a DVC stage, run as `python -m stages.<stage>` in the project's root."""
 
 import os
+import re
 import signal
 import sys
 
 # Ctrl-C in the seconds in which a stage imports torch ends it without a traceback; then `errors.command` tells of it.
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+MOVED = r"-m (stages\.(?:commands\.)?(ask|sample|show|plan|cluster))(?: |$)"
+if sys.argv[:1] == ["-m"] and (typed := re.search(MOVED, " ".join(sys.orig_argv))):
+    sys.exit(f"error: `python -m {typed[1]}` is now `python -m stages {typed[2]}`")
 
 STARTED_BY = os.getppid()  # asked before anything else, so that its end is noticed though imports take seconds
 

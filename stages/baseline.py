@@ -7,8 +7,8 @@ import pandas as pd
 
 from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
+from stages.corpus.shown import shown
 from stages.settings import load
-from stages.show import shown
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json, write_text

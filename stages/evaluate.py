@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared, write_table
 from stages.experiment.experiment import Experiment
-from stages.probing.decodings import answers
+from stages.inference.answers import answers
 from stages.probing.probe import probe
 from stages.system.digests import result_folder
 from stages.system.errors import command

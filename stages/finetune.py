@@ -3,39 +3,11 @@
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from stages.corpus.example import Examples
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import question_examples
 from stages.experiment.experiment import Experiment
 from stages.system.errors import command
-from stages.training.loop import Job
+from stages.training.jobs import finetuning
 from stages.training.run import Training, run
-
-
-def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
-    """The finetuning of a recipe, from `scratch` or from `pretrained` weights."""
-    settings = experiment.question_recipe.finetune
-    epochs, rate = settings.pretrained_epochs, settings.learning_rate
-    if init == "scratch":
-        epochs, rate = settings.scratch_epochs, settings.scratch_learning_rate or rate
-    questions, answers = prepared.questions["train"], prepared.answers["train"]
-
-    def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
-        return question_examples(questions, answers, rows)
-
-    return Job(
-        f"finetune_{init}",
-        f"recipes.{experiment.recipe_name}.finetune",
-        draw,
-        rows=len(questions),
-        epochs=epochs,
-        batch_size=settings.batch_size,
-        peak_rate=rate,
-        schedule=settings.schedule,
-        context=experiment.recipe.model.context,
-    )
 
 
 @command

@@ -1,15 +1,14 @@
 """Stage `own`: pages and questions of one's own, checked, as the recipes with `data.source: own` read them."""
 
-import os
 import sys
 from pathlib import Path
 
 from stages.corpus.vocabulary import Vocabulary
-from stages.settings import QuestionRecipe, Settings, load
+from stages.settings import QuestionRecipe, load
 from stages.sources.notes import notes
-from stages.sources.own import FILES, PAGES, check_answers, read_own
+from stages.sources.own import FILES, PAGES, check_answers, own_folder, read_own
 from stages.sources.reading import MOST_BYTES
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, command
 from stages.system.files import new_folder, read_input, write_bytes
 from stages.system.terminal import harmless
 
@@ -32,16 +31,6 @@ def main() -> None:
         for name in (PAGES, *(FILES[split] for split, asked in questions.items() if asked)):
             write_bytes(new / name, read_input(folder / name, MOST_BYTES))
     print(f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in FILES)} questions")
-
-
-def own_folder(settings: Settings) -> Path:
-    """The folder that `sources.own` names. Raises StudyError: it lacks a file."""
-    folder = Path(settings.sources.own.folder)
-    for name in (PAGES, FILES["train"], FILES["dev"]):
-        if not os.path.exists(folder / name):  # of a name that is too long Path raises
-            what = f"there is no {harmless(str(folder / name))}; name a folder with {PAGES}, train.tsv and dev.tsv"
-            raise StudyError(f"params.yaml: sources.own.folder: {what}")
-    return folder
 
 
 if __name__ == "__main__":

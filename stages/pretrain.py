@@ -1,78 +1,12 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
-from functools import cache, partial
-from math import ceil
 from pathlib import Path
 
-from stages.corpus.objectives import Draw, Mixture
-from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
-from stages.settings import Pretrain
 from stages.system.errors import command
-from stages.training.batches import steps_per_epoch
-from stages.training.loop import Job
-from stages.training.own_answers import own_answers
+from stages.training.jobs import length, pretraining, pretrainings
 from stages.training.run import Training, run
-
-
-def epochs(settings: Pretrain, documents: int) -> int:
-    """Passes over so many documents: the recipe's, or as many as its `least_steps` take."""
-    return max(settings.epochs, ceil((settings.least_steps or 0) / steps_per_epoch(documents, settings.batch_size)))
-
-
-def length(settings: Pretrain, documents: int) -> str:
-    """A line that says how long a pretraining on so many documents is."""
-    passes = epochs(settings, documents) + (settings.own_epochs or 0)
-    steps = passes * steps_per_epoch(documents, settings.batch_size)
-    return f"Pretraining: documents {documents:,}, epochs {passes:,}, steps {steps:,}."
-
-
-def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Job:
-    """The pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
-    settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
-    draw = Mixture(prepared, settings.objectives, context, phrases).draw
-    return _job(experiment, prepared, draw, epochs(settings, len(prepared.documents)))
-
-
-def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job:
-    """The pretraining of `own_epochs`: all phrases are drawn by what the model of these weights itself answers."""
-    settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
-
-    @cache
-    def mixture() -> Mixture:
-        model = experiment.trained_model(prepared, weights)
-        return Mixture(prepared, settings.objectives.all_salient, context, own_answers(model, prepared, context))
-
-    return _job(experiment, prepared, lambda rows, generator: mixture().draw(rows, generator), settings.own_epochs or 0)
-
-
-def _job(experiment: Experiment, prepared: Prepared, draw: Draw, epochs: int) -> Job:
-    settings = experiment.recipe.pretrain
-    return Job(
-        "pretrain",
-        f"recipes.{experiment.recipe_name}.pretrain",
-        draw,
-        rows=len(prepared.documents),
-        epochs=epochs,
-        batch_size=settings.batch_size,
-        peak_rate=settings.learning_rate,
-        schedule=settings.schedule,
-        context=experiment.recipe.model.context,
-    )
-
-
-def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: Path, seed: int) -> dict[str, Training]:
-    """The trainings that end in `weights`, by their names: that of the job and, where there are any, the own epochs."""
-    name, new = weights.stem, partial(experiment.new_model, prepared, seed)
-    if not experiment.recipe.pretrain.own_epochs:
-        return {name: Training(job, new)}
-    before = weights.with_stem(f"{name}-before")
-    second = practising(experiment, prepared, before)
-    return {
-        before.stem: Training(job, new),
-        name: Training(second, partial(experiment.trained_model, prepared, before), after=before.stem),
-    }
 
 
 @command

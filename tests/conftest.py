@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from stages.experiment.backend import choose_backend
 from stages.model.cpu.kernels import identity, use_kernels
-from tests.tiny import SETTINGS
+from tests.support.tiny import SETTINGS
 
 # Tests work in folders of their own: a path from here would lead nowhere
 if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.tiny import ROOT, VARIANTS
+from tests.support.tiny import ROOT, VARIANTS
 
 STAGES = {
     name: stage.get("do", stage)
-    for file in (ROOT / "stages" / folder / "dvc.yaml" for folder in ("", "access", "article"))
+    for file in (ROOT / "stages" / folder / "dvc.yaml" for folder in ("", "ablation", "access", "article", "method"))
     for name, stage in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
     if name != "compare"  # which copies a file
 }

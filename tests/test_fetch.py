@@ -16,7 +16,7 @@ from stages.settings import load
 from stages.sources import download
 from stages.sources.reading import read_documents, read_questions
 from stages.system.errors import StudyError
-from tests.tiny import ROOT
+from tests.support.tiny import ROOT
 
 NAMES = ("wiki.txt", "birth_places_train.tsv", "birth_dev.tsv", "birth_test_inputs.tsv")
 FILES = {name: f"{name}\nZoé Ark\n".encode() for name in NAMES}

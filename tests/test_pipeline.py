@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from stages.system.locks import locked
-from tests.project import write_params
 from tests.reporting.test_metrics import KEYS
-from tests.small_study import APART, TWO, Project, clone, small, stages_run
+from tests.support.project import write_params
+from tests.support.small_study import APART, TWO, Project, clone, small, stages_run
 from tests.test_readme import TEXTS, rows_of
 
 COLUMNS = 120  # of a terminal
@@ -190,7 +190,7 @@ def test_the_plots_of_dvc_have_the_curves_and_a_bar_for_each_model(warm: Project
 
 
 def test_the_ablation_trains_each_change_once_and_never_asks_dev(warm: Project) -> None:
-    page = "stages/dvc.yaml:ablation"
+    page = "stages/ablation/dvc.yaml:ablation"
     *changes, last = [each for each in stages_run(warm.run("dvc", "repro", page)) if each.startswith("ablat")]
     assert (sorted(changes), last) == (["ablate@dropout", "ablate@full"], "ablation")
     report = warm.folder / "reports" / "quick" / "ablation"
@@ -242,7 +242,7 @@ def test_a_recipe_without_questions_is_trained_when_it_is_asked_for_and_goes_on_
     output = warm.run("dvc", "repro", cell)
     assert stages_run(output) == ["text", "prepare@text", "pretrain@text-vanilla"]
     assert stages_run(warm.run("dvc", "repro")) == []
-    command = ("python", "-m", "stages.sample", "--recipe", "text", "--variant", "vanilla", "--prompt", "Ada. ")
-    said = warm.run(*command, "--characters", "200")
+    command = ["python", "-m", "stages", "sample", "--recipe", "text", "--variant", "vanilla", "--prompt"]
+    said = warm.run(*command, "Ada. ", "--characters", "200")
     assert said.startswith("Ada. ")
     assert len(said) == len("Ada. ") + 200 + len("\n")

@@ -20,14 +20,18 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.project import environment, write_params
-from tests.tiny import BUILT_IN, ROOT, params
+from stages.__main__ import COMMANDS
+from tests.support.project import environment, write_params
+from tests.support.tiny import BUILT_IN, ROOT, params
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MEASURED = "performance.md"  # says what a command took, in the form that was measured
-STAGES = set(yaml.safe_load((ROOT / "stages/dvc.yaml").read_text(encoding="utf-8"))["stages"])
+STAGES = {
+    file.relative_to(ROOT).as_posix(): set(yaml.safe_load(file.read_text(encoding="utf-8"))["stages"])
+    for file in (ROOT / "stages").rglob("dvc.yaml")
+}
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -70,21 +74,25 @@ def test_commands_name_what_exists(page: Path) -> None:
     text = TEXTS[page.name]
     for module in re.findall(r"python -m ([a-z_.]+\w)", text):
         assert find_spec(module), module
-    for stage in re.findall(r"stages/dvc\.yaml:(\w+)", text):
-        assert stage in STAGES, stage
+    for name in re.findall(r"python -m stages (\w+)", text):
+        assert name in COMMANDS, name
+    for file, stage in re.findall(r"(stages/[\w/]*dvc\.yaml):(\w+)", text):
+        assert stage in STAGES[file], stage
     for key in re.findall(r"-S '?([\w.]+)=", text):
         section: Any = params()
         for part in key.split("."):
             section = section[part]
     for command in re.findall(r"dvc exp run [^`\n]*", text.replace("\\\n", "")):
-        quiet = re.search(r" (?:study|stages/dvc\.yaml:\w+)(?!\S)", command)
+        quiet = re.search(r" (?:study|stages/[\w/]*dvc\.yaml:\w+)(?!\S)", command)
         assert quiet or "-S " not in command or page.name == MEASURED, command
     for target in re.findall(r"`make (\w+)`|^make (\w+)", text, re.MULTILINE):
         assert re.search(rf"^{''.join(target)}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), target
 
 
 def test_every_stage_has_its_line() -> None:
-    assert {name for name, *_ in rows_of(TEXTS["stages.md"], "| stage | once per |")} == STAGES | {"study"}
+    assert {name for name, *_ in rows_of(TEXTS["stages.md"], "| stage | once per |")} == STAGES["stages/dvc.yaml"] | {
+        "study"
+    }
 
 
 def published(report: str) -> dict[str, Any] | None:

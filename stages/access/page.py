@@ -40,7 +40,7 @@ def write_access(target: Path, rows: Sequence[Row]) -> None:
     recipes = dict.fromkeys(row.recipe for row in rows)
     parts = [recipe_part(recipe, [row for row in rows if row.recipe == recipe]) for recipe in recipes]
     files = {name: content for part in parts for name, content in part.files.items()}
-    write_page(target, fill("access.md.jinja", parts=[part.text for part in parts], made=made(rows)), files)
+    write_page(target, fill(__file__, "access.md.jinja", parts=[part.text for part in parts], made=made(rows)), files)
 
 
 def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
@@ -71,6 +71,7 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
         files[f"{recipe}_exposures.svg"] = svg(draw_exposures(doses))
     return Part(
         fill(
+            __file__,
             "access_recipe.md.jinja",
             recipe=recipe,
             **shown,

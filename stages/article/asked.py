@@ -13,7 +13,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.vocabulary import MASK
 from stages.experiment.experiment import Experiment
-from stages.probing.decodings import answers
+from stages.inference.answers import answers
 from stages.probing.extraction import exact_matches
 from stages.probing.forms import CHARACTERS, Fact, Prompt
 from stages.settings import Settings

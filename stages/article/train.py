@@ -7,14 +7,13 @@ from pathlib import Path
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.finetune import finetuning
-from stages.pretrain import pretraining, pretrainings
-from stages.probing.decodings import answers
+from stages.inference.answers import answers
 from stages.settings import load
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_bytes, write_json
 from stages.system.records import FACTS, read_record
+from stages.training.jobs import finetuning, pretraining, pretrainings
 from stages.training.run import Run, Training
 from stages.training.work import folder_of
 

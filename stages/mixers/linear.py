@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.cpu.fused import wide
-from stages.model.cpu.heads import merge_heads, split_heads
+from stages.model.heads import merge_heads, split_heads
 from stages.model.mixer import SequenceMixer, State
+from stages.model.ops import wide
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from stages.model.attention import attend
 from stages.model.cache import KeyValueCache
-from stages.model.cpu.fused import attention_weights
-from stages.model.cpu.heads import merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_varlen, serves
+from stages.model.heads import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
+from stages.model.ops import attention_weights
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 

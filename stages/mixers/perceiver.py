@@ -12,10 +12,10 @@ from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend
 from stages.model.backbone import Backbone as BaseBackbone
-from stages.model.cpu.fused import embed_positions, layer_norm
-from stages.model.cpu.heads import merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_varlen, serves
+from stages.model.heads import merge_heads, split_heads
 from stages.model.mixer import State
+from stages.model.ops import embed_positions, layer_norm
 from stages.model.packing import Packing
 from stages.settings import Count, Model, Section
 

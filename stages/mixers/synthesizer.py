@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.cache import ValueCache
-from stages.model.cpu.fused import attention_weights
-from stages.model.cpu.heads import merge_heads, split_heads
 from stages.model.cpu.varlen_attention import attend_by_position, serves
+from stages.model.heads import merge_heads, split_heads
 from stages.model.mixer import Mixer as BaseMixer
+from stages.model.ops import attention_weights
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 

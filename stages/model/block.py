@@ -4,8 +4,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from stages.model.cpu.fused import add_dropout, add_linear, layer_norm, linear_gelu
 from stages.model.mixer import Mixer
+from stages.model.ops import add_dropout, add_linear, layer_norm, linear_gelu
 from stages.model.packing import Packing
 from stages.settings import Model
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from stages.model.cpu.fused import dropout, embed, embed_positions, layer_norm
 from stages.model.mixer import Mixer, State
+from stages.model.ops import dropout, embed, embed_positions, layer_norm
 from stages.model.packing import Packing
 from stages.model.registry import build
 from stages.settings import Model, Section

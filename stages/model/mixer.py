@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from stages.model.cpu.heads import merge_heads, split_heads
+from stages.model.heads import merge_heads, split_heads
 from stages.model.packing import Packing
 from stages.settings import Model
 

@@ -72,6 +72,7 @@ def write_report(
     sections = [public, extraction_part(probed), order, failures_part(probed), calibration_part(best_first, leading)]
     parts = [compared, *filter(None, sections)]
     text = fill(
+        __file__,
         "report.md.jinja",
         metrics=metrics,
         baseline=baseline,

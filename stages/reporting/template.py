@@ -1,4 +1,4 @@
-"""Markdown templates: the page's, beside this file, and those of its sections."""
+"""Markdown templates: each beside the code that fills it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from stages.reporting.markdown import Markdown, code, escape
 
-FOLDERS = [Path(__file__).parent / name for name in ("", "sections", "method", "../access")]
+SHARED = Path(__file__).parent / "sections"  # what several pages include
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -21,9 +21,12 @@ class Part:
     files: dict[str, str] = field(default_factory=dict)
 
 
-def fill(template: str, **values: object) -> Markdown:
-    """Return the template's text with the values set in, each escaped unless it is Markdown already."""
-    pages = environment(FOLDERS, finalize=escape, keep_trailing_newline=True)
+def fill(beside: str, template: str, **values: object) -> Markdown:
+    """Return a template's text with the values set in, each escaped unless it is Markdown already.
+
+    beside: a file of the template's folder.
+    """
+    pages = environment([Path(beside).parent, SHARED], finalize=escape, keep_trailing_newline=True)
     pages.filters |= {"code": code, "power": power}
     return Markdown(pages.get_template(template).render(figure=figure, **values))
 

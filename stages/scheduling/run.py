@@ -31,7 +31,7 @@ cloudpickle.register_pickle_by_value(worker)
 
 
 def complete(chosen: Namespace) -> None:
-    """Complete what the options of `stages.cluster` ask for. Raises StudyError: something failed."""
+    """Complete what the options of `stages.commands.cluster` ask for. Raises StudyError: something failed."""
     logging.disable(logging.ERROR)  # Dask's: what matters is told here
     settings = load()
     WORK.mkdir(exist_ok=True)

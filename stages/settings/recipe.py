@@ -212,7 +212,7 @@ def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:
     if not isinstance(recipe, QuestionRecipe):
         raise StudyError(
             f"recipe '{name}' has no questions, only a text; see what it learned with: "
-            f"python -m stages.sample --recipe {name} --variant <variant>"
+            f"python -m stages sample --recipe {name} --variant <variant>"
         )
     return recipe
 

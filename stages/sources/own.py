@@ -1,5 +1,6 @@
 """Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
 
+import os
 from bisect import bisect_right
 from os.path import commonprefix
 from pathlib import Path
@@ -8,12 +9,23 @@ from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.titles import possible_titles
 from stages.corpus.vocabulary import Vocabulary
+from stages.settings import Settings
 from stages.sources.reading import Asked, read_documents, read_questions
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
 PAGES = "pages.txt"
 FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # the last one may be missing
+
+
+def own_folder(settings: Settings) -> Path:
+    """The folder that `sources.own` names. Raises StudyError: it lacks a file."""
+    folder = Path(settings.sources.own.folder)
+    for name in (PAGES, FILES["train"], FILES["dev"]):
+        if not os.path.exists(folder / name):  # of a name that is too long Path raises
+            what = f"there is no {harmless(str(folder / name))}; name a folder with {PAGES}, train.tsv and dev.tsv"
+            raise StudyError(f"params.yaml: sources.own.folder: {what}")
+    return folder
 
 
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:

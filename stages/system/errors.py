@@ -23,7 +23,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, description: str | None, epilog: str | None = None) -> None:
         called = sys.modules["__main__"].__spec__  # Python before 3.14 would take the file's name
-        super().__init__(f"python -m {called.name}" if called else None, description=description, epilog=epilog)
+        name = called.name.replace(".__main__", f" {sys.argv[0]}") if called else None
+        super().__init__(f"python -m {name}" if called else None, description=description, epilog=epilog)
 
     def error(self, message: str) -> NoReturn:
         """End with the usage in short and the error."""

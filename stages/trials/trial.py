@@ -11,15 +11,14 @@ from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.finetune import finetuning
-from stages.pretrain import pretraining, pretrainings
-from stages.probing.decodings import answers
+from stages.inference.answers import answers
 from stages.probing.extraction import extraction
 from stages.probing.forms import PAGE_FORMS, WordCue, dev_facts, page_prompts
 from stages.settings import Objectives
 from stages.sources.audit import own_pages
 from stages.system.digests import as_written
 from stages.system.records import FACTS, read_record, read_table
+from stages.training.jobs import finetuning, pretraining, pretrainings
 from stages.training.run import Run, Training
 from stages.training.work import folder_of
 from stages.trials.row import Row

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from stages.access.page import recipe_part, write_access
-from tests.trial_rows import row
+from tests.support.trial_rows import row
 
 
 def test_variants_of_one_practice_and_length_are_compared_from_three_seeds_on() -> None:

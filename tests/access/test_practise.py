@@ -14,9 +14,9 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, Row
-from tests.project import write_params
-from tests.small_study import small
-from tests.tiny import SETTINGS
+from tests.support.project import write_params
+from tests.support.small_study import small
+from tests.support.tiny import SETTINGS
 
 DOCUMENTS = [f"Oda Quill{'x' * n}. She left Tarn for Vell and saw Brod, Ilm and Urr ." for n in range(40)]
 

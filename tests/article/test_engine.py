@@ -13,8 +13,8 @@ from stages.article.stored import restored, stored
 from stages.corpus.example import MASK
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
-from tests.browser import driver_fixture, needs_browser, visit  # noqa: F401
-from tests.tiny import MODEL, SETTINGS, loud, tiny_model
+from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
+from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
 
 CHARACTERS = "□⁇\n ?abcdefghijklmnopqrstuvwxyzéł"
 TEXTS = ["where was ada born?⁇", "é", "ł a⁇b", "x" * MODEL.context, " \n".join("abcdefgh")]

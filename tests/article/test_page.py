@@ -18,8 +18,8 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
 from stages.settings import Model
-from tests.browser import driver_fixture, needs_browser, visit  # noqa: F401
-from tests.tiny import FOUND, ROOT
+from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
+from tests.support.tiny import FOUND, ROOT
 
 pytestmark = needs_browser
 PAGE = ROOT / "reports" / "article" / "index.html"

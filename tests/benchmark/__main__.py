@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from stages.plain.attention import ATTENTION
 from stages.settings import Settings, load
 from stages.system.errors import StudyError, command
 from stages.system.files import read_json, write_json
 from tests.benchmark.classes import ClassProcess, chosen_classes, own_class
 from tests.benchmark.table import HEAD, line, row
 from tests.benchmark.workload import check_comparable, read_data
-from tests.reference.attention import ATTENTION
 
 OUTPUT = Path("reports/benchmark.json")
 NOTES = {
@@ -54,7 +54,7 @@ def check(settings: Settings, chosen: argparse.Namespace) -> None:
     for variant in [*chosen.variants, *chosen.compile]:
         settings.check_variant(variant)
         if variant not in ATTENTION:
-            raise StudyError(f"variant {variant!r} has no plain reference in tests/reference/attention.py to be timed")
+            raise StudyError(f"variant {variant!r} has no plain reference in stages/plain/attention.py to be timed")
 
 
 def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:

@@ -11,16 +11,16 @@ from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
-from stages.pretrain import pretraining
+from stages.plain.generation import answer
+from stages.plain.model import PlainGPT
+from stages.plain.text import padded, span_corruption
+from stages.plain.training import PlainTrainer
 from stages.settings import Recipe
 from stages.system.errors import StudyError
 from stages.training import loop
 from stages.training.cuda_graph import trainer_for
-from tests.invented import prepared_like_the_handout
-from tests.reference.generation import answer
-from tests.reference.model import PlainGPT
-from tests.reference.text import padded, span_corruption
-from tests.reference.training import PlainTrainer
+from stages.training.jobs import pretraining
+from tests.support.invented import prepared_like_the_handout
 
 SEED = 1
 

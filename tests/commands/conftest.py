@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.commands.talking import RHYME, RUN, STAGES, ChangeParams, Outcome, Run, tiny
-from tests.project import copy_stages, environment, with_sums, write_params
-from tests.tiny import tiny_prepared
+from tests.support.project import copy_stages, environment, with_sums, write_params
+from tests.support.talking import RHYME, RUN, STAGES, ChangeParams, Outcome, Run, tiny
+from tests.support.tiny import tiny_prepared
 
 
 @pytest.fixture(scope="session", name="project")

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages import ask
-from stages.asking.options import chosen_variant
+from stages.commands import ask
+from stages.commands.options import chosen_variant
 from stages.inference.searches import Continuation
-from tests.commands.talking import ZOE, Outcome, Run, answers, error
-from tests.project import environment
-from tests.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
+from tests.support.project import environment
+from tests.support.talking import ZOE, Outcome, Run, answers, error
+from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
 
 
 @pytest.mark.parametrize("name", ["Zoé Ark", "Oda Quill"])
@@ -75,7 +75,7 @@ def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> N
 
 def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Continuation(np.array(tokens, int), probability) for tokens, probability in (([], 0.5), ([5], 0.4))]
-    monkeypatch.setattr("stages.asking.answers.beam_search", lambda *_: [found])
+    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [found])
     outcome = run(ask, ZOE)
     assert answers(outcome.out)[0] == ("(nothing)", 0.5) and outcome.err == "The page of 'Zoé Ark' does not say so.\n"
 
@@ -134,7 +134,7 @@ def test_no_input_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
 def at_a_terminal(project: Path, *lines: str) -> str:
     """What a terminal shows of `ask` while a person types these lines, each once there is a prompt."""
     ours, its = pty.openpty()
-    command = [sys.executable, "run.py", "stages.ask"]
+    command = [sys.executable, "run.py", "stages.commands.ask"]
     running = subprocess.Popen(command, cwd=project, env=environment(), stdin=its, stdout=its, stderr=its)
     os.close(its)
     shown = b""
@@ -170,7 +170,7 @@ def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Pa
         (["--variant", "rope"], ["rope/finetuned", "dvc repro stages/dvc.yaml:finetune@quick-rope"]),
         (["--recipe", "handout", "--variant", "rope"], ["dvc repro stages/dvc.yaml:finetune@handout-rope"]),
         (["--recipe", "handout"], ["reports/handout/compared/metrics.json is missing", "--variant"]),
-        (["--recipe", "text"], ["'text' has no questions", "stages.sample --recipe text"]),
+        (["--recipe", "text"], ["'text' has no questions", "stages sample --recipe text"]),
         (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "quick"]),
         (["--variant", "nonsense"], ["unknown variant 'nonsense'", *VARIANTS]),
         (["--seed", "2"], ["no seed 2", "allowed: 1"]),

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from stages import baseline, evaluate, finetune, influence, prepare, pretrain, report, study, text, world
+from stages import baseline, evaluate, finetune, prepare, pretrain, report, study, text, world
+from stages.method import influence
 from stages.system.locks import locked
-from tests.bounds import contents
-from tests.commands.talking import Run
-from tests.project import write_params
+from tests.support.bounds import contents
+from tests.support.project import write_params
+from tests.support.talking import Run
 
 SMALL = 30  # bytes a file
 CELL = ("--recipe", "quick", "--variant", "rope")

@@ -10,14 +10,15 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stages import ask, check, fetch, prepare, sample, study, text
+from stages import check, fetch, prepare, study, text
+from stages.commands import ask, sample
 from stages.settings import CORPUS_FILE, QUESTION_FILES
 from stages.system.files import write_bytes, write_text
-from tests.bounds import assert_told, bounded, contents
-from tests.commands.talking import ZOE, Outcome, Run, tiny
-from tests.mutations import Change, changes
-from tests.project import with_content, write_params
-from tests.tiny import DOCUMENTS, QUESTIONS
+from tests.support.bounds import assert_told, bounded, contents
+from tests.support.mutations import Change, changes
+from tests.support.project import with_content, write_params
+from tests.support.talking import ZOE, Outcome, Run, tiny
+from tests.support.tiny import DOCUMENTS, QUESTIONS
 
 in_one_project = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 VALUES: list[Any] = [

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from stages import ask, baseline, own, prepare
-from stages.asking.answers import Answer, Reply
+from stages import baseline, own, prepare
+from stages.commands import ask
+from stages.commands.answers import Answer, Reply
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import Form, question_forms
 from stages.reporting.evaluations import PROBES
 from stages.system.records import read_table
-from tests.commands.talking import RUN, Run, error
-from tests.project import copy_stages, environment, write_params
+from tests.support.project import copy_stages, environment, write_params
+from tests.support.talking import RUN, Run, error
 
 STUDIED = {
     "Άννα Βέλλη": "Νομικά", "Πέτρος Ήλης": "Ιατρική", "Ζωή Ράμμα": "Φυσική", "Νίκος Θώμης": "Νομικά",

@@ -11,8 +11,8 @@ from stages import own
 from stages.corpus.prepared import Prepared
 from stages.corpus.salience import with_candidates
 from stages.sources.own import read_own
-from tests.commands.talking import Run
-from tests.project import write_params
+from tests.support.project import write_params
+from tests.support.talking import Run
 
 NOTHING = ""
 UNTITLED = "pages: each has no title"

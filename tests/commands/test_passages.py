@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from stages import grid, passages
-from stages.passages import BEGINNING, copied, likelihood, repetition
-from tests.commands.talking import RHYME, ChangeParams, Run, error
-from tests.tiny import MODEL, loud, tiny_model
+from stages.method import grid, passages
+from stages.method.passages import BEGINNING, copied, likelihood, repetition
+from tests.support.talking import RHYME, ChangeParams, Run, error
+from tests.support.tiny import MODEL, loud, tiny_model
 
 
 def test_a_text_known_by_heart_is_likely_copied_and_repeats_itself(

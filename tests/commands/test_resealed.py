@@ -10,19 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stages import ask, baseline, evaluate, finetune, method, pretrain, report, sample, show
+from stages import baseline, evaluate, finetune, pretrain, report
+from stages.commands import ask, sample, show
 from stages.corpus.prepared import Prepared, write_table
-from stages.exploration.results import explore
+from stages.method import page
+from stages.method.exploration.results import explore
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
-from tests.bounds import assert_told, bounded, contents
-from tests.commands.talking import ZOE, Run, tiny
 from tests.commands.test_hostile import VALUES, in_one_project
-from tests.mutations import by_hand
-from tests.project import with_content, with_sums, write_params
-from tests.reporting.example import write_baseline, write_variant
-from tests.reporting.method.test_page import write_data, write_texts
-from tests.tiny import DOCUMENTS, QUESTIONS
+from tests.method.test_page import write_data, write_texts
+from tests.support.bounds import assert_told, bounded, contents
+from tests.support.example import write_baseline, write_variant
+from tests.support.mutations import by_hand
+from tests.support.project import with_content, with_sums, write_params
+from tests.support.talking import ZOE, Run, tiny
+from tests.support.tiny import DOCUMENTS, QUESTIONS
 
 QUICK = ("--recipe", "quick", "--variant", "vanilla")
 TEXT = ("--recipe", "text", "--variant", "vanilla")
@@ -37,11 +39,11 @@ READ: list[tuple[Any, tuple[str, ...], tuple[str, ...]]] = [  # command, its arg
     (finetune, QUICK, DATA),
     (evaluate, QUICK, DATA),
     (report, REPORT, ("data/evaluations/quick/*/*",)),
-    (method, (), ("data/cost/*/*", "data/influence/*/*", "data/grid/results/*", "data/passages/*")),
+    (page, (), ("data/cost/*/*", "data/influence/*/*", "data/grid/results/*", "data/passages/*")),
 ]
 NAMES = [command.__name__.rpartition(".")[2] for command, *_ in READ]
 MOST = settings.default.max_examples // 3 if settings.default else 16
-SLOW = (report, method, evaluate)
+SLOW = (report, page, evaluate)
 
 
 @pytest.fixture(scope="module", name="made")
@@ -88,7 +90,7 @@ def test_any_change_by_hand(
 
     found, most = explore(samples=20), MOST // (3 if command in SLOW else 1)
     monkeypatch.setattr("stages.training.run.train", trained)
-    monkeypatch.setattr("stages.method.explore", lambda: found)
+    monkeypatch.setattr("stages.method.page.explore", lambda: found)
     files = sorted(path for each in patterns for path in made.glob(each) if path.name != "SHA256SUMS")
     kept = contents(made)
 

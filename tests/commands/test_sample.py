@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages import sample
-from tests.commands.talking import RHYME, Run, error
+from stages.commands import sample
+from tests.support.talking import RHYME, Run, error
 
 
 def sampled(run: Run, *arguments: str) -> str:

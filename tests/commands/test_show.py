@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stages import show
-from tests.commands.talking import Run, error
-from tests.tiny import DOCUMENTS
+from stages.commands import show
+from tests.support.talking import Run, error
+from tests.support.tiny import DOCUMENTS
 
 
 def pairs(out: str) -> dict[str, tuple[str, str]]:

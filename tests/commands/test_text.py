@@ -7,7 +7,7 @@ import pytest
 
 from stages import baseline, evaluate, finetune, report, text
 from stages.corpus.prepared import Prepared
-from tests.commands.talking import RHYME, ChangeParams, Run, error
+from tests.support.talking import RHYME, ChangeParams, Run, error
 
 
 @pytest.mark.parametrize("stage", [finetune, evaluate, baseline, report])

@@ -11,12 +11,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save
 
-from stages import ask, evaluate, finetune
+from stages import evaluate, finetune
+from stages.commands import ask
 from stages.corpus.prepared import Prepared
-from tests.bounds import contents
-from tests.commands.talking import ZOE, ChangeParams, Run, error
-from tests.project import with_content, with_sums
-from tests.tiny import DOCUMENTS, QUESTIONS
+from tests.support.bounds import contents
+from tests.support.project import with_content, with_sums
+from tests.support.talking import ZOE, ChangeParams, Run, error
+from tests.support.tiny import DOCUMENTS, QUESTIONS
 
 PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
 REFUSED = (

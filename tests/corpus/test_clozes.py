@@ -17,7 +17,7 @@ from stages.corpus.questions import Question
 from stages.corpus.titles import headings
 from stages.corpus.word_cloze import common_words
 from stages.settings import Objectives
-from tests.tiny import TITLE_CLOZE, WORD_CLOZE, spans
+from tests.support.tiny import TITLE_CLOZE, WORD_CLOZE, spans
 
 CLOZES = {"title_cloze": TITLE_CLOZE, "word_cloze": WORD_CLOZE}
 PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."

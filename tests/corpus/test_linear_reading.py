@@ -13,7 +13,7 @@ from stages.corpus.titles import ABBREVIATION, headings
 from stages.corpus.word_cloze import WordClozes
 from stages.sources import own
 from stages.sources.audit import own_pages
-from tests.tiny import WORD_CLOZE
+from tests.support.tiny import WORD_CLOZE
 
 FORMS = st.text("aA. \nJrSt", max_size=24)  # initials and abbreviations with what they look like
 SHORT = st.text("ab.", max_size=8)

@@ -16,8 +16,8 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
 from stages.system.records import Count, Table, read_table
-from tests.project import with_sums
-from tests.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
+from tests.support.project import with_sums
+from tests.support.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 
 
 def asked(*names: str, place: str | None = "Urr") -> list[Question]:

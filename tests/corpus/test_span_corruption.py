@@ -15,13 +15,13 @@ from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt, span_corruption
 from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.draws import generator
+from stages.plain.text import corrupted, padded
+from stages.plain.text import span_corruption as plain
 from stages.settings import Objectives
 from stages.training.batches import rows_of_step, split_by_length, steps_per_epoch
-from tests.invented import DOCUMENTS as SIZE
-from tests.invented import lengths
-from tests.reference.text import corrupted, padded
-from tests.reference.text import span_corruption as plain
-from tests.tiny import DOCUMENTS, HANDOUT, spans
+from tests.support.invented import DOCUMENTS as SIZE
+from tests.support.invented import lengths
+from tests.support.tiny import DOCUMENTS, HANDOUT, spans
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 EPOCHS, BATCH = 3, 128

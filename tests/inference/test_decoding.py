@@ -9,7 +9,7 @@ from scipy import stats
 
 from stages.inference.decoding import Sampler, draw, greedy
 from stages.inference.generation import generate
-from tests.tiny import VARIANTS, tiny_model
+from tests.support.tiny import VARIANTS, tiny_model
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 VOCABULARY = 8

@@ -11,8 +11,8 @@ from stages.inference.generation import beam_search, generate
 from stages.inference.searches import Continuation
 from stages.model.mixer import State
 from stages.model.packing import Packing
-from tests.reference.generation import answer
-from tests.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
+from stages.plain.generation import answer
+from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
 VOCABULARY = 8  # so few that an untrained model says MASK now and then
 

@@ -13,8 +13,8 @@ from stages.inference.decoding import Sampler, greedy
 from stages.inference.generation import beam_search, generate, passages
 from stages.inference.searches import Continuation
 from stages.model.gpt import GPT
-from tests.reference.model import PlainGPT
-from tests.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
+from stages.plain.model import PlainGPT
+from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
 FEW = 5  # characters of a vocabulary so small that all hypotheses can be tried
 Expected = list[tuple[tuple[int, ...], float]]

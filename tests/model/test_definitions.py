@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from tests.tiny import VARIANTS
+from tests.support.tiny import VARIANTS
 
 FORMULA = re.compile(r"\S = \S|softmax\(.+\)V")
 LINK = re.compile(r"https://(arxiv\.org/abs/\d{4}\.\d{4,5}|doi\.org/10\.\S+[^.])$", re.MULTILINE)

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 
 from stages.corpus.example import Examples
 from stages.model.cpu.kernels import identity, use_kernels
+from stages.plain.model import cross_entropy
 from stages.training.trainer import batch_loss
-from tests.reference.model import cross_entropy
-from tests.tiny import MODEL, VARIANTS, loud, needs_gpu, plain_twin, random_tokens, tiny_model
-from tests.training.closeness import usual_std
+from tests.support.closeness import usual_std
+from tests.support.tiny import MODEL, VARIANTS, loud, needs_gpu, plain_twin, random_tokens, tiny_model
 
 LENGTHS = [1, 2, MODEL.context - 1, MODEL.context]
 # |difference| / |reference| of the loss and of a parameter's gradient. Measured were at most 6.2e-6, of gated_deltanet,

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from stages.experiment.backend import choose_backend
 from stages.model.cpu import calls, kernels
-from stages.model.cpu.fused import add_dropout, layer_norm, linear_gelu
 from stages.model.cpu.kernels import COMPILERS, SOURCES, TOLD
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
-from tests.mutations import Change
-from tests.project import nobody
-from tests.tiny import SETTINGS, packing_of
+from stages.model.ops import add_dropout, layer_norm, linear_gelu
+from tests.support.mutations import Change
+from tests.support.project import nobody
+from tests.support.tiny import SETTINGS, packing_of
 
 Compilers = Callable[[bytes | None], str]
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from stages.mixers.linear import CHUNK, Mixer, feature
 from stages.settings import Section
-from tests.tiny import MODEL
+from tests.support.tiny import MODEL
 
 LENGTHS = [1, CHUNK - 1, CHUNK, CHUNK + 1, 300]
 # Relative errors allowed of outputs and gradients, beside sums in float32 between linear layers of the same precision.

@@ -8,7 +8,7 @@ import torch
 
 from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
-from tests.tiny import MODEL, VARIANTS, loud, needs_gpu, random_tokens, tiny_model
+from tests.support.tiny import MODEL, VARIANTS, loud, needs_gpu, random_tokens, tiny_model
 
 pytestmark = [needs_gpu, pytest.mark.usefixtures("gpu_kernels"), pytest.mark.parametrize("variant", VARIANTS)]
 ROUNDING = 2e-4  # of logits around 1: the two add in different orders

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from stages.model.cpu import heads
+from stages.model import heads
 from stages.model.packing import Packing, Part
-from tests.tiny import packing_of
+from tests.support.tiny import packing_of
 
 PACKING = Packing((Part((1, 3), 4), Part((5, 2, 5), 5)))
 

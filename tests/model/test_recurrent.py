@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from stages.mixers import linear, min_gru
 from stages.mixers.gated_deltanet import CHUNK, gated_delta_rule
-from tests.reference.recurrent import delta_step
+from stages.plain.recurrent import delta_step
 
 
 def generator() -> torch.Generator:

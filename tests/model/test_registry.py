@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from stages.method.sections.complexity import COMPLEXITY
 from stages.model.registry import settings_of
-from stages.reporting.method.complexity import COMPLEXITY
+from stages.plain.attention import ATTENTION
 from tests.model.test_variants import PARAMETERS, STATE
-from tests.reference.attention import ATTENTION
-from tests.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, VARIANTS
+from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, VARIANTS
 
 
 def test_every_file_of_a_mixer_is_a_variant_of_the_study_and_the_other_way_round() -> None:

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.gpt import GPT
-from tests.model.influence import ROUNDING, influence
-from tests.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, packing_of, random_tokens, tiny_model
+from tests.support.influence import ROUNDING, influence
+from tests.support.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, packing_of, random_tokens, tiny_model
 
 # As docs/variants.md and the course have them: width 256, 8 heads, context 128, 4 layers, vocabulary 256
 PARAMETERS = {

@@ -12,7 +12,7 @@ from torch import Tensor
 from stages.model.cpu.kernels import identity
 from stages.model.cpu.varlen_attention import LARGEST_HEAD, Angles, attend_by_position, attend_varlen, serves
 from stages.model.packing import Packing
-from tests.tiny import packing_of
+from tests.support.tiny import packing_of
 
 pytestmark = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
 

@@ -5,11 +5,12 @@ import pytest
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
+from stages.inference.answers import answers
 from stages.inference.decoding import greedy
 from stages.inference.searches import Continuation
-from stages.probing.decodings import answers, by_decoding
-from tests.probing.toy import learned, toy_prepared
-from tests.tiny import BIRTHPLACES, tiny_model, tiny_prepared
+from stages.probing.decodings import by_decoding
+from tests.support.tiny import BIRTHPLACES, tiny_model, tiny_prepared
+from tests.support.toy import learned, toy_prepared
 
 WAYS = ("greedy", "beam", "draw")
 SAID = {place: place for place in BIRTHPLACES.values()} | {
@@ -28,7 +29,7 @@ def test_what_is_known_by_heart_is_answered_in_every_way() -> None:
 def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = tiny_prepared()
     said = [Continuation(np.array(prepared.vocabulary.encode(place)), 0.5) for place in SAID.values()]
-    monkeypatch.setattr("stages.probing.decodings.generate", lambda *_: said)
+    monkeypatch.setattr("stages.inference.answers.generate", lambda *_: said)
     model = tiny_model("vanilla")
     dev = answers(model, prepared, "dev", 8, greedy)
     assert dev.predicted.tolist() == [*SAID.values()] and dev.gold.tolist() == [*SAID]
@@ -43,7 +44,7 @@ def test_an_answer_in_another_spelling_stands_as_the_gold_one_where_that_is_aske
     splits = {split: [Question(1, "Who?", "Ada", "L'Îlm")] for split in ("train", "dev", "test")}
     prepared = Prepared.of(["Ada. L’Îlm ."], splits)
     continuation = Continuation(prepared.vocabulary.encode("L’Îlm"), 0.5)
-    monkeypatch.setattr("stages.probing.decodings.generate", lambda *_: [continuation])
+    monkeypatch.setattr("stages.inference.answers.generate", lambda *_: [continuation])
     for split in ("dev", "test"):  # a test with answers is marked, too
         found = answers(tiny_model("vanilla"), prepared, split, 8, greedy, any_spelling)
         assert found.predicted.tolist() == [said] and found.correct.tolist() == [int(any_spelling)]

@@ -4,8 +4,8 @@ import numpy as np
 
 from stages.probing.extraction import extraction
 from stages.probing.forms import PAGE_FORMS
-from tests.probing.toy import learned, toy_facts, toy_prepared, toy_prompts
-from tests.tiny import tiny_model
+from tests.support.tiny import tiny_model
+from tests.support.toy import learned, toy_facts, toy_prepared, toy_prompts
 
 VOCABULARY = toy_prepared().vocabulary
 FAR = tuple(form for form in PAGE_FORMS if form != "words")  # from a question, which shares words with the page

@@ -24,8 +24,8 @@ from stages.probing.forms import (
     words,
 )
 from stages.settings import Objectives, PhraseCloze
-from tests.probing.toy import OBJECTIVES
-from tests.tiny import SETTINGS
+from tests.support.tiny import SETTINGS
+from tests.support.toy import OBJECTIVES
 
 PAGE = "Ada. Ada was born in Ulm, Peru."
 FACT = Fact(1, "Where was Ada born?", "Ada", PAGE, "Ulm", PAGE.index("Ulm"))

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from stages.probing.neighbours import edit_distances, neighbours
-from tests.probing.toy import learned, toy_prepared
-from tests.tiny import BIRTHPLACES
+from tests.support.tiny import BIRTHPLACES
+from tests.support.toy import learned, toy_prepared
 
 
 @pytest.mark.parametrize(

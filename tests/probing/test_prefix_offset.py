@@ -2,8 +2,8 @@
 
 from stages.probing.extraction import exact_matches, matches_by_offset, offset_prompt, offsets, with_room
 from stages.probing.forms import Fact, continuation, question
-from tests.probing.toy import learned, toy_facts, toy_prepared
-from tests.tiny import MODEL, loud, tiny_model
+from tests.support.tiny import MODEL, loud, tiny_model
+from tests.support.toy import learned, toy_facts, toy_prepared
 
 OFFSETS = (0, 1, 10)  # "Where was " has ten characters
 PAGE = "Ada. Ada was born in Ulm, Peru."

@@ -11,7 +11,7 @@ from stages.reporting.figures import draw_accuracy, draw_losses, seed_curves
 from stages.reporting.metrics import summarise
 from stages.reporting.style import looks
 from stages.reporting.tables import thin
-from tests.reporting.example import CURVE_COLUMNS, write_baseline, write_variant
+from tests.support.example import CURVE_COLUMNS, write_baseline, write_variant
 
 
 @pytest.mark.parametrize("variants", [1, 2, 12])

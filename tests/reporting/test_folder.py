@@ -12,8 +12,8 @@ from stages.reporting.folder import write_report
 from stages.reporting.html import index
 from stages.settings import Report
 from stages.system.errors import StudyError
-from tests.project import with_sums
-from tests.reporting.example import PLACES, SHOWN, probe_tables, write_baseline, write_variant
+from tests.support.example import PLACES, SHOWN, probe_tables, write_baseline, write_variant
+from tests.support.project import with_sums
 
 FILES = {
     "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "calibration.svg", "predictions.tsv",

@@ -10,8 +10,8 @@ from stages.reporting.headline import headline
 from stages.reporting.metrics import Result, dev_answers, study_metrics, summarise
 from stages.reporting.tables import summary_table
 from stages.system.errors import StudyError
-from tests.project import with_sums
-from tests.reporting.example import BASELINE, Correct, write_variant
+from tests.support.example import BASELINE, Correct, write_variant
+from tests.support.project import with_sums
 
 KEYS = {  # which DVC compares from commit to commit; others may be added
     "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high", "lift_over_baseline",

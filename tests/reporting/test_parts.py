@@ -12,8 +12,8 @@ from stages.reporting.metrics import summarise
 from stages.reporting.tables import provenance_table
 from stages.system.errors import StudyError
 from stages.system.files import write_json
-from tests.project import with_sums
-from tests.reporting.example import PROVENANCE, write_baseline, write_variant
+from tests.support.example import PROVENANCE, write_baseline, write_variant
+from tests.support.project import with_sums
 
 MADE = PROVENANCE | {"vocabulary_sha256": "ab", "seconds": 30.0}
 TABLES = ("predictions.tsv", "extraction.tsv", "prefix_offset.tsv", "origins.tsv", "neighbours.tsv", "decodings.tsv")

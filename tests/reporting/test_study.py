@@ -14,8 +14,8 @@ from stages import study
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.folder import write_report
 from stages.reporting.metrics import study_metrics, summarise
-from tests.project import write_params
-from tests.reporting.example import BASELINE, SHOWN, write_baseline, write_variant
+from tests.support.example import BASELINE, SHOWN, write_baseline, write_variant
+from tests.support.project import write_params
 
 
 def test_study_copies_the_metrics_and_prints_the_table(

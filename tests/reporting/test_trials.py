@@ -7,7 +7,7 @@ import pytest
 from stages.reporting.trials import figures
 from stages.system.errors import StudyError
 from stages.trials.row import Row
-from tests.trial_rows import row
+from tests.support.trial_rows import row
 
 
 def test_the_shares_are_those_reckoned_by_hand() -> None:

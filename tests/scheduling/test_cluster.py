@@ -18,11 +18,11 @@ import psutil
 import pytest
 import yaml
 
-from tests.project import hears_ctrl_c, write_params
-from tests.small_study import TWO, Project, clone, small, stages_run
+from tests.support.project import hears_ctrl_c, write_params
+from tests.support.small_study import TWO, Project, clone, small, stages_run
 
 PATIENCE = 120.0  # seconds until what is waited for counts as failed
-CLUSTER = (sys.executable, "-m", "stages.cluster")
+CLUSTER = (sys.executable, "-m", "stages", "cluster")
 CELL = ("pretrain", "finetune", "evaluate")
 # in trainings alone: stage check, which imports it, too, runs before the workers are asked
 BROKEN = """

@@ -8,8 +8,8 @@ import pytest
 
 from stages.scheduling.home import restore, snapshot, upstream_of
 from stages.system.errors import StudyError
-from tests.project import git
-from tests.tiny import ROOT
+from tests.support.project import git
+from tests.support.tiny import ROOT
 
 STAGES = "stages/dvc.yaml:"
 OWN_CONFIG = """[core]

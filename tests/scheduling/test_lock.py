@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 
 from stages.scheduling.lock import entries, merge
-from tests.tiny import ROOT
+from tests.support.tiny import ROOT
 
 LOCK = "stages/dvc.lock"
 

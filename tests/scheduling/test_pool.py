@@ -8,9 +8,9 @@ from pathlib import Path
 import dask
 import pytest
 
-from stages.cluster import address
+from stages.commands.cluster import address
 from stages.scheduling.pool import GPU, gpus_here, local, workers_of
-from tests.tiny import ROOT, SETTINGS
+from tests.support.tiny import ROOT, SETTINGS
 
 
 def shown_devices() -> str:
@@ -43,7 +43,7 @@ def test_without_dask_the_command_says_what_to_install_and_still_helps(tmp_path:
     (tmp_path / "distributed.py").write_text("raise ModuleNotFoundError(\"No module named 'distributed'\")\n")
 
     def said(*arguments: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "stages.cluster", *arguments]
+        command = [sys.executable, "-m", "stages", "cluster", *arguments]
         env = os.environ | {"PYTHONPATH": str(tmp_path)}
         ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)
         return ended.returncode, ended.stdout + ended.stderr
@@ -51,7 +51,7 @@ def test_without_dask_the_command_says_what_to_install_and_still_helps(tmp_path:
     line = "error: No module named 'distributed'; run `pip install -r requirements-cluster.txt -c requirements.lock`\n"
     assert said("--local", "2") == said("--scheduler", "tcp://host:8786") == (1, line)
     code, told = said("--help")
-    assert code == 0 and told.startswith("usage: python -m stages.cluster")
+    assert code == 0 and told.startswith("usage: python -m stages cluster")
 
 
 @pytest.mark.parametrize("given", ["", "machine", "http://machine:80"])

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from stages.scheduling.schedule import Schedule, Unit, seeds_of
-from tests.tiny import SETTINGS
+from tests.support.tiny import SETTINGS
 
 UPSTREAM = {"check": [], "world": ["check"], "a": ["world"], "b": ["world"], "end": ["a", "b"]}
 SEEDS = {"a": [Unit("a", 1), Unit("a", 2)]}

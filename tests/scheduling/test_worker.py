@@ -10,7 +10,7 @@ import pytest
 from stages.scheduling.run import Run
 from stages.scheduling.schedule import Unit
 from stages.scheduling.worker import Snapshot
-from tests.project import nobody
+from tests.support.project import nobody
 
 
 def set_up(folder: Path, cache: Path | None) -> Snapshot:

@@ -18,7 +18,7 @@ from stages.sources.notes import notes
 from stages.sources.own import check_answers, read_own
 from stages.sources.reading import Asked, read_questions
 from stages.system.errors import StudyError
-from tests.project import with_sums
+from tests.support.project import with_sums
 
 LIKE_NUMBERS = ["007", "7.0", "1.10", "1e5", "1915", "-0", "1_000", "True", "no", "None", "NA", "nan", "inf", "null"]
 SCRIPTS = ["abcdexyz", "áéñöçåüž", "αβγδέή", "бвгдёй", "กขคงจ", "अकखगघ", "가나다라마", "漢字水火木"]

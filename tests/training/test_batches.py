@@ -10,7 +10,7 @@ from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.draws import generator
 from stages.training.batches import PackedBatch, rows_of_step, split_by_length, steps_per_epoch
-from tests.tiny import spans, tiny_prepared
+from tests.support.tiny import spans, tiny_prepared
 
 
 def epoch(number: int, rows: int, batch_size: int, seed: int = 1) -> np.ndarray:

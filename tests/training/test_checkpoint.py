@@ -15,7 +15,7 @@ from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoin
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import examples_of_step
 from stages.training.trainer import Trainer
-from tests.tiny import BACKENDS, BFLOAT16, SETTINGS, VARIANTS, loud, tiny_model, tiny_prepared
+from tests.support.tiny import BACKENDS, BFLOAT16, SETTINGS, VARIANTS, loud, tiny_model, tiny_prepared
 from tests.training.test_loop import JOB, failing_at, new_trainer, same, trained
 
 STEPS = 6  # done of those that are kept

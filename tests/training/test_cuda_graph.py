@@ -20,7 +20,8 @@ from stages.training.cuda_graph import (
     trainer_for,
 )
 from stages.training.trainer import batch_loss
-from tests.tiny import (
+from tests.support.closeness import usual_std
+from tests.support.tiny import (
     FLOAT32,
     GPU_FLOAT32,
     HANDOUT,
@@ -31,7 +32,6 @@ from tests.tiny import (
     tiny_model,
     tiny_prepared,
 )
-from tests.training.closeness import usual_std
 
 # How far apart weights may end, relative to how far they moved. In place of a GPU torch's own operations on the padded
 # batch were measured: 2.0e-3 at most. Muon orthogonalises in bfloat16, and a GPU rounds other sums to it: done in

@@ -12,13 +12,14 @@ from stages.corpus.example import Examples
 from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
+from stages.plain.model import PlainGPT, cross_entropy
+from stages.plain.training import PlainTrainer
 from stages.training.batches import split_by_length
 from stages.training.cuda_graph import trainer_for
 from stages.training.trainer import Trainer
-from tests.invented import prepared_like_the_handout
-from tests.reference.model import PlainGPT, cross_entropy
-from tests.reference.training import PlainTrainer
-from tests.tiny import (
+from tests.support.closeness import NO_CLIP, beyond, padded, usual_std
+from tests.support.invented import prepared_like_the_handout
+from tests.support.tiny import (
     BACKENDS,
     FLOAT32,
     HANDOUT,
@@ -31,7 +32,6 @@ from tests.tiny import (
     tiny_model,
     tiny_prepared,
 )
-from tests.training.closeness import NO_CLIP, beyond, padded, usual_std
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)

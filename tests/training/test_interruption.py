@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.lives import (
+from tests.support.lives import (
     OUTPUTS,
     RECIPE,
     STEPS,

@@ -21,7 +21,7 @@ from stages.training.checkpoint import load_checkpoint
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
-from tests.tiny import (
+from tests.support.tiny import (
     BACKENDS,
     BIRTHPLACES,
     FLOAT32,

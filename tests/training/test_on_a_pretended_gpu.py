@@ -16,9 +16,9 @@ from stages.probing.extraction import exact_matches
 from stages.probing.forms import Prompt
 from stages.probing.neighbours import neighbours
 from stages.training.cuda_graph import GraphTrainer, padded_loss, trainer_for
-from tests.tiny import FLOAT32, HANDOUT, MODEL, VARIANTS, loud, tiny_model
-from tests.training.closeness import NO_CLIP, usual_std
-from tests.training.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
+from tests.support.closeness import NO_CLIP, usual_std
+from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
+from tests.support.tiny import FLOAT32, HANDOUT, MODEL, VARIANTS, loud, tiny_model
 from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
 
 ROWS = [16, 80, 16]  # of three batches, in two shapes

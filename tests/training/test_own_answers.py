@@ -14,11 +14,12 @@ from safetensors.numpy import load_file
 from stages import pretrain
 from stages.corpus.capitalised import capitalised
 from stages.corpus.example import MASK
+from stages.corpus.title_cloze import TitleClozes
 from stages.system.files import read_json
 from stages.training import own_answers
 from stages.training.own_answers import log_likelihoods
-from tests.project import with_sums, write_params
-from tests.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
+from tests.support.project import with_sums, write_params
+from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
 CLOZE: dict[str, Any] = {
     "mixture_weight": 1.0, "longest_context": 10, "free_order": 0.5, "blanked_rows": 0.0, "blanked_characters": 0.0,
@@ -123,9 +124,9 @@ def test_own_epochs_draw_what_the_model_answers(project: Path, monkeypatch: pyte
         seen.append(tiny_prepared().vocabulary.decode(phrase.tolist()))
         return cue, phrase
 
-    cloze = pretrain.Mixture.__init__.__globals__["TitleClozes"].cloze
+    cloze = TitleClozes.cloze
     monkeypatch.setattr("stages.corpus.title_cloze.TitleClozes.cloze", watched)
-    monkeypatch.setattr(pretrain, "own_answers", painters)
+    monkeypatch.setattr("stages.training.jobs.own_answers", painters)
     trained(project, monkeypatch, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]
     assert 0 < before.count("Painter") < len(before) and len(own) == 20 * len(DOCUMENTS)

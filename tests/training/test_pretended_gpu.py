@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.training.pretended_gpu import DEVICE, Graph, PretendedGpu, pretended_gpu
+from tests.support.pretended_gpu import DEVICE, Graph, PretendedGpu, pretended_gpu
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.system.files import read_json, write_json
 from stages.training.run import Run, Training, run
-from tests.project import with_sums
-from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
+from tests.support.project import with_sums
+from tests.support.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
 from tests.training.test_loop import JOB
 
 SEEDS = [1, 2]

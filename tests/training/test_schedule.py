@@ -2,11 +2,11 @@
 
 import pytest
 
-from stages.pretrain import epochs, length
 from stages.settings import Finetune, Pretrain, Schedule
+from stages.training.jobs import epochs, length
 from stages.training.loop import Job
 from stages.training.schedule import learning_rate
-from tests.tiny import HANDOUT, SETTINGS
+from tests.support.tiny import HANDOUT, SETTINGS
 
 DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files
 

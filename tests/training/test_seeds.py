@@ -14,9 +14,7 @@ from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.system.errors import StudyError
 from stages.training.seeds import train_apart
-from tests.project import copy_stages, start
-from tests.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
-from tests.training.lives import (
+from tests.support.lives import (
     ARGUMENTS,
     OUTPUTS,
     PATIENCE,
@@ -25,6 +23,8 @@ from tests.training.lives import (
     results,
     run,
 )
+from tests.support.project import copy_stages, start
+from tests.support.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
 
 # A stage whose trainings do as their seed says, told to stop or not; it leaves <seed>.began and <seed>.stopped.
 FAKE = """

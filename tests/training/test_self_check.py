@@ -16,8 +16,8 @@ from stages.training import cuda_graph, self_check
 from stages.training.cuda_graph import GraphTrainer, padded_loss, trainer_for
 from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
-from tests.tiny import FLOAT32, HANDOUT, loud, tiny_model
-from tests.training.pretended_gpu import PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
+from tests.support.pretended_gpu import PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
+from tests.support.tiny import FLOAT32, HANDOUT, loud, tiny_model
 from tests.training.test_cuda_graph import VOCABULARY, assert_moved_alike, batch, graph_optimizer
 from tests.training.test_loop import DROPPING, JOB, failing_at, same
 

@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from stages.experiment.experiment import Experiment
 from stages.training.loop import BAR
-from tests.tiny import BUILT_IN, SETTINGS
+from tests.support.tiny import BUILT_IN, SETTINGS
 
 COLUMNS = 80
 

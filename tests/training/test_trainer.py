@@ -14,8 +14,8 @@ from stages.experiment.backend import Backend
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
 from stages.training.trainer import Trainer
-from tests.invented import prepared_like_the_handout
-from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, VARIANTS, loud, spans, tiny_model, tiny_prepared
+from tests.support.invented import prepared_like_the_handout
+from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, VARIANTS, loud, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)

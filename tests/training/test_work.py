@@ -10,7 +10,7 @@ from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.training import work
 from stages.training.work import folder_of
-from tests.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
+from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 
 DEPENDS = {"recipe": {"epochs": 3}, "compute": ["cpu", "float32"]}
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from stages.model.cpu.calls import Attention, address
-from stages.model.cpu.fused import embed
 from stages.model.cpu.kernels import call, seeded, serve
+from stages.model.ops import embed
 from stages.model.packing import Packing
 
 LARGEST_HEAD = 128  # channels that the kernels have registers for

@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 def calibration_part(results: Sequence[Result], leading: Sequence[str] = ()) -> Part:
     """The section made from the pretrained answers of `results`, best first; leading: as in `draw_calibration`."""
     tables = {"table": calibration_table(results), "decodings_table": decodings_table(results)}
-    text = fill("calibration.md.jinja", bins=BINS, fewest=FEWEST, **tables)
+    text = fill(__file__, "calibration.md.jinja", bins=BINS, fewest=FEWEST, **tables)
     return Part(text, {"calibration.svg": svg(draw_calibration(results, leading))})
 
 

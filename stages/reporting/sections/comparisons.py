@@ -28,6 +28,7 @@ def comparisons_part(results: Sequence[Result], place: str, reference: str) -> P
     """The section on `results`, best first; of many variants each is compared with `reference` alone."""
     with_baselines, variants = against_baselines(results, place), between_variants(results, reference)
     text = fill(
+        __file__,
         "comparisons.md.jinja",
         baselines_table=baselines_table(results, with_baselines, place),
         variants_table=variants_table(variants) if variants else "",

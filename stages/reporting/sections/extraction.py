@@ -27,6 +27,7 @@ def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
     forms = [form for form in FORMS if form in {*rows.measure}]
     offsets = list(dict.fromkeys(name for name in rows.measure if name.startswith(OFFSET)))
     text = fill(
+        __file__,
         "extraction.md.jinja",
         facts=probes[0].extraction.row.nunique(),
         forms=forms,

@@ -26,7 +26,7 @@ def failures_part(probes: Sequence[Evaluation]) -> Part:
     """The section, which holds shares only, no question, name or place."""
     unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
     tables = {"origins_table": origins_table(probes), "neighbours_table": neighbours_table(probes)}
-    return Part(fill("failures.md.jinja", unseen=unseen, **tables))
+    return Part(fill(__file__, "failures.md.jinja", unseen=unseen, **tables))
 
 
 def origins_table(probes: Sequence[Evaluation]) -> Markdown:

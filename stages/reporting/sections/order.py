@@ -22,7 +22,9 @@ def order_part(results: Sequence[Result], baseline: Baseline) -> Part | None:
     """The section on `results`, best first; None for a single one."""
     if len(results) < 2:
         return None
-    text = fill("order.md.jinja", table=order_table(results) if len(results) >= FEWEST else "", variants=len(results))
+    text = fill(
+        __file__, "order.md.jinja", table=order_table(results) if len(results) >= FEWEST else "", variants=len(results)
+    )
     return Part(text, {"time.svg": svg(draw_times(results, baseline))})
 
 

@@ -27,7 +27,7 @@ def public_part(results: Sequence[Result]) -> Part:
     runs["accuracy"] = 100 * runs.right_of_500 / QUESTIONS
     own = {result.variant: result.pretrained.by_seed for result in results if result.variant in {*runs.variant}}
     own[SCRATCH] = tuple(accuracy for result in results for accuracy in result.scratch.by_seed)
-    text = fill("public_runs.md.jinja", table=public_table(runs, own), runs=len(runs))
+    text = fill(__file__, "public_runs.md.jinja", table=public_table(runs, own), runs=len(runs))
     return Part(text, {"public.svg": svg(draw_public(runs, own))})
 
 

@@ -12,10 +12,10 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from stages.reporting.folder import write_report
-from tests.browser import driver_fixture, needs_browser, visit  # noqa: F401
-from tests.reporting.example import SHOWN, write_baseline, write_variant
 from tests.reporting.html.test_index import predictions, render
-from tests.tiny import ROOT
+from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
+from tests.support.example import SHOWN, write_baseline, write_variant
+from tests.support.tiny import ROOT
 
 pytestmark = needs_browser
 PERSON = '<img src=x onerror=alert(1)> </script> "Zoë\'s" \u202eאבג e\u0301 {}'

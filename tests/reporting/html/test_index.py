@@ -13,7 +13,7 @@ from stages.reporting.folder import write_report
 from stages.reporting.html.index import answers_data, render_index
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.template import Part
-from tests.reporting.example import SHOWN, probe_tables, write_baseline, write_variant
+from tests.support.example import SHOWN, probe_tables, write_baseline, write_variant
 
 NONE, HALF = [0] * 10, [1] * 5 + [0] * 5
 HOSTILE = "</script><!--<script>alert(1)</script><img src=x onerror=alert(1)> \"'&amp; ` \u202eסבא e\u0301 \u0085{}"

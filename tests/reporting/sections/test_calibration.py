@@ -8,7 +8,7 @@ import pytest
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
 from stages.reporting.sections.calibration import calibration_error, calibration_table, draw_calibration, reliability
-from tests.reporting.example import write_variant
+from tests.support.example import write_variant
 
 
 def right(hits: int, of: int) -> list[float]:

@@ -9,7 +9,7 @@ import pytest
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.comparisons import against_baselines, between_variants, comparisons_part
-from tests.reporting.example import PLACES, write_variant
+from tests.support.example import PLACES, write_variant
 
 
 def results(folder: Path, right: dict[str, int], seeds: int = 1) -> list[Result]:

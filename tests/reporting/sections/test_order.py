@@ -7,7 +7,7 @@ import pytest
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
 from stages.reporting.sections.order import draw_times, order_part
-from tests.reporting.example import BASELINE, write_variant
+from tests.support.example import BASELINE, write_variant
 
 VARIANTS = "abcdefghij"
 RIGHT = dict(zip(VARIANTS, range(9, -1, -1), strict=True))  # of ten questions

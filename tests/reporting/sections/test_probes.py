@@ -12,8 +12,8 @@ from stages.reporting.sections.extraction import draw_extraction, extraction_par
 from stages.reporting.sections.failures import failures_part
 from stages.reporting.statistics.intervals import accuracy_interval
 from stages.system.errors import StudyError
-from tests.reporting.example import FACTS, probe_tables, write_variant
 from tests.reporting.statistics.test_intervals import marks
+from tests.support.example import FACTS, probe_tables, write_variant
 
 
 def probed(folder: Path, **changes: Any) -> list[Evaluation]:

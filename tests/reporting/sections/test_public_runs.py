@@ -8,7 +8,7 @@ import pandas as pd
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
 from stages.reporting.sections.public_runs import RUNS, draw_public, public_part, public_table
-from tests.reporting.example import write_variant
+from tests.support.example import write_variant
 
 
 def runs() -> pd.DataFrame:

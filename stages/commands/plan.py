@@ -1,0 +1,104 @@
+"""Say what the selection of params.yaml will train, about how long that takes on this machine, and why."""
+
+import time
+from math import ceil
+from pathlib import Path
+from statistics import median
+
+import torch
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
+from stages.experiment.backend import Backend
+from stages.experiment.experiment import Experiment
+from stages.settings import Settings, load
+from stages.settings.needs import check_needs
+from stages.settings.sources import People
+from stages.sources.own import own_folder, read_own
+from stages.sources.world.generation import generate
+from stages.system.errors import Parser, command
+from stages.training.cuda_graph import trainer_for
+from stages.training.jobs import finetuning, length, practising, pretraining
+from stages.training.loop import Job, step
+from stages.training.seeds import go_apart, threads_each
+
+TRIED = 5  # steps; the first prepares kernels and does not count
+CS224N = People(train=2000, dev=500, test=437)  # of its files, which may not be here yet
+# seconds of what is no training, on two cores of an AMD Zen 4: world, report and DVC; a variant's evaluation and starts
+REST, REST_A_VARIANT = 15.0, 20.0
+
+
+@command
+def main() -> None:
+    """Print the plan; nothing is written."""
+    Parser(description=main.__doc__).parse_args()
+    settings = load()
+    variants = settings.selected(settings.model.variant)
+    cell = Experiment.of(settings, settings.recipe, variants[0])
+    check_needs(settings, settings.recipe, cell.backend.memory, cell.backend.dtype.itemsize)
+    seeds = len(cell.recipe.seeds)
+    print(f"Recipe {settings.recipe}: {', '.join(variants)}; {seeds} seed{'s' if seeds > 1 else ''} each.")
+    print(f"{len(variants) * 3 * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")
+    data = invented(cell, settings)
+    print(length(cell.recipe.pretrain, len(data.documents)))
+    minutes, why = spoken(estimate(cell, len(variants), data)), machine(cell.backend)
+    print(f"About {minutes} on this machine, less what is up to date, by steps of {variants[0]} tried now: {why}.")
+
+
+def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
+    """Seconds that an experiment and some like it take here, by a few steps with the threads that its seeds will have.
+
+    variants: how many experiments; data: any of the size of the recipe's.
+    """
+    own = [practising(experiment, data, Path())] if experiment.recipe.pretrain.own_epochs else []
+    jobs = [
+        pretraining(experiment, data),
+        *own,
+        *(finetuning(experiment, data, init) for init in ("scratch", "pretrained")),
+    ]
+    seeds, threads = len(experiment.recipe.seeds), 1  # those that seeds share, side by side
+    if go_apart(experiment, experiment.recipe.seeds):
+        threads = torch.get_num_threads()
+        torch.set_num_threads(threads_each(seeds))
+    steps = sum(job.steps for job in jobs) * max(1.0, seeds / threads)
+    return variants * (steps * pace(experiment, jobs[0], data) + REST_A_VARIANT) + REST
+
+
+def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
+    """Seconds of a step."""
+    model = experiment.new_model(data, experiment.recipe.seeds[0])
+    trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
+    taken = []
+    for number in range(min(TRIED, job.steps)):
+        started = time.monotonic()
+        step(trainer, job, 1, number)
+        experiment.backend.wait()
+        taken.append(time.monotonic() - started)
+    return median(taken[1:] or taken)
+
+
+def invented(experiment: Experiment, settings: Settings) -> Prepared:
+    """Data in the place of the recipe's, which may not be prepared yet: a generated world with as many people."""
+    people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
+    if experiment.recipe.data.source == "own":
+        return Prepared.of(*read_own(own_folder(settings), experiment.recipe.model.context))
+    world = generate(settings.sources.synthetic.model_copy(update={"people": people}))
+    questions = {
+        split: [Question(row, each.question, each.name, each.birthplace) for row, each in enumerate(asked, 1)]
+        for split, asked in (("train", world.train), ("dev", world.dev), ("test", world.test))
+    }
+    return Prepared.of([each.page for each in world.people], questions)
+
+
+def spoken(seconds: float) -> str:
+    """A duration as one says it, rounded up to minutes."""
+    hours, minutes = divmod(ceil(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def machine(backend: Backend) -> str:
+    """What computes."""
+    if backend.device.type == "cuda":
+        return f"{backend.device_name}, {backend.precision}"
+    kernels = "no compiled kernels" if backend.kernels == "torch" else "compiled kernels"
+    return f"{backend.device_name}, {backend.precision}, {kernels}"

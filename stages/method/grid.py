@@ -1,0 +1,71 @@
+"""Stage `grid`: variants trained on a text by hidden size and learning rate, and what each says then."""
+
+import time
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from stages.corpus.prepared import Prepared
+from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import provenance
+from stages.inference.decoding import Sampler
+from stages.inference.generation import passages
+from stages.settings import PARAMS, Recipe, Settings, check, load, merged
+from stages.system.digests import result_folder
+from stages.system.errors import Parser, command
+from stages.system.files import write_json
+from stages.system.records import CURVES, read_table
+from stages.training.jobs import pretraining
+from stages.training.run import Training, run
+
+FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
+CHARACTERS, TEMPERATURE = 300, 0.8  # of each passage
+
+
+@command
+def main() -> None:
+    """Train every cell of section `grid`, each for the recipe's first seed, and write losses and passages."""
+    Parser(description=main.__doc__).parse_args()
+    settings, started = load(), time.perf_counter()
+    choices = product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)
+    experiments = [cell(settings, *each) for each in choices]  # all of them are checked before one is trained
+    prepared, cells = Prepared.load(experiments[0].prepared_folder), []
+    for number, experiment in enumerate(experiments, 1):
+        width, rate = experiment.recipe.model.width, experiment.recipe.pretrain.learning_rate
+        print(f"{number} of {len(experiments)}: {experiment.variant}, hidden size {width}, learning rate {rate:g}")
+        choice = {"variant": experiment.variant, "width": width, "learning_rate": rate}
+        cells.append(choice | trained(experiment, prepared))
+    made = provenance(settings.grid.model_dump(), experiments[0].backend, time.perf_counter() - started)
+    with result_folder(FOLDER / "results") as folder:
+        write_json(folder / "grid.json", {"cells": cells, "provenance": made})
+
+
+def cell(settings: Settings, variant: str, width: int, rate: float) -> Experiment:
+    """The grid's recipe with that width and rate. Raises StudyError: the result is no valid recipe."""
+    name = settings.grid.recipe
+    recipe = settings.recipe_named(name)
+    changes = {"seeds": recipe.seeds[:1], "model": {"width": width}, "pretrain": {"learning_rate": rate}}
+    changed = check(Recipe, merged(recipe.model_dump(), changes), str(PARAMS), "grid")
+    return Experiment.of(settings.model_copy(update={"recipes": {name: changed}}), name, variant)
+
+
+def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
+    """Train a cell: how many parameters it has, the loss of each epoch, and a passage."""
+    (seed,), recipe = experiment.recipe.seeds, experiment.recipe
+    job = pretraining(experiment, prepared)
+    output = FOLDER / f"{experiment.variant}-{recipe.model.width}-{recipe.pretrain.learning_rate:g}"
+    trainings = {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
+    settings, data = experiment.settings("pretrain"), experiment.prepared_folder
+    run("grid", experiment, settings, output, data, trainings=lambda *_: trainings)
+    model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
+    said = passages(model, prepared.vocabulary.encode("\n")[None], CHARACTERS, Sampler(seed, TEMPERATURE))
+    return {
+        "parameters": sum(each.numel() for each in model.parameters()),
+        "losses": read_table(output / f"seed-{seed}.csv", CURVES, ",").loss.tolist(),
+        "passage": "".join(prepared.vocabulary.decode(piece[0]) for piece in said),
+    }
+
+
+if __name__ == "__main__":
+    main()

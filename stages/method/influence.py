@@ -1,0 +1,39 @@
+"""Stage `influence`: which inputs of a variant influence which outputs, with its own settings and with further ones."""
+
+from pathlib import Path
+
+from safetensors.torch import save
+
+from stages.experiment.backend import choose_backend
+from stages.method.costing.derivatives import influence, random_backbone
+from stages.model.registry import settings_of
+from stages.settings import load
+from stages.system.digests import result_folder
+from stages.system.errors import Parser, command
+from stages.system.files import write_bytes, write_json
+
+
+@command
+def main() -> None:
+    """Differentiate a variant's blocks, in the shape of the recipe `influence.recipe`."""
+    parser = Parser(description=main.__doc__)
+    parser.add_argument("--variant", required=True, help="an entry of study.variants")
+    variant = parser.parse_args().variant
+    settings = load()
+    settings.check_variant(variant)
+    model = settings.recipe_named(settings.influence.recipe).model
+    own = settings.variants[variant]
+    drawn = [own, *(each for each in settings.influence.settings.get(variant, []) if each != own)]
+    sections = [settings_of(variant, {variant: each}, model, "influence.settings") for each in drawn]
+    device = choose_backend(settings.compute).device
+    matrices = {
+        str(number): influence(random_backbone(variant, model, section).to(device), model.context, model.width)
+        for number, section in enumerate(sections)
+    }
+    with result_folder(Path("data/influence") / variant) as folder:
+        write_json(folder / "influence.json", {"recipe": settings.influence.recipe, "settings": drawn})
+        write_bytes(folder / "influence.safetensors", save(matrices))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""The operations between a step's matrix products: softmax, dropout, GELU, LayerNorm.
+
+Each operation has one meaning and two ways to compute it: torch's own operations, and on a CPU kernels that go over
+the memory once, forward and backward (kernels.cpp). tests/model/test_ops.py holds them equal. Dropout draws 32 bits
+a value from a hash of its offset, seeded by torch's generator: `torch.manual_seed` governs it as ever, and nothing is
+kept for the backward pass.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from stages.model.cpu.calls import AddDropout, Gelu, Norm, Softmax
+from stages.model.cpu.kernels import call, seeded, serve
+from stages.model.packing import Packing
+
+EPSILON = 1e-5  # of LayerNorm, torch's default
+
+
+def attention_weights(
+    scores: Tensor, scale: float, dropout_rate: float, window: int | None = None, visible: Tensor | None = None
+) -> Tensor:
+    """dropout(softmax(scale · scores)) over the keys each query sees; scores (…, T, S).
+
+    Query t sees the last `window` keys up to the t-th, all of these with None; or those that are `visible`: bool,
+    broadcastable to (…, T, S).
+    """
+    if visible is None:
+        T, S = scores.shape[-2:]
+        last = torch.arange(1, T + 1, dtype=torch.int32, device=scores.device)
+        first, last = (last - (window or T)).clamp(min=0), last.clamp(max=S)  # its first key, the one after its last
+        if serve(scores):
+            return _AttentionWeights.apply(scores, first, last, scale, dropout_rate)
+        keys = torch.arange(S, device=scores.device)
+        visible = (keys >= first[:, None]) & (keys < last[:, None])  # (T, S)
+    return dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
+
+
+def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
+    """residual + dropout(x + bias). residual, x: (N, C); bias: (C,), or None for none."""
+    if serve(x):
+        return _AddDropout.apply(residual, x, bias, dropout_rate)
+    return residual + F.dropout(x if bias is None else x + bias, dropout_rate)
+
+
+def add_linear(residual: Tensor, x: Tensor, weight: Tensor, bias: Tensor, dropout_rate: float) -> Tensor:
+    """residual + dropout(xWᵀ + b). residual: (N, C); x: (N, D); W: (C, D); b: (C,)."""
+    if x.is_cpu:
+        return add_dropout(residual, F.linear(x, weight), bias, dropout_rate)
+    return residual + F.dropout(F.linear(x, weight, bias), dropout_rate)
+
+
+def dropout(x: Tensor, dropout_rate: float) -> Tensor:
+    """Zero x (any shape) at a rate, and scale what is left so that the expectation stays."""
+    if dropout_rate and serve(x):
+        return _AddDropout.apply(None, x, None, dropout_rate)
+    return F.dropout(x, dropout_rate)
+
+
+def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """GELU(xWᵀ + b), the exact form: value times normal distribution function. x: (N, C); W: (D, C); b: (D,)."""
+    if serve(x):
+        return _LinearGelu.apply(x, weight, bias)
+    return F.gelu(F.linear(x, weight) + bias if x.is_cpu else F.linear(x, weight, bias))
+
+
+def embed(table: Tensor, numbers: Tensor) -> Tensor:
+    """Rows of a table (V, C) by their numbers (N,): (N, C).
+
+    Hundreds of characters add to the gradient of one row, so it is summed in float32 whatever the table's type:
+    torch's sum in bfloat16 is 5 to 20 % off for a frequent character.
+    """
+    return F.embedding(numbers, wide(table)).to(table.dtype)
+
+
+def embed_positions(table: Tensor, packing: Packing) -> Tensor:
+    """Each character's vector by its position in its sequence. table: (≥ T, C); returns (N, C)."""
+    if packing.are_full:  # nothing to look up
+        return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in packing.parts)])
+    return embed(table, packing.positions.to(table.device))
+
+
+def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """LayerNorm over the last axis (Ba et al. 2016, arXiv 1607.06450). x: (N, C); weight, bias: (C,)."""
+    if serve(x):
+        return _LayerNorm.apply(x, weight, bias)
+    if x.device.type == "cpu":  # whose bfloat16 sums of the weight's and the bias's gradients are far off
+        return F.layer_norm(wide(x), weight.shape, wide(weight), wide(bias), EPSILON).to(x.dtype)
+    return F.layer_norm(x, weight.shape, weight, bias, EPSILON)
+
+
+def wide(x: Tensor) -> Tensor:
+    """In float32, at least."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+class _AttentionWeights(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, first: Tensor, last: Tensor, scale: float, dropout_rate: float) -> Tensor:
+        scores = scores.contiguous()
+        weights = torch.empty_like(scores)
+        dropped = torch.empty_like(scores) if dropout_rate else weights
+        rows, columns = scores.shape[-2:]
+        shape = {"groups": scores.numel() // (rows * columns), "rows": rows, "columns": columns}
+        ctx.call = shape | {"first": first, "last": last, "scale": scale} | seeded(dropout_rate)
+        call("softmax_forward", Softmax(scores=scores, weights=weights, dropped=dropped, **ctx.call))
+        ctx.save_for_backward(weights)
+        return dropped
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
+        (weights,) = ctx.saved_tensors
+        gradient, result = gradient.contiguous(), torch.empty_like(weights)
+        call("softmax_backward", Softmax(gradient=gradient, weights=weights, result=result, **ctx.call))
+        return result, None, None, None, None
+
+
+class _AddDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, residual: Tensor | None, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
+        ctx.has_residual, ctx.has_bias = residual is not None, bias is not None
+        x, residual = x.contiguous(), None if residual is None else residual.contiguous()
+        ctx.call = _matrix(x) | seeded(dropout_rate)
+        result = torch.empty_like(x)
+        call("dropout_forward", AddDropout(x=x, bias=bias, residual=residual, result=result, **ctx.call))
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
+        gradient = gradient.contiguous()
+        result, of_bias = torch.empty_like(gradient), _sums(gradient) if ctx.has_bias else None
+        call("dropout_backward", AddDropout(gradient=gradient, result=result, bias_gradient=of_bias, **ctx.call))
+        of_residual = gradient if ctx.has_residual else None
+        return of_residual, result, None if of_bias is None else of_bias.to(gradient.dtype), None
+
+
+class _LinearGelu(torch.autograd.Function):
+    """Product and GELU in one memory: these are a block's largest tensors."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        y = F.linear(x, weight)  # (N, D)
+        slope = torch.empty_like(y) if any(ctx.needs_input_grad) else None
+        call("gelu_forward", Gelu(x=y, bias=bias, result=y, slope=slope, **_matrix(y)))
+        ctx.save_for_backward(x, weight)
+        ctx.slope = slope
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x, weight = ctx.saved_tensors
+        to_y, ctx.slope = ctx.slope, None  # used up: there is one backward pass
+        gradient, of_bias = gradient.contiguous(), _sums(to_y)
+        call("gelu_backward", Gelu(slope=to_y, gradient=gradient, result=to_y, bias_gradient=of_bias, **_matrix(to_y)))
+        return to_y @ weight, to_y.t() @ x, of_bias.to(to_y.dtype)
+
+
+class _LayerNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        x = x.contiguous()
+        y, statistics = torch.empty_like(x), x.new_empty(x.shape[:-1].numel(), 2, dtype=torch.float32)  # mean and 1/σ
+        ctx.call = _matrix(x) | {"epsilon": EPSILON}
+        call("norm_forward", Norm(x=x, weight=weight, bias=bias, result=y, statistics=statistics, **ctx.call))
+        ctx.save_for_backward(x, weight, statistics)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x, weight, statistics = ctx.saved_tensors
+        gradient, result, of_weight, of_bias = gradient.contiguous(), torch.empty_like(x), _sums(x), _sums(x)
+        read = {"x": x, "weight": weight, "gradient": gradient, "statistics": statistics}
+        written = {"result": result, "weight_gradient": of_weight, "bias_gradient": of_bias}
+        call("norm_backward", Norm(**read, **written, **ctx.call))
+        return result, of_weight.to(x.dtype), of_bias.to(x.dtype)
+
+
+def _matrix(x: Tensor) -> dict[str, int]:
+    """Rows and columns of x (…, C) as a matrix."""
+    return {"rows": x.numel() // x.shape[-1], "width": x.shape[-1]}
+
+
+def _sums(x: Tensor) -> Tensor:
+    """Where the sums of x's columns go: (C,) float32."""
+    return x.new_empty(x.shape[-1], dtype=torch.float32)

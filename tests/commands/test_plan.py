@@ -1,0 +1,97 @@
+"""What `make study` says before it begins: counts by hand, and a line instead of a traceback."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from stages.commands import plan
+from stages.experiment.experiment import Experiment
+from stages.model.cpu.kernels import identity
+from tests.support.project import write_params
+from tests.support.small_study import small
+from tests.support.tiny import FLOAT32, SETTINGS
+
+Planned = Callable[..., list[str]]
+
+
+@pytest.fixture(name="planned")
+def planned_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Planned:
+    """The lines of the plan of a small study, changed, in a folder of its own."""
+
+    def planned(change: Callable[[dict[str, Any]], None] = lambda content: None) -> list[str]:
+        def changed(content: dict[str, Any]) -> None:
+            small(content)
+            change(content)
+
+        write_params(tmp_path, changed)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.argv", ["plan"])
+        threads = torch.get_num_threads()
+        plan.main()
+        torch.set_num_threads(threads)
+        return capsys.readouterr().out.splitlines()
+
+    return planned
+
+
+def test_a_plan_counts_the_trainings_and_times_them(planned: Planned) -> None:
+    recipe, trainings, pretraining, duration = planned()
+    assert pretraining == "Pretraining: documents 70, epochs 1, steps 3."  # 40 + 20 + 10 people in batches of 32
+    assert recipe == "Recipe quick: vanilla, rope; 1 seed each."
+    assert trainings.startswith("6 trainings: ")  # two variants, each pretrained and finetuned twice
+    kernels = "no compiled kernels" if identity() == "torch" else "compiled kernels"
+    assert duration.startswith("About ") and " min on this machine, " in duration
+    assert duration.endswith(f", float32, {kernels}.")
+    assert planned(lambda content: content["model"].update(variant="all"))[1].startswith("9 trainings: ")
+
+
+def test_a_mistake_in_the_settings_is_told_in_one_line(planned: Planned) -> None:
+    with pytest.raises(SystemExit, match=r"^error: params\.yaml: recipe: was 'quack'; allowed: quick$"):
+        planned(lambda content: content.update(recipe="quack"))
+
+
+def test_a_plan_that_memory_does_not_hold_is_refused_before_a_step(planned: Planned) -> None:
+    with pytest.raises(SystemExit, match=r"^error: params\.yaml: recipes\.quick: a step of a full batch needs about "):
+        planned(lambda content: content["recipes"]["quick"]["pretrain"].update(batch_size=10**6))
+
+
+def seconds_of(monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, variants: int = 1) -> float:
+    """What trainings of handout are expected to take beside the rest, if a step takes a second."""
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
+    monkeypatch.setattr(plan, "pace", lambda experiment, job, data: 1.0)
+    rope = Experiment.of(SETTINGS, "handout", "rope")
+    cell = replace(rope, recipe=rope.recipe.model_copy(update={"seeds": list(range(seeds))}), backend=FLOAT32)
+    return plan.estimate(cell, variants, plan.invented(rope, SETTINGS)) - plan.REST - variants * plan.REST_A_VARIANT
+
+
+def test_the_time_is_that_of_all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 650 epochs of 23 batches of 128 documents; 75 and 10 epochs of 8 batches of 256 questions
+    assert seconds_of(monkeypatch, seeds=1, threads=2) == 15_630
+    assert seconds_of(monkeypatch, seeds=1, threads=2, variants=4) == 62_520
+
+
+@pytest.mark.parametrize(("seeds", "threads", "times"), [(2, 1, 2), (2, 2, 1), (3, 2, 1.5), (2, 8, 1)])
+def test_seeds_take_turns_where_there_are_more_than_threads(
+    monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, times: float
+) -> None:
+    assert seconds_of(monkeypatch, seeds, threads) == times * 15_630
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(5, "1 min"), (540, "9 min"), (541, "10 min"), (3700, "1 h 2 min")])
+def test_a_duration_is_rounded_up_to_minutes(seconds: float, words: str) -> None:
+    assert plan.spoken(seconds) == words
+
+
+def test_what_is_invented_for_data_that_are_not_here_is_as_large_as_they_are() -> None:
+    prepared = plan.invented(Experiment.of(SETTINGS, "handout", "rope"), SETTINGS)
+    assert len(prepared.documents) == 2937  # lines of wiki.txt
+    assert {split: len(asked) for split, asked in prepared.questions.items()} == {
+        "train": 2000,
+        "dev": 500,
+        "test": 437,
+    }

@@ -1,0 +1,137 @@
+"""reports/method from what the stages leave behind."""
+
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save
+
+from stages.method.costing.measurement import Measurement
+from stages.method.exploration.results import explore
+from stages.method.page import write_method
+from stages.method.sections.costs import draw_costs, exponent, read_costs
+from stages.method.sections.reach import Reach, draw_reach, reach_table, read_reach
+from stages.system.errors import StudyError
+from stages.system.files import write_json
+from tests.support.project import with_sums
+
+LENGTHS, T = [64, 128, 256, 512, 1024], 16
+TRIANGLE = np.tril(np.ones((T, T)))
+
+
+def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, settings: tuple[Any, ...] = ({},)) -> None:
+    """A variant that takes ℓ² microseconds and 10 ℓ bytes to train."""
+    rows = [Measurement(n, 1_000_000 * n, 1e-6 * n**2, 10 * n, 0.0025, 100 * n) for n in lengths]
+    made = {"commit": "0123456789abcdef", "device": "a <quick> processor", "precision": "float32", "kernels": "torch"}
+    cost = {
+        "recipe": "quick",
+        "shape": {"layers": 3, "heads": 4, "width": 32},
+        "measurements": [asdict(row) for row in rows],
+        "provenance": made | {"libraries": {"torch": "2.0"}},
+    }
+    write_json(folder / "cost" / variant / "cost.json", cost)
+    with_sums(folder / "cost" / variant)
+    influence = folder / "influence" / variant
+    write_json(influence / "influence.json", {"recipe": "quick", "settings": settings})
+    (influence / "influence.safetensors").write_bytes(save({str(n): TRIANGLE for n in range(len(settings))}))
+    with_sums(influence)
+
+
+def write_texts(folder: Path) -> None:
+    """Two trainings of each of two networks, and two ways to choose characters."""
+    made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
+    cells = [
+        {"variant": name, "width": 8, "learning_rate": rate, "parameters": 1234, "losses": [3.0, end], "passage": said}
+        for name, rate, end, said in (
+            ("rnn", 0.001, 2.5, "worse"),
+            ("rnn", 0.01, 1.25, "better <1>\nthan it"),
+            ("wrnn", 0.001, 2.0, "only"),
+        )
+    ]
+    rows = [
+        {"way": "greedy", "likelihood": -0.1, "repetition": 0.9, "copied": 1.0, "passage": "la la"},
+        {"way": "nucleus", "likelihood": -1.25, "repetition": 0.0, "copied": 0.125, "passage": "lo li"},
+    ]
+    made_by = {"provenance": made | {"libraries": {"torch": "2.0"}}}
+    write_json(folder / "grid" / "results" / "grid.json", {"cells": cells} | made_by)
+    write_json(folder / "passages" / "passages.json", {"rows": rows} | made_by)
+    with_sums(folder / "grid" / "results")
+    with_sums(folder / "passages")
+
+
+def write_report(folder: Path, *variants: str) -> Path:
+    if not (folder / "grid").exists():
+        write_texts(folder)
+    write_method(folder / "method", folder, explore(samples=100), variants, latents=8)
+    return folder / "method"
+
+
+def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_path: Path) -> None:
+    write_data(tmp_path, "rope", LENGTHS[:4], ({"theta": 1, "flag": True}, {"theta": 2, "flag": False}))
+    write_data(tmp_path, "novelty")
+    write_data(tmp_path, "vanilla")
+    folder = write_report(tmp_path, "rope", "novelty", "vanilla")
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert "at 512 characters**" in text  # the longest length of both
+    assert "| rope | ℓ²d + ℓd² | 512.0 | – | 262.1 | – | 0.0 | – |" in text  # two lengths have no fit's error
+    assert "| novelty | – | 512.0 | 1.00 ± 0.00 | 262.1 | 2.00 ± 0.00 | 0.0 | 1.00 ± 0.00 |" in text
+    assert "| novelty | – | 2.50 | 0.00 ± 0.00 | – | 51.2 | 1.00 ± 0.00 |" in text
+    assert "- commit 0123456789 on a &lt;quick&gt; processor, float32, torch's kernels; torch 2.0\n" in text
+    assert "| rope | theta 2, flag false | 0.0 | – | 16 of 16 |" in text
+    # 3 (12 · 512 · 32² + 2 · 512² · 32) by hand
+    assert "| vanilla | L(12ℓd² + 2ℓ²d) | 69.2 | 512.0 |" in text and "| perceiver | 10ℓd²" not in text
+    assert "| rnn | 8 | 0.01 | 1,234 | 3.000 | 1.250 |" in text
+    assert "rnn, hidden size 8, learning rate 0.01:\n\n    better <1>\n    than it\n" in text and "worse" not in text
+    assert "| nucleus | -1.25 | 0.0 | 12.5 |" in text and "nucleus:\n\n    lo li\n" in text
+    shown = re.findall(r"!\[[^\]]+\]\((\w+)\.svg\)\n\n\*[A-Z].{20,}\.\*\n", text)
+    assert set(shown) == {path.stem for path in folder.glob("*.svg")} and "influence_rope" in shown
+    page = html5lib.parse((folder / "index.html").read_text(encoding="utf-8"), namespaceHTMLElements=False)
+    assert len([each for each in page.iter("figure") if list(each.iter("figcaption"))]) == len(shown)
+
+
+def test_an_exponent_is_that_of_the_longer_half_with_its_error() -> None:
+    lengths = [64, 128, 256, 512, 1024, 2048, 4096]
+    noise = np.array([0.1, -0.1, -0.1, 0.1])
+    longer = np.exp(1.5 * np.log(lengths[3:]) + noise)
+    x = np.log(lengths[3:]) - np.log(lengths[3:]).mean()
+    error = np.sqrt(noise @ noise / 2 / (x @ x))  # by hand: the noise is orthogonal to x; n − 2 = 2
+    assert exponent(pd.Series([9.0, 9.0, 9.0, *longer], index=lengths)) == f"1.50 ± {error:.2f}"
+    assert exponent(pd.Series([1.0, 2.0], index=lengths[:2])) == "–"
+
+
+def test_what_an_output_cannot_know_is_counted() -> None:
+    matrix = TRIANGLE.copy()
+    matrix[8:, 4:8] = 0
+    table = reach_table([Reach("bottle", "quick", "m 4", matrix), Reach("full", "quick", "", TRIANGLE)])
+    lost = f"{100 * 32 / 136:.1f}"
+    assert table.splitlines()[2:] == [f"| bottle | m 4 | {lost} | 8 | 12 of 16 |", "| full |  | 0.0 | – | 16 of 16 |"]
+
+
+@pytest.mark.parametrize("number", [1, 14])
+def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: int) -> None:
+    write_data(tmp_path, "rope")
+    costs = draw_costs([replace(read_costs(tmp_path / "cost/rope"), variant=f"v{each}") for each in range(number)])
+    assert [len(axes.lines) for axes in costs.axes] == [number] * 3
+    assert costs.axes[0].lines[0].get_ydata()[-1] == pytest.approx(1048.576)  # milliseconds
+    figure = draw_reach(read_reach(tmp_path / "influence/rope") * number, ["rope"] * number)
+    drawn = [np.ma.filled(axes.images[0].get_array(), 0) for axes in figure.axes[:-1]]
+    assert np.array_equal(drawn, [TRIANGLE] * number)
+
+
+BROKEN = ["cost/rope/cost.json", "influence/rope/influence.json", "grid/results/grid.json", "passages/passages.json"]
+
+
+@pytest.mark.parametrize("file", BROKEN)
+def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
+    write_data(tmp_path, "rope")
+    write_texts(tmp_path)
+    (tmp_path / file).write_text("{}", encoding="utf-8")
+    with_sums((tmp_path / file).parent)  # as of other code
+    with pytest.raises(StudyError, match=re.escape(file)) as told:
+        write_report(tmp_path, "rope")
+    assert "\n" not in str(told.value)

@@ -1,0 +1,160 @@
+"""The operations between matrix products: compiled kernels equal torch's own, dropout drops what it should."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from scipy import stats
+from torch import Tensor
+
+from stages.model import heads, ops
+from stages.model.cpu.kernels import identity, use_kernels
+from stages.model.packing import Packing
+
+SIZE = 400_000
+compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    yield
+    use_kernels(True)
+    torch.set_num_threads(threads)
+
+
+def draws(seed: int, *shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def split(x: Tensor) -> Tensor:
+    parts = heads.split_heads(x, Packing.full((3, 8), (2, 20)), heads=2)
+    return torch.cat([(q.exp() + 2 * k * v).flatten() for q, k, v in parts])
+
+
+def split_one(x: Tensor) -> Tensor:
+    return torch.cat([q.exp().flatten() for (q,) in heads.split_heads(x, Packing.full((3, 8)), heads=2, kinds=1)])
+
+
+def merge(a: Tensor, b: Tensor) -> Tensor:
+    return heads.merge_heads([a, b], Packing.full(*(x.shape[::2] for x in (a, b)))).exp()
+
+
+OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
+    "causal softmax": (lambda scores: ops.attention_weights(scores, 0.2, 0.0), [(2, 3, 21, 21)]),
+    "softmax of vectors' length": (lambda scores: ops.attention_weights(scores, 0.2, 0.0), [(2, 2, 32, 32)]),
+    "softmax over a window": (lambda scores: ops.attention_weights(scores, 0.2, 0.0, 5), [(2, 3, 21, 21)]),
+    "residual": (lambda r, x, b: ops.add_dropout(r, x, b, 0.0), [(70, 24), (70, 24), (24,)]),
+    "residual without bias": (lambda r, x: ops.add_dropout(r, x, None, 0.0), [(70, 24), (70, 24)]),
+    "product and gelu": (ops.linear_gelu, [(70, 12), (24, 12), (24,)]),
+    "layer norm": (ops.layer_norm, [(70, 24), (24,), (24,)]),
+    "split heads": (split, [(64, 60)]),
+    "split heads of one kind": (split_one, [(24, 20)]),
+    "merge heads": (merge, [(3, 2, 8, 5), (2, 2, 7, 5)]),
+    "merge heads of 32": (merge, [(3, 2, 8, 32), (2, 2, 7, 32)]),
+}
+
+
+@compiled
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 2e-2)])
+def test_kernels_equal_torch_forward_and_backward(name: str, dtype: torch.dtype, bound: float) -> None:
+    operation, shapes = OPERATIONS[name]
+    results = {}
+    for on in (True, False):
+        use_kernels(on)
+        # the plain one computes in float64 on the same numbers: what differs is the kernels' rounding
+        kind = dtype if on else torch.float64
+        inputs = [2 * draws(i, *shape) for i, shape in enumerate(shapes)]
+        inputs = [x.to(dtype).to(kind).requires_grad_() for x in inputs]
+        y = operation(*inputs)
+        y.backward(draws(9, *y.shape).to(dtype).to(kind))
+        results[on] = [y, *(x.grad for x in inputs)]
+    for ours, plain in zip(results[True], results[False], strict=True):
+        assert ours.dtype == dtype
+        assert ((ours.double() - plain).norm() / plain.norm()).item() < bound
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_gelu_of_large_numbers_is_zero_or_the_number_and_never_denormal(either: str, dtype: torch.dtype) -> None:
+    x = torch.linspace(-40, 40, 4001).to(dtype).view(-1, 1).requires_grad_()
+    y = ops.linear_gelu(x, torch.ones(1, 1, dtype=dtype), torch.zeros(1, dtype=dtype))
+    y.sum().backward()
+    for values in (y, x.grad) if either == "kernels" else ():
+        assert ((values == 0) | (values.abs() > 1e-30)).all()
+    assert torch.equal(y[x > 10], x[x > 10])
+    assert (y[x < -15].abs() < 1e-30).all() and (x.grad[x < -15].abs() < 1e-30).all()
+
+
+@compiled
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    x, weight, bias = draws(0, 333, 40).requires_grad_(), draws(1, 40).requires_grad_(), draws(2, 40).requires_grad_()
+    matrix = torch.eye(40)  # torch's products do depend on it, but for this one
+    results = []
+    for count in (1, 2, 3):
+        torch.set_num_threads(count)
+        torch.manual_seed(0)
+        y = ops.add_dropout(x, ops.linear_gelu(ops.layer_norm(x, weight, bias), matrix, bias), bias, 0.1)
+        results.append([y, *torch.autograd.grad(y.sum(), [x, weight, bias])])
+    assert all(torch.equal(each, one) for one, *others in zip(*results, strict=True) for each in others)
+
+
+@compiled
+def test_softmax_with_dropout_is_the_softmax_masked_and_scaled_both_ways() -> None:
+    scores = draws(0, 4, 2, 37, 37).requires_grad_()
+    plain = ops.attention_weights(scores, 0.2, 0.0)
+    torch.manual_seed(0)
+    dropped = ops.attention_weights(scores, 0.2, 0.3)
+    kept = (dropped != 0) | (plain == 0)
+    torch.testing.assert_close(dropped, torch.where(kept, plain / 0.7, 0))
+    gone, visible = int((~kept).sum()), int((plain != 0).sum())
+    assert stats.binomtest(gone, visible, 0.3).pvalue > 1e-3
+    gradient = draws(1, 4, 2, 37, 37)
+    (ours,) = torch.autograd.grad(dropped, scores, gradient)
+    (expected,) = torch.autograd.grad(plain, scores, torch.where(kept, gradient / 0.7, 0))
+    torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-7)
+
+
+def dropped_ones(p: float, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    torch.manual_seed(seed)
+    return ops.dropout(torch.ones(SIZE // 400, 400, dtype=dtype), p).flatten()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("p", [0.01, 0.5])
+def test_a_share_p_is_dropped_and_the_rest_scaled(either: str, p: float, dtype: torch.dtype) -> None:
+    y = dropped_ones(p, dtype=dtype)
+    gone = int((y == 0).sum())
+    assert stats.binomtest(gone, SIZE, p).pvalue > 1e-3
+    kept = y[y != 0].unique()
+    assert kept.tolist() == [pytest.approx(1 / (1 - p), rel=1e-6 if dtype == torch.float32 else 1e-2)]
+
+
+@compiled
+def test_neighbours_and_other_seeds_are_dropped_independently() -> None:
+    mask = (dropped_ones(0.1) == 0).float() - 0.1
+    for lag in (1, 2, 3, 4, 16, 400, 1000, 2**16):
+        correlation = (mask[lag:] * mask[:-lag]).mean() / 0.09
+        assert abs(correlation.item()) < 4.5 / (SIZE - lag) ** 0.5
+    for seed in (1, 2, 2**31):
+        other = (dropped_ones(0.1, seed) == 0).float() - 0.1
+        assert abs((mask * other).mean().item() / 0.09) < 4.5 / SIZE**0.5
+
+
+@pytest.mark.parametrize("operation", [lambda x: ops.dropout(x, 0.3), lambda x: ops.add_dropout(0 * x, x, None, 0.3)])
+def test_gradients_pass_where_values_do(either: str, operation: Callable[[Tensor], Tensor]) -> None:
+    x = draws(0, 7, 13, 5).requires_grad_()  # no multiple of four
+    torch.manual_seed(1)
+    y = operation(x)
+    weight = draws(2, 7, 13, 5)
+    (y * weight).sum().backward()
+    assert 0 < int((y == 0).sum()) < y.numel()
+    torch.testing.assert_close(x.grad, torch.where(y == 0, 0, weight / 0.7))
+
+
+def test_the_seed_decides_and_each_call_draws_anew(either: str) -> None:
+    assert torch.equal(dropped_ones(0.2, seed=5), dropped_ones(0.2, seed=5))
+    assert not torch.equal(dropped_ones(0.2, seed=5), dropped_ones(0.2, seed=6))
+    torch.manual_seed(5)
+    first, second = (ops.dropout(torch.ones(10, 100), 0.2) for _ in range(2))
+    assert not torch.equal(first, second)

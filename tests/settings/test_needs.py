@@ -1,0 +1,57 @@
+"""What a recipe needs is reckoned before it begins, and what cannot end well is refused."""
+
+from math import inf
+
+import pytest
+
+from stages.settings import Settings
+from stages.settings.needs import check_needs, memory
+from stages.system.errors import StudyError
+from tests.support.tiny import SETTINGS, params
+
+HANDOUT = SETTINGS.recipes["handout"]
+# peak resident megabytes of two steps of full contexts, less those before: an AMD Zen 4, our kernels
+MEASURED = [
+    # layers, width, context, batch, bytes a number, MB
+    (4, 256, 128, 128, 2, 886),
+    (4, 256, 128, 128, 4, 1877),
+    (8, 512, 256, 16, 4, 1803),
+]
+
+
+@pytest.mark.parametrize(("layers", "width", "context", "batch", "size", "megabytes"), MEASURED)
+def test_memory_is_reckoned_within_a_third(
+    layers: int, width: int, context: int, batch: int, size: int, megabytes: int
+) -> None:
+    model = HANDOUT.model.model_copy(update={"layers": layers, "width": width, "context": context})
+    parts = {"model": model, "pretrain": HANDOUT.pretrain.model_copy(update={"batch_size": batch})}
+    parts["finetune"] = HANDOUT.finetune.model_copy(update={"batch_size": batch})
+    assert memory(HANDOUT.model_copy(update=parts), size) / 2**20 == pytest.approx(megabytes, rel=1 / 3)
+
+
+def changed(**values: object) -> Settings:
+    content = params()
+    for key, value in values.items():
+        section, name = key.split("__")
+        content["recipes"]["quick"][section][name] = value
+    return Settings.model_validate(content)
+
+
+def test_the_committed_recipes_fit_a_laptop() -> None:
+    for name in SETTINGS.recipes:
+        check_needs(SETTINGS, name, has=8 * 2**30)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"model__layers": 1000, "model__width": 4096}, "needs about 6,500 GiB"),
+        ({"pretrain__batch_size": 10**6}, "this machine has 8; lower model.layers"),
+        ({"finetune__batch_size": 10**6}, "this machine has 8; lower model.layers"),
+    ],
+)
+def test_more_memory_than_there_is_is_refused_in_one_line(values: dict[str, object], told: str) -> None:
+    with pytest.raises(StudyError, match=r"\Aparams\.yaml: recipes\.quick: a step of a full batch .*\Z") as refused:
+        check_needs(changed(**values), "quick", has=8 * 2**30)
+    assert told in str(refused.value)
+    check_needs(changed(**values), "quick", has=inf)

@@ -1,0 +1,110 @@
+"""A project folder of its own, in which stages run as their user runs them: with own settings, in own processes."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stages.system.digests import SUMS, write_sums
+from tests.support.tiny import ROOT, params
+
+GONE = object()  # in the place of a value: its key goes
+
+
+def write_params(
+    folder: Path, change: Callable[[dict[str, Any]], None] | None = None, values: Mapping[str, Any] | None = None
+) -> None:
+    """Write the committed settings, changed and then with these values by dotted key, as the folder's params.yaml."""
+    content = params()
+    if change:
+        change(content)
+    for key, value in (values or {}).items():
+        *path, last = key.split(".")
+        section = reduce(getitem, path, content)
+        section[last] = value
+        if value is GONE:
+            del section[last]
+    (folder / "params.yaml").write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def with_sums(folder: Path) -> None:
+    """List the digests of a folder's files, as a stage does; or anew, after a change that is meant."""
+    write_sums(folder / SUMS, [path for path in sorted(folder.iterdir()) if path.name != SUMS])
+
+
+@contextmanager
+def with_content(path: Path, content: bytes, *, sums: bool = False) -> Iterator[None]:
+    """A file with another content while the block runs; sums: its folder's digests follow."""
+
+    def write(content: bytes) -> None:
+        path.write_bytes(content)
+        if sums:
+            with_sums(path.parent)
+
+    before = path.read_bytes()
+    write(content)
+    try:
+        yield
+    finally:
+        write(before)
+
+
+def copy_stages(folder: Path) -> None:
+    """Copy the code, so that a change of the original meanwhile does not matter."""
+    shutil.copytree(ROOT / "stages", folder / "stages", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The environment of a stage's process: one thread, this interpreter's commands first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": "", **settings}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as somebody; what it prints."""
+    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
+    return subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be a user of whom the system knows no home folder, as in a container with any number for a user."""
+
+    def unknown(number: int) -> None:
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+
+
+def not_under_nohup() -> None:
+    """For a process about to start: nohup, under which the tests may run, would let a training outlive its parent."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def hears_ctrl_c() -> None:
+    """For a process about to start: the tests may run in the background, where Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subprocess.Popen[str]:
+    """Start `python -m <module>` in the folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env=environment(OMP_NUM_THREADS=str(threads)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=not_under_nohup,
+    )

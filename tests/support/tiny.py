@@ -1,0 +1,143 @@
+"""A tiny model and an invented corpus, small enough to train within a test."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
+from stages.experiment.backend import Backend
+from stages.model.gpt import GPT
+from stages.model.packing import Packing, Part
+from stages.model.registry import settings_of
+from stages.plain.attention import ATTENTION
+from stages.plain.model import PlainGPT
+from stages.settings import Model, Recipe, SpanCorruption, TitleCloze, WordCloze, load
+
+ROOT = Path(__file__).parents[2]
+FOUND = load(ROOT / "params.yaml")
+# What its reader selected last is nothing to the tests
+COMPARED = ["vanilla", "rope", "synthesizer", "perceiver"]
+SETTINGS = FOUND.model_copy(
+    update={
+        "recipe": "quick",
+        "model": FOUND.model.model_copy(update={"variant": "compared"}),
+        "study": FOUND.study.model_copy(update={"compared": COMPARED}),
+    }
+)
+VARIANTS = SETTINGS.study.variants
+# Those that come with the project, named: none may drop out of a table unseen. Others may have been added
+BUILT_IN = [
+    "vanilla", "rope", "nope", "window", "mqa", "synthesizer", "random_synthesizer", "perceiver", "perceiver_ar",
+    "linear", "gated_deltanet", "min_gru", "rnn", "wrnn",
+]  # fmt: skip
+# Sections of the variants for tiny shapes: what a variant leaves out is left out within a tiny context, too
+SECTIONS: dict[str, dict[str, Any]] = SETTINGS.variants | {
+    "window": {"width": 6, "theta": 10_000.0},
+    "perceiver": {"bottleneck": 12, "residual": True},
+    "perceiver_ar": {"latents": 10},
+}
+HANDOUT: Recipe = SETTINGS.recipes["handout"]
+MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
+FLOAT32 = Backend(torch.device("cpu"), torch.float32)
+BFLOAT16 = Backend(torch.device("cpu"), torch.bfloat16)
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+GPU_FLOAT32 = Backend(torch.device("cuda"), torch.float32)
+GPU_BFLOAT16 = Backend(torch.device("cuda"), torch.bfloat16)
+IN_FLOAT32 = [
+    pytest.param(FLOAT32, id="cpu float32"),
+    pytest.param(GPU_FLOAT32, id="cuda float32", marks=needs_gpu),
+]
+BACKENDS = [
+    *IN_FLOAT32,
+    pytest.param(BFLOAT16, id="cpu bfloat16"),
+    pytest.param(GPU_BFLOAT16, id="cuda bfloat16", marks=needs_gpu),
+]
+
+ANY_PHRASE: dict[str, Any] = {"mixture_weight": 1.0, "salient": 0.0}
+TITLE_CLOZE = TitleCloze(longest_context=10, free_order=0.0, blanked_rows=0.0, blanked_characters=0.0, **ANY_PHRASE)
+WORD_REACH: dict[str, Any] = {"words_before": 3, "words_after": 2, "past_answers": True}
+WORD_CLOZE = WordCloze(common_words=None, most_words=2, in_order=0.0, **WORD_REACH, **ANY_PHRASE)
+
+BIRTHPLACES = {
+    "Oda Quill": "Vell",
+    "Tam Brae": "Ilm",
+    "Ivo Senn": "Urr",
+    "Mia Dahl": "Oss",
+    "Lu Fane": "Kip",
+    "Zoé Ark": "Brod",
+    "Rex Holm": "Tarn",
+    "Ann Yew": "Nebb",
+}
+DOCUMENTS = [f"{name}. Painter, born in {place}." for name, place in BIRTHPLACES.items()]
+QUESTIONS = [
+    Question(row, f"Where was {name} born?", name, place) for row, (name, place) in enumerate(BIRTHPLACES.items(), 1)
+]
+
+
+def tiny_model(
+    variant: str,
+    vocabulary_size: int = 40,
+    seed: int = 0,
+    model: Model = MODEL,
+    sections: dict[str, dict[str, Any]] = SECTIONS,
+) -> GPT:
+    """The variant with the tiny shape, in evaluation mode, its weights drawn with the seed."""
+    mixer_settings = settings_of(variant, sections, model)
+    torch.manual_seed(seed)
+    return GPT(variant, vocabulary_size, model, mixer_settings).eval()
+
+
+def loud(model: GPT, seed: int = 0, std: float = 0.2) -> GPT:
+    """The model with weights of ten times their usual size, or of `std`: logits differ well beyond rounding."""
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                module.weight.normal_(std=std)
+        if model.positions is not None:
+            model.positions.normal_(std=std)
+        for name, parameter in model.named_parameters():
+            if name.endswith(("mixer.scores", "mixer.table", "mixer.offsets", "latents")):  # tables, of no module
+                parameter.normal_(std=std)
+    return model
+
+
+def plain_twin(
+    variant: str, model: GPT, shape: Model = MODEL, sections: dict[str, dict[str, Any]] = SECTIONS
+) -> PlainGPT:
+    """The plain reference with the model's weights, in evaluation mode; a test of a variant without one is skipped."""
+    if variant not in ATTENTION:
+        pytest.skip(f"{variant} has no plain reference in stages/plain/attention.py")
+    return PlainGPT.of(variant, shape, sections[variant], model.state_dict()).eval()
+
+
+def random_tokens(rows: int, length: int, vocabulary_size: int = 40, seed: int = 0) -> torch.Tensor:
+    """Tokens (rows, length) other than PAD and MASK."""
+    return torch.randint(2, vocabulary_size, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def tiny_prepared() -> Prepared:
+    """The invented corpus, its eight questions in every split."""
+    unanswered = [Question(each.row, each.question, each.name, None) for each in QUESTIONS]
+    return Prepared.of(DOCUMENTS, {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered})
+
+
+def packing_of(lengths: Iterable[Sequence[int]]) -> Packing:
+    """Parts, each given by the lengths of its sequences, as wide as its longest."""
+    return Packing(tuple(Part(tuple(part), max(part)) for part in lengths))
+
+
+def spans(shortest: int, longest: int, largest_span: float = 0.5) -> SpanCorruption:
+    """Settings of span corruption, the only objective."""
+    changes = {"shortest_document": shortest, "longest_document": longest, "largest_span": largest_span}
+    return HANDOUT.pretrain.objectives.span_corruption.model_copy(update=changes)
+
+
+def params() -> dict[str, Any]:
+    """The content of params.yaml, to be changed and written elsewhere."""
+    return SETTINGS.model_dump()

@@ -1,0 +1,145 @@
+"""How a command ends: one line and an exit code."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import torch
+
+from stages.system.errors import StudyError, command
+from stages.system.files import new_folder
+from tests.support.project import copy_stages, environment, hears_ctrl_c
+from tests.support.tiny import ROOT
+
+
+def ended(main: Callable[[], None]) -> object:
+    with pytest.raises(SystemExit) as end:
+        command(main)()
+    return end.value.code
+
+
+COMMANDS = sorted(path.stem for path in (ROOT / "stages").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_names_the_command_and_does_nothing_else(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = import_module(f"stages.{name}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [name, "--help"])
+    monkeypatch.setattr("sys.modules", sys.modules | {"__main__": module})  # as `python -m` does
+    assert ended(module.main.__wrapped__) == 0
+    assert f"usage: python -m stages.{name} [-h]" in capsys.readouterr().out
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def main() -> None:
+        with new_folder(tmp_path / "made") as folder:
+            (folder / "half").write_text("half", encoding="utf-8")
+            signal.raise_signal(signal.SIGTERM)
+
+    assert ended(main) == 130
+    assert capsys.readouterr().err == "stopped\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+HOSTILE = "\x1b[2J\n\u202e" + "x" * 10**6
+
+
+@pytest.mark.parametrize("error", [StudyError(HOSTILE), FileNotFoundError(2, "No such file", HOSTILE)])
+def test_a_message_is_one_line_that_a_terminal_can_show(error: Exception) -> None:
+    def main() -> None:
+        raise error
+
+    told = ended(main)
+    assert isinstance(told, str) and told.startswith("error: \\x1b[2J\\n")
+    assert told.isprintable() and len(told) == 500
+
+
+SLOW = """
+import time
+from pathlib import Path
+from stages.system.errors import command
+
+Path("importing").touch()
+time.sleep(1)  # as torch takes
+
+@command
+def main():
+    Path("began").touch()
+    time.sleep(60)
+
+main()
+"""
+
+
+@pytest.mark.parametrize(("reached", "end"), [("importing", (-signal.SIGINT, "")), ("began", (130, "stopped\n"))])
+def test_ctrl_c_ends_a_stage_without_a_traceback(tmp_path: Path, reached: str, end: tuple[int, str]) -> None:
+    copy_stages(tmp_path)
+    (tmp_path / "stages" / "slow.py").write_text(SLOW, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stages.slow"],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hears_ctrl_c,
+    )
+    while not (tmp_path / reached).exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == end
+
+
+@pytest.mark.parametrize("ask", [lambda: torch.empty(2**50), lambda: [0] * 2**60])
+def test_a_lack_of_memory_ends_in_one_line(ask: Callable[[], object]) -> None:
+    told = "error: there is too little memory; ask for a smaller model, context, batch or number of hypotheses"
+    assert ended(lambda: ask() and None) == told
+
+
+def test_another_failure_of_torch_is_not_taken_for_one_of_memory() -> None:
+    with pytest.raises(RuntimeError, match="inconsistent tensor size"):
+        command(lambda: print(torch.empty(2) @ torch.empty(3)))()
+
+
+TALKATIVE = """
+import sys
+from stages.system.errors import command
+
+@command
+def main():
+    for line in range(int(sys.argv[1])):
+        print(line, "Zoé ⁇")
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [
+        ("PYTHONIOENCODING=ascii {} 1", "0 Zo\\xe9 \\u2047\n"),
+        ("PYTHONIOENCODING=latin-1 {} 1 | iconv -f latin1 -t utf8", "0 Zoé \\u2047\n"),
+        ("{} 100000 | head -1", "0 Zoé ⁇\n"),  # the others have no reader
+        ("{} 1 >&-", ""),
+        ("{} 1 >&- 2>&-", ""),
+    ],
+)
+def test_output_that_nobody_can_read_is_no_traceback(tmp_path: Path, shell: str, said: str) -> None:
+    (tmp_path / "talkative.py").write_text(TALKATIVE, encoding="utf-8")
+    command = shell.format(f"{sys.executable} talkative.py")
+    ran = subprocess.run(
+        command, shell=True, cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), capture_output=True, encoding="utf-8"
+    )
+    assert (ran.stdout, ran.stderr) == (said, "")
