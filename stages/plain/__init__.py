@@ -1,14 +1,15 @@
-"""The plain reference: what the study computes, written for reading and for nothing else.
+"""The model to read in one sitting: what the study computes, written for reading and for nothing else.
 
-One padded batch of whole contexts in float32, one document and one question at a time, every character's full
-forward pass. It shares settings and vocabulary with `stages`, and none of its computation. Tests compare the
-fast path with it; `python -m tests.benchmark` times both.
+Read in this order::
 
-::
-
-    attention.py   each variant's mixing, by name
-    model.py       the transformer around it
-    text.py        training examples, in strings
-    training.py    a step
+    attention.py   how each softmax variant mixes characters, by its paper's formula
+    recurrent.py   how the others do, one position after another
+    model.py       the transformer around it, its first weights, its loss
+    training.py    optimizers, learning rate, a step, the loop
     generation.py  greedy answers
+    __main__.py    all of it: pretrain, finetune, answer; `python -m stages.plain --variant rope`
+    text.py        the handout's training examples, as strings
+
+One padded batch in float32; a question at a time, and all of the text anew for each character. It imports settings and
+the corpus of `stages`, none of its model or training. Tests hold both equal; `python -m tests.benchmark` times both.
 """

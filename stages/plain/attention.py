@@ -1,4 +1,4 @@
-"""How each variant mixes information over time, in its full form.
+"""How the softmax variants mix information over time, each as its paper writes it.
 
 Shape letters: B batch, T time (characters), C width, nh heads, hs head size.
 """
@@ -14,37 +14,58 @@ from stages.plain.recurrent import RNN, WRNN, GatedDeltaNet, Linear, MinGRU
 from stages.settings import Model
 
 
-class Vanilla(nn.Module):
-    """softmax(QKᵀ/√hs)V over the positions up to one's own (Vaswani et al. 2017, arXiv 1706.03762)."""
+class Attention(nn.Module):
+    """What these variants share: heads, a mask, a softmax, dropout of its weights, and a projection."""
 
-    learned_positions: ClassVar[bool] = True
+    learned_positions: ClassVar[bool] = True  # whether the model adds a learned vector for each position
+    projection: nn.Linear  # of the heads' outputs (C → C)
 
     def __init__(self, model: Model, settings: dict[str, Any]) -> None:
         super().__init__()
-        self.heads = model.heads
+        self.head_size = model.width // model.heads
+        self.dropout = nn.Dropout(model.dropout)
+        self.layer = 0  # its block, from 0; set by the block
+
+    def split(self, x: Tensor) -> Tensor:
+        """Cut channels into heads: x (B, T, n·hs) → (B, n, T, hs)."""
+        return x.unflatten(2, (-1, self.head_size)).transpose(1, 2)
+
+    def average(self, scores: Tensor, V: Tensor) -> Tensor:
+        """Average the values by the softmax of scores (B, nh, T, S). V: (B, nh, S, hs) → (B, T, C)."""
+        unseen = self.unseen(scores.shape[2], scores.shape[3], scores.device)
+        weights = F.softmax(scores.masked_fill(unseen, -math.inf), dim=-1)  # (B, nh, T, S)
+
+        mixed = self.dropout(weights) @ V  # (B, nh, T, hs)
+        return self.projection(mixed.transpose(1, 2).flatten(2))  # (B, T, C)
+
+    def unseen(self, T: int, S: int, device: torch.device) -> Tensor:
+        """Mark the keys (columns) that a query (row) may not see, (T, S) bool: those after it."""
+        return torch.ones(T, S, dtype=torch.bool, device=device).triu(1)
+
+
+class Vanilla(Attention):
+    """softmax(QKᵀ/√hs)V over the positions up to one's own (Vaswani et al. 2017, arXiv 1706.03762)."""
+
+    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+        super().__init__(model, settings)
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
-        self.dropout = model.dropout
-        self.layer = 0  # set by the block
 
     def forward(self, x: Tensor) -> Tensor:
-        """x (B, T, C) → (B, T, C)."""
-        B, T, C = x.shape
-        query, key, value = self.query_key_value(x).split(C, dim=2)  # (B, T, C) each
-        query = self.place(query.view(B, T, self.heads, -1).transpose(1, 2))  # (B, nh, T, hs)
-        key = self.place(key.view(B, T, self.heads, -1).transpose(1, 2))  # (B, nh, T, hs)
-        value = value.view(B, T, self.heads, -1).transpose(1, 2)  # (B, nh, T, hs)
+        """Mix x (B, T, C) → (B, T, C)."""
+        Q, K, V = self.split(self.query_key_value(x)).chunk(3, dim=1)  # (B, nh, T, hs) each
+        return self.attend(Q, K, V)
 
-        scores = query @ key.transpose(2, 3) / math.sqrt(C // self.heads)  # (B, nh, T, T)
-        weights = F.softmax(scores.masked_fill(self.unseen(T, x.device), -math.inf), dim=-1)  # (B, nh, T, T)
-        weights = F.dropout(weights, self.dropout, self.training)
+    def read(self, x: Tensor, source: Tensor) -> Tensor:
+        """Let queries of x (B, T, C) see keys and values of source (B, S, C) up to their own number: (B, T, C)."""
+        Q, _, _ = self.split(self.query_key_value(x)).chunk(3, dim=1)  # (B, nh, T, hs)
+        _, K, V = self.split(self.query_key_value(source)).chunk(3, dim=1)  # (B, nh, S, hs) each
+        return self.attend(Q, K, V)
 
-        mixed = weights @ value  # (B, nh, T, hs)
-        return self.projection(mixed.transpose(1, 2).reshape(B, T, C))
-
-    def unseen(self, T: int, device: torch.device) -> Tensor:
-        """Which keys (columns) a query (row) may not see, (T, T) bool: those after it."""
-        return torch.ones(T, T, dtype=torch.bool, device=device).triu(1)
+    def attend(self, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+        """Q (B, nh, T, hs), K and V (B, nh, S, hs) → (B, T, C)."""
+        scores = self.place(Q) @ self.place(K).transpose(2, 3) / math.sqrt(self.head_size)  # (B, nh, T, S)
+        return self.average(scores, V)
 
     def place(self, x: Tensor) -> Tensor:
         """Put positions into queries or keys x (B, nh, T, hs); here they came with the embedding."""
@@ -52,7 +73,7 @@ class Vanilla(nn.Module):
 
 
 class NoPositions(Vanilla):
-    """The same without positions."""
+    """The same without positions: only the mask tells what came first (Kazemnejad et al. 2023, arXiv 2305.19466)."""
 
     learned_positions: ClassVar[bool] = False
 
@@ -71,12 +92,12 @@ class Rope(Vanilla):
         self.theta = settings["theta"]
 
     def place(self, x: Tensor) -> Tensor:
-        T, head_size = x.shape[2:]
-        theta = self.theta ** (-torch.arange(0, head_size, 2, device=x.device) / head_size)  # (hs/2,)
+        T = x.shape[2]
+        theta = self.theta ** (-torch.arange(0, self.head_size, 2, device=x.device) / self.head_size)  # (hs/2,)
         angle = torch.outer(torch.arange(T, device=x.device), theta)  # (T, hs/2)
         real, imaginary = x.float().chunk(2, dim=3)  # (B, nh, T, hs/2) each; autocast has no complex bfloat16
         turned = torch.complex(real, imaginary) * torch.polar(torch.ones_like(angle), angle)
-        return torch.cat([turned.real, turned.imag], dim=3)
+        return torch.cat([turned.real, turned.imag], dim=3)  # (B, nh, T, hs)
 
 
 class Window(Rope):
@@ -86,8 +107,9 @@ class Window(Rope):
         super().__init__(model, settings)
         self.width = settings["width"]
 
-    def unseen(self, T: int, device: torch.device) -> Tensor:
-        return super().unseen(T, device) | torch.ones(T, T, dtype=torch.bool, device=device).tril(-self.width)
+    def unseen(self, T: int, S: int, device: torch.device) -> Tensor:
+        far = torch.ones(T, S, dtype=torch.bool, device=device).tril(-self.width)
+        return super().unseen(T, S, device) | far
 
 
 class PerceiverAR(Vanilla):
@@ -97,84 +119,64 @@ class PerceiverAR(Vanilla):
         super().__init__(model, settings)
         self.latents = settings["latents"]
 
-    def unseen(self, T: int, device: torch.device) -> Tensor:
+    def unseen(self, T: int, S: int, device: torch.device) -> Tensor:
+        future = super().unseen(T, S, device)
         if self.layer == 0:
-            return super().unseen(T, device)
-        return super().unseen(T, device) | torch.ones(T, T, dtype=torch.bool, device=device).tril(-self.latents)
+            return future
+        return future | torch.ones(T, S, dtype=torch.bool, device=device).tril(-self.latents)
 
 
-class MultiQuery(nn.Module):
+class MultiQuery(Attention):
     """Heads have queries of their own and share one set of keys and values (Shazeer 2019, arXiv 1911.02150)."""
 
-    learned_positions: ClassVar[bool] = True
-
     def __init__(self, model: Model, settings: dict[str, Any]) -> None:
-        super().__init__()
-        self.heads = model.heads
+        super().__init__(model, settings)
         self.query = nn.Linear(model.width, model.width)
-        self.key_value = nn.Linear(model.width, 2 * (model.width // model.heads))
+        self.key_value = nn.Linear(model.width, 2 * self.head_size)
         self.projection = nn.Linear(model.width, model.width)
-        self.dropout = model.dropout
 
     def forward(self, x: Tensor) -> Tensor:
-        """x (B, T, C) → (B, T, C)."""
-        T = x.shape[1]
-        future = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
-        key, value = self.key_value(x).chunk(2, dim=2)  # (B, T, hs) each
-        mixed = []
-        for query in self.query(x).chunk(self.heads, dim=2):  # (B, T, hs) of each head
-            scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[2])  # (B, T, T)
-            weights = F.softmax(scores.masked_fill(future, -math.inf), dim=-1)
-            mixed.append(F.dropout(weights, self.dropout, self.training) @ value)
-        return self.projection(torch.cat(mixed, dim=2))
+        """Mix x (B, T, C) → (B, T, C)."""
+        Q = self.split(self.query(x))  # (B, nh, T, hs)
+        K, V = self.split(self.key_value(x)).chunk(2, dim=1)  # (B, 1, T, hs) each
+        scores = Q @ K.transpose(2, 3) / math.sqrt(self.head_size)  # (B, nh, T, T)
+        return self.average(scores, V)
 
 
-class RandomSynthesizer(nn.Module):
-    """Learned scores in place of QKᵀ, the same for every text (Tay et al. 2020, arXiv 2005.00743)."""
-
-    learned_positions: ClassVar[bool] = True
+class RandomSynthesizer(Attention):
+    """softmax(R)V: the scores R are learned, and the same for every text (Tay et al. 2020, arXiv 2005.00743)."""
 
     def __init__(self, model: Model, settings: dict[str, Any]) -> None:
-        super().__init__()
-        self.heads = model.heads
-        self.add_scores(model)
+        super().__init__(model, settings)
+        self.scores = nn.Parameter(0.02 * torch.randn(model.heads, model.context, model.context))  # R
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
-        self.dropout = model.dropout
-
-    def add_scores(self, model: Model) -> None:
-        """Make the parameters of the scores."""
-        self.scores = nn.Parameter(torch.empty(model.heads, model.context, model.context))
-
-    def scores_of(self, x: Tensor) -> Tensor:
-        """x (B, T, C) → (B, nh, T, T)."""
-        B, T, _ = x.shape
-        return self.scores[:, :T, :T].repeat(B, 1, 1, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x (B, T, C) → (B, T, C)."""
-        B, T, C = x.shape
-        future = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
-        value = self.value(x).view(B, T, self.heads, -1).transpose(1, 2)  # (B, nh, T, hs)
-        weights = F.softmax(self.scores_of(x).masked_fill(future, -math.inf), dim=-1)  # (B, nh, T, T)
-        mixed = F.dropout(weights, self.dropout, self.training) @ value  # (B, nh, T, hs)
-        return self.projection(mixed.transpose(1, 2).reshape(B, T, C))
-
-
-class Synthesizer(RandomSynthesizer):
-    """A score for every key from the query's position alone, the course's version of the dense synthesizer."""
-
-    def add_scores(self, model: Model) -> None:
-        self.hidden = nn.Linear(model.width, model.width)
-        self.table = nn.Parameter(torch.empty(model.context - 1, model.width // model.heads))
-        self.offsets = nn.Parameter(torch.empty(model.context - 1))
-
-    def scores_of(self, x: Tensor) -> Tensor:
+        """Mix x (B, T, C) → (B, T, C)."""
         B, T, _ = x.shape
-        hidden = F.relu(self.hidden(x)).view(B, T, self.heads, -1).transpose(1, 2)  # (B, nh, T, hs)
-        scores = hidden @ self.table.T + self.offsets  # (B, nh, T, context - 1)
-        none = torch.full_like(scores[..., :1], -math.inf)  # the last position of the context has no score
-        return torch.cat([scores, none], dim=3)[..., :T]
+        return self.average(self.scores[:, :T, :T].repeat(B, 1, 1, 1), self.split(self.value(x)))
+
+
+class Synthesizer(Attention):
+    """softmax(relu(xW₁)W₂ + b₂)V: a position scores every key without seeing it, as the course has it.
+
+    No column stands for the last position of the context. W₂ is drawn from U(-0.001, 0.001).
+    """
+
+    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+        super().__init__(model, settings)
+        self.hidden = nn.Linear(model.width, model.width)  # W₁
+        self.table = nn.Parameter(torch.empty(model.context - 1, self.head_size).uniform_(-0.001, 0.001))  # W₂ᵀ
+        self.offsets = nn.Parameter(torch.zeros(model.context - 1))  # b₂
+        self.value = nn.Linear(model.width, model.width)
+        self.projection = nn.Linear(model.width, model.width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Mix x (B, T, C) → (B, T, C)."""
+        scores = self.split(F.relu(self.hidden(x))) @ self.table.T + self.offsets  # (B, nh, T, context - 1)
+        scores = F.pad(scores, (0, 1), value=-math.inf)[..., : x.shape[1]]  # (B, nh, T, T)
+        return self.average(scores, self.split(self.value(x)))
 
 
 ATTENTION: dict[str, Any] = {
@@ -185,7 +187,7 @@ ATTENTION: dict[str, Any] = {
     "mqa": MultiQuery,
     "synthesizer": Synthesizer,
     "random_synthesizer": RandomSynthesizer,
-    "perceiver": Vanilla,  # of the blocks between the first and the last, see model.py
+    "perceiver": Vanilla,  # its first and last block read across, see model.py
     "perceiver_ar": PerceiverAR,
     "linear": Linear,
     "gated_deltanet": GatedDeltaNet,

@@ -1,19 +1,23 @@
-"""The transformer of CS224N's assignment 5, in float32."""
+"""The transformer of CS224N's assignment 5: embed characters, mix, predict each next one.
 
-import math
+Shape letters: B batch, T time (characters), C width, m latents.
+"""
+
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from stages.corpus.example import PAD
 from stages.plain.attention import ATTENTION
+from stages.plain.recurrent import RNN
 from stages.settings import Model
 
 
 class PlainBlock(nn.Module):
-    """x + attention(norm(x)), then x + mlp(norm(x))."""
+    """x + mix(norm(x)), then x + mlp(norm(x))."""
 
     def __init__(self, variant: str, model: Model, settings: dict[str, Any], layer: int) -> None:
         super().__init__()
@@ -30,7 +34,7 @@ class PlainBlock(nn.Module):
         return self.add(x, self.mixer(self.norm_mixer(x)))
 
     def add(self, x: Tensor, mixed: Tensor) -> Tensor:
-        """x + mixed, then the MLP of it."""
+        """x + mixed, then the MLP of it; x, mixed: (B, T, C)."""
         x = x + self.dropout(mixed)
         return x + self.dropout(self.contract(F.gelu(self.expand(self.norm_mlp(x)))))
 
@@ -39,7 +43,7 @@ class PlainBackbone(nn.ModuleList):
     """One block after another."""
 
     def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
-        super().__init__([PlainBlock(variant, model, settings, layer) for layer in range(model.layers)])
+        super().__init__(PlainBlock(variant, model, settings, layer) for layer in range(model.layers))
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, C) → (B, T, C)."""
@@ -51,41 +55,34 @@ class PlainBackbone(nn.ModuleList):
 class PlainPerceiver(PlainBackbone):
     """m latents read the characters, think, and are read by them (Jaegle et al. 2021, arXiv 2103.03206).
 
-    All m latents are computed, whatever the length; the masks alone keep the order.
+    Latent i sees characters up to i, and character i sees latents up to i.
     """
 
     def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
         super().__init__(variant, model, settings)
         self.residual = settings["residual"]
-        self.latents = nn.Parameter(torch.empty(settings["bottleneck"], model.width))
+        # of three dimensions, as the course's: that decides its scale
+        self.latents = nn.Parameter(nn.init.xavier_uniform_(torch.empty(1, settings["bottleneck"], model.width))[0])
 
     def forward(self, x: Tensor) -> Tensor:
-        down, *blocks, up = cast(list[PlainBlock], list(self))
+        blocks: list[Any] = list(self)
+        down, *between, up = blocks
         latents = self.latents.repeat(len(x), 1, 1)  # (B, m, C)
-        latents = down.add(latents, cross_attention(down.mixer, down.norm_mixer(latents), x))
-        for block in blocks:
+        latents = down.add(latents, down.mixer.read(down.norm_mixer(latents), x))
+        for block in between:
             latents = block(latents)
-        read = cross_attention(up.mixer, x, up.norm_mixer(latents))  # (B, T, C)
+
+        read = up.mixer.read(x, up.norm_mixer(latents))  # (B, T, C)
         return up.add(x if self.residual else torch.zeros_like(x), read)
 
 
-def cross_attention(mixer: Any, asking: Tensor, asked: Tensor) -> Tensor:
-    """Queries of `asking` (B, T, C) see keys and values of `asked` (B, S, C) up to their own number: (B, T, C)."""
-    (B, T, C), S = asking.shape, asked.shape[1]
-    query = mixer.query_key_value(asking)[..., :C].view(B, T, mixer.heads, -1).transpose(1, 2)  # (B, nh, T, hs)
-    key, value = (
-        each.reshape(B, S, mixer.heads, -1).transpose(1, 2)  # (B, nh, S, hs)
-        for each in mixer.query_key_value(asked)[..., C:].chunk(2, dim=2)
-    )
-    scores = query @ key.transpose(2, 3) / math.sqrt(C // mixer.heads)  # (B, nh, T, S)
-    unseen = torch.ones(T, S, dtype=torch.bool, device=asking.device).triu(1)
-    weights = F.softmax(scores.masked_fill(unseen, -math.inf), dim=-1)
-    mixed = F.dropout(weights, mixer.dropout, mixer.training) @ value  # (B, nh, T, hs)
-    return mixer.projection(mixed.transpose(1, 2).reshape(B, T, C))
-
-
 class PlainGPT(nn.Module):
-    """Embeds characters, mixes, predicts each next character; its parameters have the names of the study's."""
+    """Embedding, blocks, norm and head; parameters have the names of the study's.
+
+    First weights of linear layers and embeddings are drawn from N(0, 0.02); biases and learned positions are zero.
+    Those that a mixer's docstring names start otherwise. The study draws from the same distributions, in another
+    order: the same seed gives other weights there.
+    """
 
     def __init__(self, variant: str, vocabulary_size: int, model: Model, settings: dict[str, Any]) -> None:
         super().__init__()
@@ -98,10 +95,11 @@ class PlainGPT(nn.Module):
         self.blocks = backbone(variant, model, settings)
         self.norm = nn.LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
+        self.apply(_initialise)
 
     @classmethod
     def of(cls, variant: str, model: Model, settings: dict[str, Any], weights: Mapping[str, Tensor]) -> "PlainGPT":
-        """The model with a copy of these weights (a state_dict), in float32."""
+        """Make the model with a copy of these weights (a state_dict), in float32."""
         plain = cls(variant, len(weights["head.weight"]), model, settings)
         plain.load_state_dict(weights)
         return plain.to(weights["head.weight"].device)
@@ -115,6 +113,16 @@ class PlainGPT(nn.Module):
         return self.head(self.norm(x))
 
 
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+    if isinstance(module, RNN):
+        module.initialise()
+
+
 def cross_entropy(model: PlainGPT, inputs: Tensor, targets: Tensor) -> Tensor:
-    """Mean over the targets of inputs, targets (B, T) int64, in nats a character; PAD, 0, is no target."""
-    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), ignore_index=0)
+    """Mean over the targets of inputs, targets (B, T) int64, in nats a character; PAD is no target."""
+    logits = model(inputs)  # (B, T, vocabulary size)
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)

@@ -1,4 +1,4 @@
-"""Training examples in strings, one document or question at a time (CS224N assignment 5)."""
+"""Training examples as strings: span corruption of one document (CS224N assignment 5), and a batch of sequences."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.vocabulary import MASK, PAD, Vocabulary
 
-PAD, MASK = "□", "⁇"
 SHORTEST, LONGEST = 4, 112  # characters that a document is truncated to
 
 
@@ -29,21 +28,8 @@ def span_corruption(
     return corrupted(document, length, start, span)
 
 
-def answered(question: str, place: str) -> str:
-    """`question ⁇ answer ⁇`; targets begin with the first ⁇."""
-    return question + MASK + place + MASK
-
-
-def padded(
-    sequences: Sequence[str], vocabulary: Vocabulary, context: int, first_targets: Sequence[int] | None = None
-) -> tuple[Tensor, Tensor]:
-    """Inputs and targets (B, context - 1) int64: the sequence without its last and without its first character.
-
-    first_targets: the place in each sequence before which nothing is a target; by default its second character.
-    """
-    rows, targets = [], []
-    for number, sequence in enumerate(sequences):
-        silent = 1 if first_targets is None else first_targets[number]
-        rows.append([vocabulary.numbers[character] for character in sequence.ljust(context, PAD)])
-        targets.append([vocabulary.numbers[PAD]] * silent + rows[-1][silent:])
-    return torch.tensor(rows)[:, :-1], torch.tensor(targets)[:, 1:]
+def padded(sequences: Sequence[str], vocabulary: Vocabulary, context: int) -> tuple[Tensor, Tensor]:
+    """Make inputs and targets (B, context - 1) int64: sequences without their last and their first character."""
+    rows = [[vocabulary.numbers[character] for character in text.ljust(context, PAD)] for text in sequences]
+    tokens = torch.tensor(rows)  # (B, context)
+    return tokens[:, :-1], tokens[:, 1:]

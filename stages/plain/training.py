@@ -1,36 +1,98 @@
-"""A training step on one padded batch."""
+"""Training: which rule moves which weight, the learning rate, a step, and the loop."""
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
 import torch
 from torch import Tensor, nn
+from tqdm import tqdm
 
+from stages.corpus.example import Examples
 from stages.plain.model import PlainGPT, cross_entropy
-from stages.settings import Optimizer
+from stages.settings import Optimizer, Schedule
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What is learned, for how long and how fast: pretraining or finetuning."""
+
+    title: str
+    draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example of each
+    rows: int  # documents or questions
+    epochs: int
+    batch_size: int
+    peak_rate: float
+    schedule: Schedule
+    context: int  # characters
+
+    def rate(self, tokens: int) -> float:
+        """Compute the learning rate after so many tokens, PAD counted: a linear warm-up, then a cosine."""
+        total = self.epochs * self.rows * self.context
+        warmup = self.schedule.warmup_tokens or (self.schedule.warmup_share or 0) * total
+        if tokens < warmup:
+            return self.peak_rate * tokens / warmup
+
+        end = (self.schedule.decay_epochs or self.epochs) * self.rows * self.context
+        cosine = 0.5 * (1 + math.cos(math.pi * (tokens - warmup) / (end - warmup)))
+        return self.peak_rate * max(self.schedule.min_lr_ratio, cosine)
 
 
 class PlainTrainer:
-    """AdamW on a clipped gradient; all but biases decays or, with `decays: matrices`, linear layers only."""
+    """AdamW on a clipped gradient; Muon for the matrices of linear layers but the head where the recipe says `muon`.
+
+    All but biases decay or, with `decays: matrices`, the matrices of linear layers only. AdamW is Loshchilov & Hutter
+    2017, arXiv 1711.05101; Muon is Jordan et al. 2024, kellerjordan.github.io/posts/muon, its updates scaled to AdamW's
+    size (Liu et al. 2025, arXiv 2502.16982).
+    """
 
     def __init__(self, model: PlainGPT, settings: Optimizer) -> None:
         self.model = model.train()
         self.clip = settings.gradient_clip
-        if settings.decays == "matrices":
-            decaying = [module.weight for module in model.modules() if isinstance(module, nn.Linear)]
-        else:
-            decaying = [parameter for name, parameter in model.named_parameters() if not name.endswith("bias")]
-        others = [parameter for parameter in model.parameters() if all(parameter is not each for each in decaying)]
-        groups = [
-            {"params": decaying, "weight_decay": settings.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
-        self.optimizer = torch.optim.AdamW(groups, betas=(settings.betas[0], settings.betas[1]))
+        matrices = {module.weight for module in model.modules() if isinstance(module, nn.Linear)}
+        orthogonal = matrices - {model.head.weight} if settings.matrices == "muon" else set()
+
+        decaying: list[nn.Parameter] = []
+        steady: list[nn.Parameter] = []
+        for name, parameter in model.named_parameters():
+            decays = parameter in matrices or (settings.decays == "all_but_biases" and not name.endswith("bias"))
+            if parameter not in orthogonal:
+                (decaying if decays else steady).append(parameter)
+
+        decay = settings.weight_decay
+        groups = [{"params": decaying, "weight_decay": decay}, {"params": steady, "weight_decay": 0.0}]
+        betas = (settings.betas[0], settings.betas[1])
+        self.optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=betas)]
+        if orthogonal:
+            muon = torch.optim.Muon(orthogonal, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
+            self.optimizers.append(muon)
 
     def step(self, inputs: Tensor, targets: Tensor, rate: float) -> float:
-        """One step on inputs, targets (B, T) int64 at a learning rate; returns the loss in nats a character."""
-        self.optimizer.zero_grad()
+        """Take one step on inputs, targets (B, T) int64 at a learning rate; returns the loss in nats a character."""
+        self.model.zero_grad()
         loss = cross_entropy(self.model, inputs, targets)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
         return float(loss.detach())
+
+
+def train(model: PlainGPT, phase: Phase, settings: Optimizer, generator: np.random.Generator) -> None:
+    """Pass over all rows, in a new order each epoch; a bar shows the loss in nats a character."""
+    trainer = PlainTrainer(model, settings)
+    tokens = 0
+    with tqdm(total=phase.epochs * math.ceil(phase.rows / phase.batch_size), desc=phase.title) as bar:
+        for _ in range(phase.epochs):
+            order = generator.permutation(phase.rows)
+            for start in range(0, phase.rows, phase.batch_size):
+                rows = order[start : start + phase.batch_size]
+                examples = phase.draw(rows, generator)
+                inputs, targets = torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)  # (B, T) each
+                loss = trainer.step(inputs, targets, phase.rate(tokens))
+                tokens += len(rows) * (phase.context - 1)
+                bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+                bar.update()

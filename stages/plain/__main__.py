@@ -1,0 +1,84 @@
+"""Train one variant on recipe `quick` and answer its dev questions: `python -m stages.plain --variant rope`."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from stages.corpus.example import Examples
+from stages.corpus.objectives import Mixture
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import prompt, question_examples
+from stages.plain.attention import ATTENTION
+from stages.plain.generation import answer
+from stages.plain.model import PlainGPT
+from stages.plain.training import Phase, train
+from stages.settings import load
+from stages.settings.recipe import QuestionRecipe
+from stages.system.errors import Parser, command
+
+RECIPE = "quick"
+
+
+def pretraining(recipe: QuestionRecipe, prepared: Prepared, epochs: int) -> Phase:
+    """Make the phase in which the model reads the pages."""
+    settings, context = recipe.pretrain, recipe.model.context
+    draw = Mixture(prepared, settings.objectives, context).draw
+    rows, batch = len(prepared.documents), settings.batch_size
+    return Phase("pretrain", draw, rows, epochs, batch, settings.learning_rate, settings.schedule, context)
+
+
+def finetuning(recipe: QuestionRecipe, prepared: Prepared, epochs: int) -> Phase:
+    """Make the phase in which the model learns what a question is, from the training questions."""
+    settings, context = recipe.finetune, recipe.model.context
+    questions, answers = prepared.questions["train"], prepared.answers["train"]
+
+    def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
+        return question_examples(questions, answers, rows)
+
+    rows, batch = len(questions), settings.batch_size
+    return Phase("finetune", draw, rows, epochs, batch, settings.learning_rate, settings.schedule, context)
+
+
+def accuracy(model: PlainGPT, prepared: Prepared, max_characters: int) -> float:
+    """Share of the dev questions that the model answers to the character, in percent."""
+    questions, answers = prepared.questions["dev"], prepared.answers["dev"]
+    right = 0
+    for row in range(len(questions)):
+        said, _ = answer(model, prompt(questions[row]).tolist(), max_characters)
+        right += said == answers[row].tolist()
+    return 100 * right / len(questions)
+
+
+@command
+def main() -> None:
+    """Train a variant on recipe quick by the plain model, and print its accuracy on dev."""
+    parser = Parser(main.__doc__)
+    parser.add_argument("--variant", choices=[*ATTENTION], default="rope")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, help="passes over the pages, in place of the recipe's")
+    options = parser.parse_args()
+    settings = load()
+    recipe = settings.question_recipe(RECIPE)
+    prepared = Prepared.load(Path("data/prepared") / RECIPE)
+    started = time.monotonic()
+
+    torch.manual_seed(options.seed)
+    generator = np.random.default_rng(options.seed)
+    size = len(prepared.vocabulary)
+    model = PlainGPT(options.variant, size, recipe.model, settings.variants[options.variant])
+    pretrain = pretraining(recipe, prepared, options.epochs or recipe.pretrain.epochs)
+    finetune = finetuning(recipe, prepared, recipe.finetune.pretrained_epochs)
+    for phase in (pretrain, finetune):
+        train(model, phase, recipe.optimizer, generator)
+
+    right = accuracy(model.eval(), prepared, recipe.generation.max_characters)
+    place = recipe.baseline.place
+    constant = 100 * float((prepared.of_split("dev").place == place).mean())
+    seconds = time.monotonic() - started
+    print(f"{options.variant}: {right:.1f} % of dev; always {place}: {constant:.1f} %; {seconds:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

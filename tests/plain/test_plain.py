@@ -1,0 +1,76 @@
+"""The model to read in one sitting: it stands alone, starts like the study's, learns, and answers."""
+
+import ast
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from stages.plain import __main__ as plain
+from stages.plain.model import PlainGPT
+from stages.plain.training import Phase
+from stages.training.loop import Job
+from tests.support.project import with_sums, write_params
+from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, tiny_model, tiny_prepared
+
+PREPARED = tiny_prepared()
+ALLOWED = ("stages.plain", "stages.corpus", "stages.settings", "stages.system")
+
+
+def test_it_imports_nothing_of_the_fast_model_and_its_training() -> None:
+    for file in (ROOT / "stages" / "plain").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                modules = [node.module or ""]
+            assert [name for name in modules if name.startswith("stages") and not name.startswith(ALLOWED)] == []
+
+
+@pytest.mark.parametrize("variant", BUILT_IN)
+def test_first_weights_are_distributed_as_the_studys(variant: str) -> None:
+    shape = MODEL.model_copy(update={"width": 128})
+    torch.manual_seed(0)
+    weights = PlainGPT(variant, 40, shape, SECTIONS[variant]).state_dict()
+    expected = tiny_model(variant, 40, model=shape).state_dict()
+    assert list(weights) == list(expected)
+    for name, weight in expected.items():
+        few = weight.numel() < 1000
+        if not few or len(weight.unique()) == 1:
+            assert float(weights[name].mean()) == pytest.approx(float(weight.mean()), abs=2e-3), name
+            assert float(weights[name].std()) == pytest.approx(float(weight.std()), rel=0.1), name
+
+
+@pytest.mark.parametrize("schedule", ["pretrain", "finetune"])
+def test_the_learning_rate_is_the_studys(schedule: str) -> None:
+    settings, context, rows = getattr(SETTINGS.recipes["quick"], schedule), 128, 200
+    sizes = {"rows": rows, "epochs": 30, "batch_size": 32, "peak_rate": 7e-3, "schedule": settings.schedule}
+    job = Job("", "", lambda *_: None, context=context, **sizes)  # type: ignore[arg-type]
+    phase = Phase("", lambda *_: None, context=context, **sizes)  # type: ignore[arg-type]
+    tokens = 0
+    for step in range(1, job.steps):
+        tokens += min(32, rows - (step - 1) % 7 * 32) * (context - 1)
+        assert phase.rate(tokens) == pytest.approx(job.rate(step)), step
+
+
+@pytest.mark.parametrize("variant", BUILT_IN)
+def test_every_variant_trains_a_step_and_answers(
+    variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def tiny(content: dict[str, Any]) -> None:
+        content["recipes"]["quick"]["model"] = MODEL.model_dump() | {"context": 128}
+        content["recipes"]["quick"]["finetune"]["pretrained_epochs"] = 1
+        content["recipes"]["quick"]["generation"]["max_characters"] = 2
+        content["variants"] = SECTIONS
+
+    write_params(tmp_path, tiny)
+    folder = tmp_path / "data" / "prepared" / "quick"
+    PREPARED.save(folder)
+    with_sums(folder)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["plain", "--variant", variant, "--epochs", "1"])
+    plain.main()
+    output = capsys.readouterr()
+    assert "pretrain" in output.err and "loss=nan" not in output.err
+    assert output.out.startswith(f"{variant}: 0.0 % of dev; always London: 0.0 %")
