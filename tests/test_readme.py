@@ -24,15 +24,20 @@ from stages.__main__ import COMMANDS
 from tests.support.project import environment, write_params
 from tests.support.tiny import BUILT_IN, ROOT, params
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+OUTER = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "data" / "README.md"]
+PAGES = [*OUTER, *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {page.relative_to(ROOT).as_posix().removeprefix("docs/"): page.read_text(encoding="utf-8") for page in PAGES}
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MEASURED = "performance.md"  # says what a command took, in the form that was measured
 STAGES = {
     file.relative_to(ROOT).as_posix(): set(yaml.safe_load(file.read_text(encoding="utf-8"))["stages"])
     for file in (ROOT / "stages").rglob("dvc.yaml")
 }
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+def text_of(page: Path) -> str:
+    return TEXTS[page.relative_to(ROOT).as_posix().removeprefix("docs/")]
 
 
 def committed(path: str) -> bytes:
@@ -59,19 +64,19 @@ def test_the_readme_is_short() -> None:
 
 @each_page
 def test_links_lead_somewhere(page: Path) -> None:
-    for path, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", FENCED.sub("", TEXTS[page.name])):
+    for path, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", FENCED.sub("", text_of(page))):
         target = page.parent / path if path else page
         assert target.is_file(), (path, anchor)
         assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (path, anchor)
 
 
 def test_every_page_of_docs_is_linked_from_the_readme() -> None:
-    assert [page.name for page in PAGES[1:] if f"(docs/{page.name})" not in TEXTS["README.md"]] == []
+    assert [page.name for page in PAGES[len(OUTER) :] if f"(docs/{page.name})" not in TEXTS["README.md"]] == []
 
 
 @each_page
 def test_commands_name_what_exists(page: Path) -> None:
-    text = TEXTS[page.name]
+    text = text_of(page)
     for module in re.findall(r"python -m ([a-z_.]+\w)", text):
         assert find_spec(module), module
     for name in re.findall(r"python -m stages (\w+)", text):
@@ -87,6 +92,17 @@ def test_commands_name_what_exists(page: Path) -> None:
         assert quiet or "-S " not in command or page.name == MEASURED, command
     for target in re.findall(r"`make (\w+)`|^make (\w+)", text, re.MULTILINE):
         assert re.search(rf"^{''.join(target)}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), target
+
+
+@each_page
+def test_cited_code_stands_in_its_file(page: Path) -> None:
+    for language, block in FENCED.findall(text_of(page)):
+        path, *lines = block.splitlines()
+        if language == "python" and page.name == "one-step.md":
+            code = {line.strip() for line in (ROOT / path.removeprefix("# ")).read_text(encoding="utf-8").splitlines()}
+            assert [line for line in lines if line not in code] == [], path
+    for name, path in re.findall(r"`(\w+)`\s\((stages/[\w/]+\.py)\)", text_of(page)):
+        assert re.search(rf"^ *(?:def|class) {name}\b", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
 
 
 def test_every_stage_has_its_line() -> None:

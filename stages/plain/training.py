@@ -92,7 +92,8 @@ def train(model: PlainGPT, phase: Phase, settings: Optimizer, generator: np.rand
                 rows = order[start : start + phase.batch_size]
                 examples = phase.draw(rows, generator)
                 inputs, targets = torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)  # (B, T) each
-                loss = trainer.step(inputs, targets, phase.rate(tokens))
-                tokens += len(rows) * (phase.context - 1)
+                seen = len(rows) * (phase.context - 1)
+                loss = trainer.step(inputs, targets, phase.rate(tokens or seen))  # the first step's would be 0
+                tokens += seen
                 bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
                 bar.update()
