@@ -12,7 +12,6 @@
 import csv
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -30,13 +29,12 @@ from stages.system.digests import as_written, verified
 from stages.system.files import write_bytes, write_text
 from stages.system.records import Count, Mark, Table, read_table
 
-VOCABULARY = "vocabulary.json"
+VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
 SPLITS = ("train", "dev", "test")
 ROW = {"split": Literal["train", "dev", "test"], "row": Count}
 QUESTIONS = Table(ROW | {"question": str, "name": Annotated[str, Field(min_length=1)], "place": str}, key=(*ROW,))
-PARTS = {"tokens": np.int32, "offsets": np.int64}  # of a table in encoded.safetensors
-FOUND = {"has_page": Mark, "in_page": Mark, "position": int, "train_count": Count, "unknown": Count}
-AUDIT = Table(ROW | FOUND, key=(*ROW,))
+KNOWN = {"has_page": Mark, "in_page": Mark, "position": int, "train_count": Count, "unknown": Count}
+AUDIT = Table(ROW | KNOWN, key=(*ROW,))
 
 
 @dataclass(frozen=True)
@@ -57,64 +55,57 @@ class Prepared:
     ) -> "Prepared":
         """Encode documents and questions with the documents' vocabulary; names: see `headings`. Without candidates."""
         vocabulary = Vocabulary.of(documents)
-        rows = [(split, q.row, q.question, q.name, q.place or "") for split, asked in questions.items() for q in asked]
-
+        rows = []
+        for split, asked in questions.items():
+            rows += [(split, each.row, each.question, each.name, each.place or "") for each in asked]
         table = pd.DataFrame(rows, columns=[*QUESTIONS.columns])
-        none = Phrases.alike([()] * len(documents))
-        return cls._of(vocabulary, _encoded(vocabulary, documents), table, headings(documents, names), none)
 
-    @classmethod
-    def _of(
-        cls, vocabulary: Vocabulary, documents: Ragged, table: pd.DataFrame, ends: np.ndarray, candidates: Phrases
-    ) -> "Prepared":
-        asked = {split: table[table.split == split] for split in SPLITS}
-        questions, answers = (
-            {split: _encoded(vocabulary, rows[column]) for split, rows in asked.items()}
-            for column in ("question", "place")
+        def encoded(texts: Iterable[str]) -> Ragged:
+            return Ragged.of([_small(vocabulary.encode(text)) for text in texts])
+
+        return cls(
+            vocabulary,
+            encoded(documents),
+            {split: encoded(table.question[table.split == split]) for split in SPLITS},
+            {split: encoded(table.place[table.split == split]) for split in SPLITS},
+            table,
+            headings(documents, names),
+            Phrases.alike([()] * len(documents)),
         )
-        return cls(vocabulary, documents, questions, answers, table, ends, candidates)
 
     def save(self, folder: Path) -> None:
         """Write all but the audit."""
-        self.vocabulary.save(folder / VOCABULARY)
-        tables = product(self._tables.items(), PARTS.items())
-        arrays = {f"{name}.{part}": getattr(table, part).astype(kind) for (name, table), (part, kind) in tables}
-        write_bytes(folder / "encoded.safetensors", save(arrays))
-        spans, chances = self.candidates.spans, self.candidates.chances
-        found = {"spans": spans.tokens.astype(SPAN.base), "chances": chances.tokens.astype(CHANCE)}
-        found |= {"headings": self.headings, "offsets": spans.offsets}
-        write_bytes(folder / "spans.safetensors", save(found))
-        write_table(folder / "questions.tsv", self.table)
-
-    @property
-    def _tables(self) -> dict[str, Ragged]:
-        """What encoded.safetensors has."""
-        tables = {"documents": self.documents}
+        encoded = {"documents": self.documents}
         for split in SPLITS:
-            tables |= {f"{split}.questions": self.questions[split], f"{split}.answers": self.answers[split]}
-        return tables
+            encoded |= {f"{split}.questions": self.questions[split], f"{split}.answers": self.answers[split]}
+        arrays = {f"{name}.tokens": rows.tokens.astype(np.int32) for name, rows in encoded.items()}
+        arrays |= {f"{name}.offsets": rows.offsets.astype(np.int64) for name, rows in encoded.items()}
+        spans, chances = self.candidates.spans, self.candidates.chances
+        candidates = {"spans": spans.tokens.astype(SPAN.base), "chances": chances.tokens.astype(CHANCE)}
+
+        self.vocabulary.save(folder / VOCABULARY)
+        write_bytes(folder / ENCODED, save(arrays))
+        write_bytes(folder / SPANS, save(candidates | {"headings": self.headings, "offsets": spans.offsets}))
+        write_table(folder / TABLE, self.table)
 
     @classmethod
     def load(cls, folder: Path) -> "Prepared":
         """Read what `save` wrote. Raises StudyError: the folder was not prepared yet, or is damaged."""
-        vocabulary, table = Vocabulary.load(folder / VOCABULARY), read_table(folder / "questions.tsv", QUESTIONS)
-        with as_written(path := folder / "encoded.safetensors"):
+        vocabulary, table = Vocabulary.load(folder / VOCABULARY), read_table(folder / TABLE, QUESTIONS)
+        with as_written(path := folder / ENCODED):
             arrays = load_file(verified(path))
-            tokens, offsets = (arrays[f"documents.{part}"].ravel() for part in PARTS)
-            if not 0 <= tokens.min() <= tokens.max() < len(vocabulary):
-                raise ValueError("a token is no character")
-            if not 0 == offsets[0] <= np.diff(offsets).min() or offsets[-1] != len(tokens):
-                raise ValueError("offsets do not lead from the first token to the last")
-            documents = Ragged(_small(tokens), offsets)
-        with as_written(folder / "spans.safetensors"):
-            ends, candidates = _spans(load_file(verified(folder / "spans.safetensors")), documents.lengths)
-        with as_written(path):
-            prepared = cls._of(vocabulary, documents, table, ends, candidates)
-            for name, (part, kind) in product(prepared._tables, PARTS.items()):
-                found, expected = arrays[f"{name}.{part}"], getattr(prepared._tables[name], part)
-                if found.dtype != kind or not np.array_equal(found, expected):
-                    raise ValueError(f"{name}: not those of questions.tsv")
-        return prepared
+
+            def encoded(name: str) -> Ragged:
+                return Ragged(_small(arrays[f"{name}.tokens"]), arrays[f"{name}.offsets"])
+
+            documents = encoded("documents")
+            questions = {split: encoded(f"{split}.questions") for split in SPLITS}
+            answers = {split: encoded(f"{split}.answers") for split in SPLITS}
+        with as_written(path := folder / SPANS):
+            found = load_file(verified(path))
+            spans = Ragged(_small(found["spans"]), found["offsets"])
+            candidates = Phrases(spans, Ragged(found["chances"], found["offsets"]))
+            return cls(vocabulary, documents, questions, answers, table, found["headings"], candidates)
 
     @property
     def texts(self) -> list[str]:
@@ -147,11 +138,11 @@ class Prepared:
 
     def likeliest(self, phrases: Phrases) -> dict[str, str]:
         """The phrase of each document with the best chance, by title; of documents with one title the first's."""
-        found: dict[str, str] = {}
+        likeliest: dict[str, str] = {}
         for row, text in enumerate(self.each_text()):
             if len(chances := phrases.chances[row]):
-                found.setdefault(self.title(row), text[slice(*phrases.spans[row][int(np.argmax(chances))])])
-        return found
+                likeliest.setdefault(self.title(row), text[slice(*phrases.spans[row][int(np.argmax(chances))])])
+        return likeliest
 
     def of_split(self, split: str) -> pd.DataFrame:
         """The rows of `table` of one split, in order."""
@@ -161,26 +152,6 @@ class Prepared:
     def training_answers(self) -> frozenset[str]:
         """What training questions are answered with."""
         return frozenset(self.of_split("train").place)
-
-
-def _spans(arrays: dict[str, np.ndarray], lengths: np.ndarray) -> tuple[np.ndarray, Phrases]:
-    """The titles' lengths and the candidates that `save` wrote, of documents of these lengths (documents,)."""
-    headings, spans, chances, offsets = (arrays[name] for name in ("headings", "spans", "chances", "offsets"))
-    kinds = [(each.dtype, *each.shape[1:]) for each in (headings, offsets, spans, chances)]
-    if kinds != [(np.int64,), (np.int64,), (SPAN.base, *SPAN.shape), (CHANCE,)]:
-        raise ValueError("a number is of another type")
-    if headings.shape != lengths.shape or not (headings >= 0).all() or not (headings <= lengths).all():
-        raise ValueError("a title is longer than its document")
-    if len(offsets) != len(lengths) + 1 or not 0 == offsets[0] <= np.diff(offsets).min() or offsets[-1] != len(spans):
-        raise ValueError("offsets do not lead from the first span to the last")
-    start, end, most = *spans.T, np.repeat(lengths, np.diff(offsets))
-    if len(chances) != len(spans) or not ((start >= 0) & (start < end) & (end <= most)).all():
-        raise ValueError("a span lies outside of its document, or has no chance")
-    return headings, Phrases(Ragged(_small(spans), offsets), Ragged(chances, offsets))
-
-
-def _encoded(vocabulary: Vocabulary, texts: Iterable[str]) -> Ragged:
-    return Ragged.of([_small(vocabulary.encode(text)) for text in texts])
 
 
 def _small(numbers: np.ndarray) -> np.ndarray:
