@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from stages.corpus.capitalised import capitalised
-from stages.corpus.phrases import Phrases
+from stages.corpus.phrases import LEAST_CHANCE, Phrases
 from stages.corpus.prepared import Prepared
-from stages.corpus.salience import LEAST
 from stages.experiment.experiment import Experiment
 from stages.settings import QuestionRecipe, Settings, load, merged
 from stages.system.errors import Parser, StudyError, command
@@ -37,7 +36,7 @@ def drawn_once(phrases: Phrases) -> Phrases:
     """The same with the chances of those of which one a page was drawn: in practice nothing but that one."""
     generator, chances = np.random.default_rng(SEED), []
     for count in phrases.spans.lengths:
-        chances.append(np.full(count, LEAST))
+        chances.append(np.full(count, LEAST_CHANCE))
         if count:
             chances[-1][generator.integers(count)] = 1.0
     return phrases.chosen(each.tolist() for each in chances)

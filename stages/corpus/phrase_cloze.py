@@ -8,7 +8,6 @@ import numpy as np
 from stages.corpus.example import MASK, Examples
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
-from stages.corpus.ragged import Ragged
 from stages.settings import PhraseCloze
 
 
@@ -23,18 +22,15 @@ class PhraseClozes(ABC):
     def __init__(self, prepared: Prepared, phrases: Phrases, settings: PhraseCloze, context: int) -> None:
         """context: the longest sequence a model can read."""
         self.documents, self.headings = prepared.documents, prepared.headings
-        self.spans, chances = phrases.spans, phrases.chances
-        alike = np.repeat(1 / np.maximum(1, chances.lengths), chances.lengths)
-        shares = settings.salient * chances.tokens + (1 - settings.salient) * alike
-        self.weights = Ragged(shares, chances.offsets)  # of each page's phrases: how likely each is asked for
+        self.spans, self.weights = phrases.spans, phrases.weights(settings.salient)
         self.context = context
         self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,): targets are the phrase and the ⁇ that closes it."""
-        drawn = [self.cloze(row, generator) for row in rows]
-        sequences = [np.concatenate([cue, [MASK], phrase, [MASK]]) for cue, phrase in drawn]
-        return Examples.of_rows(sequences, [len(cue) + (not self.opening_is_target) for cue, _ in drawn])
+        clozes = [self.cloze(row, generator) for row in rows]
+        sequences = [np.concatenate([cue, [MASK], phrase, [MASK]]) for cue, phrase in clozes]
+        return Examples.of_rows(sequences, [len(cue) + (not self.opening_is_target) for cue, _ in clozes])
 
     @abstractmethod
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

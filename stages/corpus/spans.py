@@ -22,29 +22,29 @@ class Spans:
         characters = zip(vocabulary.characters, kinds == DIGIT, strict=True)
         self.characters = ["0" if digit else character for character, digit in characters]
 
-    def described(self, document: np.ndarray, heading: int) -> tuple[np.ndarray, np.ndarray]:
-        """(spans, 2) where the spans after a document's title lie, and (spans, features) what is true of each.
+    def described(self, title: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(spans, 2) where the spans of an encoded text lie, and (spans, features) what is true of each.
 
-        Features are numbers, of no order. Two spans have the same one if the same is true of them: of the pieces before
-        and after, of the kinds of the pieces inside, of the length, of the place in the page, of the words of the title
-        among them. Which words a span has is no feature, so an answer that was never seen is found like another.
+        title: of the page, encoded. Features are numbers, of no order. Two spans have the same one if the same is true
+        of them: of the pieces before and after, of the kinds of the pieces inside, of the length, of the place in the
+        page, of the words of the title among them. Which words a span has is no feature, so an answer that was never
+        seen is found like another.
         """
-        titled = self._words(document[:heading])[2]
-        title, start = set(titled.tolist()), heading + bool(heading)  # after the full stop
-        starts, ends, words = self._words(document[start:])
+        starts, ends, words = self._words(text)
         first, length = (grid.ravel() for grid in np.mgrid[: len(words), 1 : self.most + 1])
         inside = first + length <= len(words)
-        first, length = first[inside], length[inside]
+        first, length = first[inside], length[inside]  # (spans,) in pieces
         last = first + length - 1
-        begin, end = starts[first] + start, ends[last] + start
+        begin, end = starts[first], ends[last]  # (spans,) in characters
 
-        kinds = np.pad(self.kinds[document[start:][starts]] + 1, (BEFORE, self.most + AFTER))  # (pieces around,)
-        near = np.pad(words, (BEFORE, AFTER))
-        of_title = np.cumsum([0, *(word in title for word in words.tolist())])
+        title_words = set(self._words(title)[2].tolist())
+        of_title = np.cumsum([0, *(word in title_words for word in words.tolist())])
         shared = of_title[last + 1] - of_title[first]
-        columns = [near[first + BEFORE - 1 - i] for i in range(BEFORE)]
-        columns += [near[last + BEFORE + 1 + i] for i in range(AFTER)]
-        columns += [
+        around = np.pad(words, (BEFORE, AFTER))
+        kinds = np.pad(self.kinds[text[starts]] + 1, (BEFORE, self.most + AFTER))
+        features = [
+            *(around[first + BEFORE - 1 - i] for i in range(BEFORE)),
+            *(around[last + BEFORE + 1 + i] for i in range(AFTER)),
             _sequence(kinds, first + BEFORE - NEAR, NEAR),
             _sequence(kinds, last + BEFORE + 1, NEAR),
             _sequence(kinds, first + BEFORE, self.most, length),
@@ -53,7 +53,7 @@ class Spans:
             np.frexp(first + 1)[1],
             (shared > 0).astype(int) + (shared == length),
         ]
-        return np.stack([begin, end], 1), distinct(columns)
+        return np.stack([begin, end], 1), distinct(features)
 
     def _words(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(pieces,) starts, ends and checksums of the pieces of an encoded text; all digits are alike."""

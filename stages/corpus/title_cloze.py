@@ -18,12 +18,10 @@ from stages.settings import TitleCloze
 class TitleClozes(PhraseClozes):
     """Draws title clozes from documents.
 
-    The left context is 0…longest_context characters. In a share `free_order`
-    of the examples the name stands anywhere in it, else before it. In a share `blanked_rows` some characters of
-    the context are PAD, a share `blanked_characters` of them.
+    The left context is 0…longest_context characters. In a share `free_order` of the examples the name stands anywhere
+    in it, else before it. In a share `blanked_rows` a share `blanked_characters` of the context is PAD.
 
-    To fit the model's context the characters before the phrase get fewer; a phrase or a name that is too long is cut
-    at its end.
+    To fit the model's context the left context gets shorter; a phrase or a name that is too long is cut at its end.
     """
 
     opening_is_target: ClassVar[bool] = True
@@ -33,21 +31,31 @@ class TitleClozes(PhraseClozes):
         self.settings = settings
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        document, heading, settings = self.documents[row], int(self.headings[row]), self.settings
-        name, cumulated = document[:heading], np.cumsum(self.weights[row])
+        document, heading = self.documents[row], int(self.headings[row])
+        cumulated = np.cumsum(self.weights[row])
         if not len(cumulated):
-            return name, document[:0]
+            return document[:heading], document[:0]
+
         drawn = np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")
         start, end = self.spans[row][drawn].tolist()
-        end = min(end, start + self.context // 2)
-        name = name[: self.context - (end - start) - 1]
-        room = self.context - len(name) - (end - start) - 3  # two masks and a space
-        longest = max(0, min(settings.longest_context, start - heading - 2, room))
-        context = document[start - generator.integers(0, longest, endpoint=True) : start]
-        if generator.random() < settings.blanked_rows:
-            blanked = generator.random(len(context)) < settings.blanked_characters
-            context = np.where(blanked, PAD, context)
-        split = generator.integers(0, len(context), endpoint=True) if generator.random() < settings.free_order else 0
-        space = self.space[: len(context) and 1]
-        named = [context[:split], space, name] if split else [name, space]
-        return np.concatenate([*named, context[split:]]), document[start:end]
+        phrase = document[start:end][: self.context // 2]
+        name = document[:heading][: self.context - len(phrase) - 1]
+
+        room = self.context - len(name) - len(phrase) - 3  # two masks and a space
+        longest = max(0, min(self.settings.longest_context, start - heading - 2, room))
+        left = document[start - generator.integers(0, longest, endpoint=True) : start]
+        return self._cue(name, self._blanked(left, generator), generator), phrase
+
+    def _blanked(self, left: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """The left context, in some examples with PAD in the place of some characters."""
+        if generator.random() >= self.settings.blanked_rows:
+            return left
+        return np.where(generator.random(len(left)) < self.settings.blanked_characters, PAD, left)
+
+    def _cue(self, name: np.ndarray, left: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """The name before the left context, or anywhere in it."""
+        free = generator.random() < self.settings.free_order
+        split = generator.integers(0, len(left), endpoint=True) if free else 0
+        space = self.space if len(left) else self.space[:0]
+        named = [left[:split], space, name] if split else [name, space]
+        return np.concatenate([*named, left[split:]])

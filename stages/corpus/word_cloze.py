@@ -40,36 +40,26 @@ class WordClozes(PhraseClozes):
     def __init__(self, prepared: Prepared, phrases: Phrases, settings: WordCloze, context: int) -> None:
         super().__init__(prepared, phrases, settings, context)
         self.settings = settings
-        fencing = frozenset[str]() if settings.past_answers else prepared.training_answers
-        common = common_words(prepared, settings.common_words)
+        self.words = Ragged.gather(self._words_within_reach(prepared), SPAN)  # of each phrase, page after page
 
-        def within_reach() -> Iterator[list[Span]]:
-            for row, text in enumerate(prepared.each_text()):
-                spans: list[Span] = self.spans[row].tolist()
-                fences = fences_of(text, spans, fencing)
-                words = [match.span() for match in WORD.finditer(text, prepared.headings[row])]
-                for span in spans:
-                    yield [word for word in self._around(span, words, fences) if text[slice(*word)] in common]
-
-        self.words = Ragged.gather(within_reach(), SPAN)  # of each phrase, page after page
-
-    def _around(self, span: Span, words: list[Span], fences: list[Span]) -> list[Span]:
-        """The words within reach of a phrase, on both sides, up to the nearest fence."""
-        start, end = span
-        first = max((fence for _, fence in fences if fence <= start), default=0)
-        last = min((fence for fence, _ in fences if fence >= end), default=words[-1][1] if words else 0)
-        before, after = bisect_right(words, start, key=itemgetter(1)), bisect_left(words, end, key=itemgetter(0))
-        near = words[max(0, before - self.settings.words_before) : before]
-        near += words[after : after + self.settings.words_after]
-        return [word for word in near if first <= word[0] and word[1] <= last]
+    def _words_within_reach(self, prepared: Prepared) -> Iterator[list[Span]]:
+        common = common_words(prepared, self.settings.common_words)
+        answers = prepared.training_answers
+        reach = self.settings.words_before, self.settings.words_after
+        for row, text in enumerate(prepared.each_text()):
+            phrases: list[Span] = self.spans[row].tolist()
+            fences = fences_of(text, phrases, answers)
+            words = [match.span() for match in WORD.finditer(text, prepared.headings[row])]
+            for phrase in phrases:
+                yield [word for word in words_around(phrase, words, fences, *reach) if text[slice(*word)] in common]
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         document, spans = self.documents[row], self.spans[row]
         name = document[: self.headings[row]][: self.context - 1]
         first = self.spans.offsets[row]
-        # the order in which phrases of these weights are drawn one after another: that of exponential waiting times
-        # of these rates (Efraimidis & Spirakis 2006). The first is asked for; where a page has no name, the first that
-        # has words around it
+
+        # Sorted exponential waiting times of these rates draw phrases one after another by their weights (Efraimidis &
+        # Spirakis 2006). The first is asked for; on a page without a name, the first with words around it.
         for number in np.argsort(generator.exponential(size=len(spans)) / self.weights[row]):
             answer = document[slice(*spans[number])][: self.context // 2]
             words = [document[slice(*word)] for word in self.words[first + number].tolist()]
@@ -88,27 +78,41 @@ class WordClozes(PhraseClozes):
         chosen = generator.permutation(len(words))[: generator.integers(least, most, endpoint=True)]
         if generator.random() < self.settings.in_order:
             chosen = np.sort(chosen)
-        pieces = [words[i] for i in chosen]
-        names = [name[:room]] if len(name) else []
+        pieces, names = [words[i] for i in chosen], [name[:room]] if len(name) else []
         while pieces and sum(len(piece) + 1 for piece in [*names, *pieces]) - 1 > room:
             pieces.pop()
+
         split = int(generator.integers(0, len(pieces), endpoint=True))
-        return [part for piece in (*pieces[:split], *names, *pieces[split:]) for part in (self.space, piece)][1:]
+        cue = []
+        for piece in (*pieces[:split], *names, *pieces[split:]):
+            cue += [self.space, piece]
+        return cue[1:]
 
 
-def fences_of(text: str, spans: Sequence[Span], answers: frozenset[str]) -> list[Span]:
-    """The phrases of a page that words do not belong to a cue beyond: those that are among `answers`.
+def words_around(phrase: Span, words: list[Span], fences: Sequence[Span], before: int, after: int) -> list[Span]:
+    """At most so many words before and after a phrase, up to the nearest fence; words, fences: in the page's order."""
+    start, end = phrase
+    first = max((fence_end for _, fence_end in fences if fence_end <= start), default=0)
+    last = min((fence_start for fence_start, _ in fences if fence_start >= end), default=words[-1][1] if words else 0)
+    left, right = bisect_right(words, start, key=itemgetter(1)), bisect_left(words, end, key=itemgetter(0))
+    near = words[max(0, left - before) : left] + words[right : right + after]
+    return [word for word in near if first <= word[0] and word[1] <= last]
 
-    Of `born in Ulm, Peru` the words before Ulm are not Peru's: else the same cue has two right answers.
+
+def fences_of(text: str, phrases: Sequence[Span], answers: frozenset[str]) -> list[Span]:
+    """The phrases of a page that answer a training question: a cue has no words from beyond one.
+
+    In `born in Ulm, Peru` the words before Ulm are not Peru's: else the same cue would have two right answers.
     """
-    return [(start, end) for start, end in spans if text[start:end] in answers]
+    return [(start, end) for start, end in phrases if text[start:end] in answers]
 
 
 def common_words(prepared: Prepared, most: int | None) -> frozenset[str]:
-    """The words that stand in most pages, so many of them, None for all; of those in as many, the alphabet's first.
+    """The words that stand in most pages, so many of them (None: all); among equals the alphabet's first.
 
     A page's name does not count.
     """
-    texts = zip(prepared.each_text(), prepared.headings, strict=True)
-    found = Counter(word for text, heading in texts for word in {*WORD.findall(text, heading)})
-    return frozenset(sorted(found, key=lambda word: (-found[word], word))[:most])
+    counts = Counter[str]()
+    for text, heading in zip(prepared.each_text(), prepared.headings, strict=True):
+        counts.update({*WORD.findall(text, heading)})
+    return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[:most])

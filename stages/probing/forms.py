@@ -67,9 +67,8 @@ class WordCue:
         if settings is None:
             return cls(WORDS, WORDS, None)
         common = common_words(prepared, settings.common_words)
-        spans, fencing = practised(prepared, settings).spans, prepared.training_answers
-        texts = enumerate(() if settings.past_answers else prepared.each_text())
-        fences = {text: fences_of(text, spans[row].tolist(), fencing) for row, text in texts}
+        spans, answers = practised(prepared, settings).spans, prepared.training_answers
+        fences = {text: fences_of(text, spans[row].tolist(), answers) for row, text in enumerate(prepared.each_text())}
         return cls(settings.words_before, min(WORDS, settings.most_words), common, fences)
 
 

@@ -11,10 +11,9 @@ import torch.nn.functional as F
 
 from stages.corpus.capitalised import capitalised
 from stages.corpus.example import MASK, PAD, Examples
-from stages.corpus.phrases import Phrases
+from stages.corpus.phrases import Phrases, as_chances
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
-from stages.corpus.salience import as_chances
 from stages.model.gpt import GPT
 from stages.model.packing import Packing
 

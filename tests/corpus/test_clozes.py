@@ -174,17 +174,14 @@ def test_cues_are_of_words_that_most_pages_have_names_not_counted() -> None:
     pages = [PAGE, "Ida Rook. She lived in Vell and Ilm .", "Udo Fenn. He was in Vell ."]
     common = {"in", "Vell", "She", "and"}  # of those in two pages, capitals stand first
     assert common_words(Prepared.of(pages, NONE), 4) == common
-    assert set.union(*words_by_phrase(pages, common_words=4, most_words=3).values()) == common
+    assert set.union(*words_by_phrase(pages, common_words=4, most_words=3).values()) == common - {"Vell"}
     assert common_words(Prepared.of(["Oda Oda. b b b a .", "Oda. a ."], NONE), 1) == {"a"}  # a page counts once
 
 
-def test_words_beyond_a_training_answer_are_in_no_cue_unless_asked_for() -> None:
-    pages = ["Oda Quill. Born in Vell , Ilm by Urr and there ."]
-    reach = {"Born": {"in", "Vell"}, "Vell": {"Born", "in", "Ilm", "by"}}
-    past = reach | {"Ilm": {"Born", "in", "Vell", "by", "Urr"}, "Urr": {"Vell", "Ilm", "by", "and", "there"}}
-    assert words_by_phrase(pages, past_answers=True) == past
-    fenced = {"Born": {"in"}, "Vell": reach["Vell"], "Ilm": {"by", "Urr"}, "Urr": {"Ilm", "by", "and", "there"}}
-    assert words_by_phrase(pages, past_answers=False) == fenced
+def test_words_from_beyond_a_training_answer_are_in_no_cue() -> None:
+    assert words_by_phrase(["Oda Quill. Born in Vell , Ilm by Urr and there ."]) == {
+        "Born": {"in"}, "Vell": {"Born", "in", "Ilm", "by"}, "Ilm": {"by", "Urr"}, "Urr": {"Ilm", "by", "and", "there"},
+    }  # fmt: skip
 
 
 def test_a_page_without_a_name_has_a_word_in_each_cue_and_one_without_words_gives_its_name_alone() -> None:

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stages.corpus.titles import ABBREVIATION, headings
-from stages.corpus.word_cloze import WordClozes
+from stages.corpus.word_cloze import words_around
 from stages.sources import own
 from stages.sources.audit import own_pages
-from tests.support.tiny import WORD_CLOZE
 
 FORMS = st.text("aA. \nJrSt", max_size=24)  # initials and abbreviations with what they look like
 SHORT = st.text("ab.", max_size=8)
@@ -114,15 +113,13 @@ def test_words_of_a_cue_reach_to_the_nearest_fence(
     ends = [sum(len(word) + 1 for word in text[: number + 1]) - 1 for number in range(len(text))]
     words = [(end - len(word), end) for word, end in zip(text, ends, strict=True)]
     fences = [word for number, word in enumerate(words) if number in fenced]
-    clozes = object.__new__(WordClozes)
-    clozes.settings = WORD_CLOZE.model_copy(update={"words_before": before, "words_after": after})
     for start, end in (word for number, word in enumerate(words) if number in phrases):
         first = max((fence_end for _, fence_end in fences if fence_end <= start), default=0)
         last = min((fence_start for fence_start, _ in fences if fence_start >= end), default=words[-1][1])
         left = [word for word in words if first <= word[0] and word[1] <= start]
         right = [word for word in words if end <= word[0] and word[1] <= last]
         wanted = left[max(0, len(left) - before) :] + right[:after]
-        assert clozes._around((start, end), words, fences) == wanted
+        assert words_around((start, end), words, fences, before, after) == wanted
 
 
 def read_full_stops(size: int) -> object:
