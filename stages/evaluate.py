@@ -21,7 +21,6 @@ def main() -> None:
     """Evaluate a variant of a recipe."""
     experiment = Experiment.from_command_line(main.__doc__)
     recipe = experiment.question_recipe
-    decoding = recipe.generation
     prepared = Prepared.load(experiment.prepared_folder)
     finetuned, pretrained = experiment.weights_folder / "finetuned", experiment.weights_folder / "pretrained"
     experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
@@ -31,7 +30,7 @@ def main() -> None:
     for init, seed in tqdm(trained, desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
         model = experiment.trained_model(prepared, finetuned / f"{init}-seed-{seed}.safetensors")
         for split in ("dev", "test"):
-            table = answers(model, prepared, split, decoding.max_characters, decoding.beams, recipe.any_spelling)
+            table = answers(model, prepared, split, recipe)
             tables.append(table.assign(variant=experiment.variant, split=split, seed=seed, init=init))
     answered = pd.concat(tables)
     trainings = [read_record(pretrained / f"seed-{seed}.json", FACTS) for seed in seeds]

@@ -15,7 +15,7 @@ from stages.corpus.vocabulary import MASK
 from stages.experiment.experiment import Experiment
 from stages.inference.answers import answers
 from stages.probing.extraction import exact_matches
-from stages.probing.forms import CHARACTERS, Fact, Prompt
+from stages.probing.prompts import CHARACTERS, Fact, Prompt
 from stages.settings import Settings
 from stages.system.records import Amount, read_record, record
 
@@ -75,7 +75,7 @@ def shown(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fac
     gpt.load_state_dict(restored(tensors))
     gpt.eval()
     recipe = experiment.question_recipe
-    said = answers(gpt, prepared, "dev", recipe.generation.max_characters, recipe.generation.beams)
+    said = answers(gpt, prepared, "dev", recipe)
     matches = {form: exact_matches(gpt, prepared.vocabulary, asked) for form, asked in prompts(prepared, facts).items()}
     return {
         "title": model.title,

@@ -16,7 +16,7 @@ from stages.article.engine import SCRIPTS
 from stages.article.sections import FULL, HANDOUT, UNAIDED, charts, extraction, metrics
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
-from stages.probing.forms import CHARACTERS, dev_facts
+from stages.probing.prompts import CHARACTERS, dev_facts
 from stages.reporting.tables import short
 from stages.reporting.template import environment
 from stages.settings import Settings, load

@@ -31,8 +31,7 @@ def main() -> None:
     prepared, seed = Prepared.load(experiment.prepared_folder), settings.article.seed
     work = _trained(experiment, prepared, model.init, seed)
     finetuned = work / "finetuned.safetensors"
-    asked = experiment.question_recipe.generation
-    said = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", asked.max_characters, asked.beams)
+    said = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
     parts = [read_record(path, FACTS) for path in sorted(work.glob("*.json"))]
     facts = {
         "accuracy": 100 * float(said.correct.mean()),  # percent of the dev questions

@@ -28,14 +28,15 @@ def capitalised_phrases(document: str, heading: int) -> list[Span]:
 
     heading: where the title ends.
     """
-    own = set(WORD.findall(document[:heading]))
     words = [match.span() for match in WORD.finditer(document, heading)]
-    phrases: list[Span] = []
+    runs: list[Span] = []
     for start, end in words:
         if not document[start].isupper():
             continue
-        if phrases and phrases[-1][1] == start - 1 and document[start - 1] == " ":
-            phrases[-1] = (phrases[-1][0], end)
+        if runs and document[runs[-1][1] : start] == " ":
+            runs[-1] = (runs[-1][0], end)
         else:
-            phrases.append((start, end))
-    return [(start, end) for start, end in phrases if not set(WORD.findall(document[start:end])) <= own] or words
+            runs.append((start, end))
+
+    of_title = set(WORD.findall(document[:heading]))
+    return [(start, end) for start, end in runs if not set(WORD.findall(document[start:end])) <= of_title] or words

@@ -12,8 +12,7 @@ PAD, MASK = 0, 1  # the numbers of the vocabulary's first two characters
 class Examples:
     """A batch of sequences for next-character prediction, PAD at the end of each.
 
-    The model reads inputs[:, t] and is to say targets[:, t], which is inputs[:, t + 1] or, where no
-    loss is wanted, PAD.
+    The model reads inputs[:, t] and is to say targets[:, t]: inputs[:, t + 1], or PAD where no loss is wanted.
     """
 
     inputs: np.ndarray  # (B, T) int64
@@ -24,10 +23,10 @@ class Examples:
     def of(cls, sequences: np.ndarray, lengths: np.ndarray, first_target: np.ndarray | int = 1) -> "Examples":
         """Shift sequences (B, T + 1) by one.
 
-        lengths: (B,) characters of each sequence; first_target: (B,) or one position in the sequence before
-        which nothing is a target.
+        lengths: (B,) characters of each sequence; first_target: (B,) or one position in the sequence, the first that
+        is a target.
         """
-        sequences = sequences.astype(np.int64, copy=False)  # a corpus is of smaller numbers
+        sequences = sequences.astype(np.int64, copy=False)  # a corpus has smaller numbers
         positions = np.arange(sequences.shape[1])
         loss_mask = positions >= np.broadcast_to(first_target, len(sequences))[:, None]
         return cls(sequences[:, :-1], np.where(loss_mask, sequences, PAD)[:, 1:], lengths - 1)

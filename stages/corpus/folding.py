@@ -16,12 +16,13 @@ def folded(text: str) -> str:
 def around(text: str, name: str) -> tuple[str, str] | None:
     """What stands before and after the first `name` in a text, folded where that is spelled otherwise; None without."""
     for whole, part in ((text, name), (folded(text), folded(name))):
-        before, found, after = whole.partition(part)
-        if found:
+        before, match, after = whole.partition(part)
+        if match:
             return before, after
     return None
 
 
-def spelled_as(wanted: Iterable[str], said: Iterable[str]) -> list[str]:
-    """What is said, in the spelling of what is wanted in its place where the two count as one."""
-    return [gold if folded(gold) == folded(text) else text for gold, text in zip(wanted, said, strict=True)]
+def spelled_as(gold: Iterable[str], answers: Iterable[str]) -> list[str]:
+    """The answers, each in the spelling of its gold answer where the two count as one."""
+    pairs = zip(gold, answers, strict=True)
+    return [right if folded(right) == folded(answer) else answer for right, answer in pairs]

@@ -43,12 +43,12 @@ class Mixture:
         """One example from each document in `rows` (B,)."""
         if len(self.draws) == 1:
             return self.draws[0](rows, generator)
-        chosen = np.searchsorted(self.bounds, generator.random(len(rows)), side="right")
-        batches = [
-            draw(rows[chosen == number], generator)
-            for number, draw in enumerate(self.draws)
-            if (chosen == number).any()
-        ]
+        chosen = np.searchsorted(self.bounds, generator.random(len(rows)), side="right")  # (B,) an objective's number
+        batches = []
+        for number, draw in enumerate(self.draws):
+            own = rows[chosen == number]
+            if len(own):
+                batches.append(draw(own, generator))
         return Examples.join(batches)
 
 

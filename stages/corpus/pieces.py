@@ -17,9 +17,9 @@ LEAST_SHARE = 0.005  # of the answers begin or end beside a character inside of 
 
 @dataclass(frozen=True)
 class Cutter:
-    """Cuts texts into pieces: a sign is one, and letters, digits and the marks that belong to them up to a boundary.
+    """Cuts texts into pieces: each sign, and runs of letters, digits and the marks that belong to them.
 
-    Boundaries inside of words are before the characters that follow answers there, and after those that precede them:
+    Inside of words pieces end before the characters that follow answers there, and after those that precede them:
     particles, and in a script without spaces nearly all.
     """
 
@@ -29,19 +29,21 @@ class Cutter:
 
     @classmethod
     def learned(cls, vocabulary: Vocabulary, answered: Sequence[tuple[np.ndarray, str]]) -> "Cutter":
-        """answered: encoded texts, and of each an answer that stands in it."""
+        """The cutter for texts of which these are examples: encoded, each with an answer that stands in it."""
         kinds = np.array([_kind(character) for character in vocabulary.characters])
         none = np.zeros(len(kinds), bool)
         whole, follows, precedes = cls(kinds, none, none), Counter[int](), Counter[int]()
         for tokens, answer in answered:
             first, last = map(set, map(np.ndarray.tolist, whole.cut(tokens)))
-            found = [match.span() for match in re.finditer(re.escape(answer), vocabulary.decode(tokens.tolist()))]
-            if any(start in first and end in last for start, end in found):
+            places = [match.span() for match in re.finditer(re.escape(answer), vocabulary.decode(tokens.tolist()))]
+            if not places or any(start in first and end in last for start, end in places):
                 continue
-            for start, end in found[:1]:
-                precedes.update(tokens[start - 1 : start].tolist() if start not in first else ())
-                follows.update(tokens[end : end + 1].tolist() if end not in last else ())
-        return cls(kinds, *(_often(counts, len(answered), len(kinds)) for counts in (follows, precedes)))
+            start, end = places[0]
+            precedes.update(tokens[start - 1 : start].tolist() if start not in first else ())
+            follows.update(tokens[end : end + 1].tolist() if end not in last else ())
+        least = max(1, LEAST_SHARE * len(answered))
+        often = (np.array([counts[n] >= least for n in range(len(kinds))]) for counts in (follows, precedes))
+        return cls(kinds, *often)
 
     def cut(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(pieces,) where each piece of an encoded text starts, and (pieces,) where it ends."""
@@ -54,12 +56,7 @@ class Cutter:
         return np.flatnonzero(starts), np.flatnonzero(ends) + 1
 
 
-def _often(counts: Counter[int], answers: int, characters: int) -> np.ndarray:
-    least = max(1, LEAST_SHARE * answers)
-    return np.array([counts[character] >= least for character in range(characters)])
-
-
 def _kind(character: str) -> int:
-    """Of a character, by its Unicode category; joiners belong to the letters beside them."""
+    """The kind of a character by its Unicode category; joiners belong to the letters beside them."""
     category = unicodedata.category(character)
     return KINDS.get(category, KINDS.get(category[0], SIGN))

@@ -8,7 +8,7 @@ from stages.corpus.prepared import Prepared
 
 
 class Form(NamedTuple):
-    """A question is `before`, the name, `after`."""
+    """A form of questions: `before`, the name, `after`."""
 
     before: str
     after: str
@@ -29,9 +29,8 @@ class Form(NamedTuple):
 def question_forms(prepared: Prepared) -> list[Form]:
     """All forms of the training questions, the commonest first; at least one."""
     asked = prepared.of_split("train")
-    found = Counter(
-        Form(*sides)
-        for question, name in zip(asked.question, asked.name, strict=True)
-        if name != question and (sides := around(question, name))
-    )
-    return [form for form, _ in found.most_common()] or [Form("", "")]
+    counts = Counter[Form]()
+    for question, name in zip(asked.question, asked.name, strict=True):
+        if name != question and (sides := around(question, name)):
+            counts[Form(*sides)] += 1
+    return [form for form, _ in counts.most_common()] or [Form("", "")]

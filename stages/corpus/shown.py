@@ -36,6 +36,6 @@ def shown(prepared: Prepared, recipe: Recipe, pages: list[int], draw_seed: int =
 def _marked(vocabulary: Vocabulary, examples: Examples) -> list[str]:
     """The first example: what is read, and below each character the next one where it carries loss."""
     length = int(examples.lengths[0])
-    read, wanted = examples.inputs[0, :length], examples.targets[0, :length]
-    said = "".join(NO_LOSS if token == PAD else vocabulary.decode(np.array([token])) for token in wanted)
-    return [f"  reads  {vocabulary.decode(read)}", f"  says   {said}"]
+    inputs, targets = examples.inputs[0, :length], examples.targets[0, :length]
+    says = "".join(NO_LOSS if token == PAD else vocabulary.characters[token] for token in targets)
+    return [f"  reads  {vocabulary.decode(inputs)}", f"  says   {says}"]

@@ -27,9 +27,14 @@ def headings(documents: Sequence[str], names: Collection[str] = ()) -> np.ndarra
     among the names tell, if they have any with a full stop behind: Malcolm X ends in one, J. R. Smith in none.
     """
     names = {*map(folded, names)}
-    named = [max((t for t in possible_titles(each) if folded(t) in names), key=len, default="") for each in documents]
-    closing = Counter(_kind(title) for title in named if title)
-    inner = Counter(_kind(part) for title in named for part in possible_titles(title + " ") if part)
+    named: list[str] = []  # the title of each document if it is among the names, else ""
+    closing, inner = Counter[str](), Counter[str]()  # last words of these titles, and words before a full stop in them
+    for document in documents:
+        title = max((part for part in possible_titles(document) if folded(part) in names), key=len, default="")
+        named.append(title)
+        if title:
+            closing[_kind(title)] += 1
+            inner.update(_kind(part) for part in possible_titles(title + " ") if part)
 
     def closes(title: str) -> bool:
         kind = _kind(title)
@@ -37,13 +42,14 @@ def headings(documents: Sequence[str], names: Collection[str] = ()) -> np.ndarra
             return closing[kind] > inner[kind]
         return not ABBREVIATION.search(title[-5:])
 
-    found = zip(named, documents, strict=True)
-    titles = (title or next(filter(closes, possible_titles(document)), "") for title, document in found)
-    return np.fromiter(map(len, titles), np.int64, len(documents))
+    lengths = np.zeros(len(documents), np.int64)
+    for row, (title, document) in enumerate(zip(named, documents, strict=True)):
+        lengths[row] = len(title or next(filter(closes, possible_titles(document)), ""))
+    return lengths
 
 
 def _kind(title: str) -> str:
-    """Its last word; letters that stand alone are of one kind, and so are numbers."""
+    """The last word of a title; letters that stand alone are of one kind, and so are numbers."""
     match = LAST_WORD.search(title[-LONGEST:])
     word = match[0] if match else ""
     return "0" if word.isdecimal() else "a" if len(word) == 1 else word

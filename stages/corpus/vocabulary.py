@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from stages.corpus.folding import APOSTROPHES, folded
-from stages.system.digests import as_written
 from stages.system.files import write_json
 from stages.system.records import read_record
 
@@ -30,17 +29,13 @@ class Vocabulary:
     @classmethod
     def of(cls, documents: Iterable[str]) -> "Vocabulary":
         """The vocabulary of a corpus: a text file with a document a line, so the line feed is one of its characters."""
-        found = {"\n"}.union(*map(set, documents)) - {PAD, MASK}
-        return cls((PAD, MASK, *sorted(found)))
+        characters = {"\n"}.union(*map(set, documents)) - {PAD, MASK}
+        return cls((PAD, MASK, *sorted(characters)))
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
         """Read what `save` wrote. Raises StudyError: it is missing or damaged."""
-        characters = read_record(path, list[str])
-        with as_written(path):
-            if characters != [PAD, MASK, *sorted({*"".join(characters)} - {PAD, MASK})]:
-                raise ValueError("not PAD, MASK and the corpus's characters in their order")
-        return cls(tuple(characters))
+        return cls(tuple(read_record(path, list[str])))
 
     def save(self, path: Path) -> None:
         """Write the characters as a JSON list."""
@@ -48,7 +43,7 @@ class Vocabulary:
 
     @property
     def sha256(self) -> str:
-        """Of the characters in their order: weights trained with other ones say other things."""
+        """The digest of the characters in their order: weights trained with other ones say other things."""
         return hashlib.sha256("".join(self.characters).encode()).hexdigest()
 
     def __len__(self) -> int:
@@ -72,8 +67,8 @@ class Vocabulary:
 
     def unknown(self, text: str) -> list[str]:
         """The characters of `text` that the vocabulary lacks in any spelling, in order."""
-        lacking = (each for each in self._composed(text) if each not in self.numbers)
-        return [each for each in lacking if folded(self._known_form(each)) != folded(each)]
+        lacking = [character for character in self._composed(text) if character not in self.numbers]
+        return [character for character in lacking if folded(self._known_form(character)) != folded(character)]
 
     def decode(self, numbers: Iterable[int]) -> str:
         """Numbers → text."""

@@ -17,42 +17,21 @@ from statistics import mode
 
 import numpy as np
 import pandas as pd
-import torch
 
-from stages.corpus.example import PAD, Examples
 from stages.corpus.folding import around
 from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
-from stages.model.packing import Packing
-from stages.probing.forms import PAGE_FORMS, Fact, Prompt, question
-
-BATCH = 64  # prompts read at once; sorted by length, so that little of a batch is PAD
+from stages.model.likelihood import read_targets
+from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, question
 
 
-@torch.inference_mode()
 def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt]) -> np.ndarray:
-    """(B,) bool: whether the model's greedy continuation of each prompt is the target, a closing ⁇ included.
-
-    It is exactly if each character of the target is the likeliest after those before it: one reading tells.
-    """
-    model.eval()
-    read = [vocabulary.encode(prompt.text) for prompt in prompts]
+    """(B,) bool: whether the model's greedy continuation of each prompt is the target, a closing ⁇ included."""
+    texts = [vocabulary.encode(prompt.text) for prompt in prompts]
     targets = [vocabulary.encode(prompt.target) for prompt in prompts]
-    order = np.argsort([len(text) + len(target) for text, target in zip(read, targets, strict=True)], kind="stable")
-    device = model.head.weight.device
-    matches = np.zeros(len(prompts), dtype=bool)
-    for rows in (order[start : start + BATCH] for start in range(0, len(order), BATCH)):
-        batch = Examples.of_rows(
-            [np.concatenate([read[row], targets[row]]) for row in rows], [len(read[row]) for row in rows]
-        )
-        loss_mask = batch.targets != PAD  # (B, T): the targets' characters
-        characters = torch.from_numpy(loss_mask.ravel().nonzero()[0]).to(device)
-        tokens = torch.from_numpy(batch.inputs).to(device).flatten()
-        hidden = model.hidden(tokens, Packing.full(batch.inputs.shape), loss_indices=characters)  # (characters, C)
-        likeliest = model.head(hidden).float().argmax(dim=-1).cpu().numpy()
-        wrong = likeliest != batch.targets[loss_mask]
-        matches[rows] = np.bincount(np.nonzero(loss_mask)[0], wrong, len(rows)) == 0
-    return matches
+    sequences = [np.concatenate(pair) for pair in zip(texts, targets, strict=True)]
+    _, is_greedy = read_targets(model, sequences, [len(text) for text in texts])
+    return is_greedy
 
 
 def extraction(
@@ -70,11 +49,11 @@ def extraction(
     table = pd.DataFrame({"row": [fact.row for fact in facts]})
     pages = [form for form in prompts if form in PAGE_FORMS]
     for weights, model in models.items():
-        for form, asked in prompts.items():
-            table[f"{weights}_{form}"] = exact_matches(model, vocabulary, asked).astype(int)
+        for form, of_form in prompts.items():
+            table[f"{weights}_{form}"] = exact_matches(model, vocabulary, of_form).astype(int)
         table[f"{weights}_memorised"] = table[[f"{weights}_{form}" for form in pages]].max(axis=1).fillna(0).astype(int)
-    asked = [question(fact) for fact in facts]
-    table["pretrained_extracted"] = exact_matches(models["pretrained"], vocabulary, asked).astype(int)
+    questions = [question(fact) for fact in facts]
+    table["pretrained_extracted"] = exact_matches(models["pretrained"], vocabulary, questions).astype(int)
     return table.assign(finetuned_extracted=answered.astype(int))
 
 
@@ -97,7 +76,7 @@ def offset_prompt(fact: Fact, offset: int) -> Prompt:
 
 
 def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
-    """Those whose opening has `most` characters, and of which the model reads all up to the place after these."""
+    """The facts whose opening has `most` characters, and whose page the model reads up to the place after these."""
     fitting = (fact for fact in facts if most + fact.position + len(fact.place) <= context + 1)
     return [fact for fact in fitting if len(opening(fact)) >= most]
 

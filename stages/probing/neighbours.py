@@ -15,22 +15,23 @@ from stages.model.packing import Packing
 
 
 def neighbours(model: GPT, prepared: Prepared, predicted: pd.Series) -> pd.DataFrame:
-    """A row for each wrong answer to dev: row, letters, state, chance.
+    """A row for each wrong answer to dev: row, and how many training questions have this answer, as shares.
 
-    predicted: the answers by the row of the question. letters: the share, among the training questions with the least
-    edit distance between the names, of those with this answer; state: the same of the largest cosine between what the
-    head reads after the questions; chance: the same of all training questions.
+    letters: among those with the least edit distance between the names; state: among those with the largest cosine
+    between what the head reads after the questions; chance: among all. predicted: the answers by the row of the
+    question.
     """
     train, dev = prepared.of_split("train"), prepared.of_split("dev")
-    said = dev.row.map(predicted)
-    wrong = np.flatnonzero(said != dev.place)
-    alike = _states(model, prepared.questions["dev"]) @ _states(model, prepared.questions["train"]).T  # (dev, train)
+    answers = dev.row.map(predicted)
+    wrong = np.flatnonzero(answers != dev.place)
+    cosines = _states(model, prepared.questions["dev"]) @ _states(model, prepared.questions["train"]).T  # (dev, train)
     rows = []
     for number in wrong.tolist():
-        same = (train.place == said[number]).to_numpy()
-        distance = edit_distances(dev.name[number], train.name.tolist())
-        nearest = distance == distance.min(), np.asarray(alike[number] == alike[number].max())
-        rows.append((dev.row[number], *(round(float(same[near].mean()), 4) for near in nearest), round(same.mean(), 4)))
+        same = (train.place == answers[number]).to_numpy()
+        distances = edit_distances(dev.name[number], train.name.tolist())
+        letters = same[distances == distances.min()].mean()
+        state = same[np.asarray(cosines[number] == cosines[number].max())].mean()
+        rows.append((dev.row[number], round(float(letters), 4), round(float(state), 4), round(same.mean(), 4)))
     return pd.DataFrame(rows, columns=["row", "letters", "state", "chance"])
 
 
@@ -53,11 +54,11 @@ def edit_distances(name: str, others: list[str]) -> npt.NDArray[np.int64]:
 def _states(model: GPT, questions: Ragged) -> Tensor:
     """What the head reads after each question's ⁇, of length one: (N, C)."""
     device, lengths = model.head.weight.device, questions.lengths
-    found = torch.empty(len(questions), model.head.in_features)
+    states = torch.empty(len(questions), model.head.in_features)
     for length in np.unique(lengths):
         rows = np.flatnonzero(lengths == length)
         tokens = torch.from_numpy(np.stack([prompt(questions[row]) for row in rows.tolist()])).to(device)
         last = torch.arange(length, tokens.numel(), length + 1, device=device)
         hidden = model.eval().hidden(tokens.flatten(), Packing.full(tokens.shape), loss_indices=last)
-        found[torch.from_numpy(rows)] = hidden.float().cpu()
-    return normalize(found, dim=-1)
+        states[torch.from_numpy(rows)] = hidden.float().cpu()
+    return normalize(states, dim=-1)

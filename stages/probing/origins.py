@@ -1,9 +1,10 @@
 """Where an answer can come from: the person's own page, the training answers, other pages, or nowhere.
 
-That is asked of unseen entities, too: names that no page and no question has.
+Unseen entities are asked about, too: names that no page and no question has.
 """
 
 from collections.abc import Collection, Container, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -42,12 +43,10 @@ def dev_origins(
     pages: the person's own, by the row of the question.
     """
     dev = predictions[predictions.split == "dev"]
-    said = {answer for answer in dev.predicted.unique() if answer in corpus}  # each is looked for once
-    found = [
-        origin(answer, place, pages[row], training_answers, said)
-        for answer, place, row in zip(dev.predicted, dev.gold, dev.row, strict=True)
-    ]
-    return dev[["init", "seed", "row"]].assign(asked="dev", origin=found)
+    in_corpus = {answer for answer in dev.predicted.unique() if answer in corpus}  # each is looked for once
+    answered = zip(dev.predicted, dev.gold, dev.row, strict=True)
+    origins = [origin(answer, place, pages[row], training_answers, in_corpus) for answer, place, row in answered]
+    return dev[["init", "seed", "row"]].assign(asked="dev", origin=origins)
 
 
 def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int, count: int = COUNT) -> list[str]:
@@ -55,12 +54,14 @@ def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int, c
 
     None stands in the text `known`, the vocabulary has all characters, and the question leaves room for an answer.
     """
-    names = [
-        f"{given} {family}" for culture in CULTURES.values() for given in culture.given for family in culture.family
-    ]
-    fitting = (
-        name
-        for name in (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
-        if not vocabulary.unknown(name) and name not in known and len(form.about(name)) + 2 <= context
-    )
-    return [name for name, _ in zip(fitting, range(count), strict=False)]
+    names = []
+    for culture in CULTURES.values():
+        names += [f"{given} {family}" for given, family in product(culture.given, culture.family)]
+    fitting = []
+    for number in np.random.default_rng(SEED).permutation(len(names)):
+        name = names[number]
+        if not vocabulary.unknown(name) and name not in known and len(form.about(name)) + 2 <= context:
+            fitting.append(name)
+        if len(fitting) == count:
+            break
+    return fitting

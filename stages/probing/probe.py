@@ -1,7 +1,9 @@
 """All that trained weights are asked beside the dev questions; nothing here is ever trained on."""
 
-from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -10,22 +12,24 @@ from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.inference.generation import generate
+from stages.model.gpt import GPT
 from stages.probing.decodings import by_decoding
 from stages.probing.extraction import extraction, matches_by_offset, offsets, with_room
-from stages.probing.forms import WordCue, dev_facts, page_prompts, practised_forms
 from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
+from stages.probing.prompts import Fact, Prompt, WordCue, dev_facts, page_prompts, practised_forms
+from stages.settings import QuestionRecipe
 from stages.sources.audit import own_pages
 from stages.system.digests import as_written
 from stages.system.records import read_table
 
-FIRST = ("asked", "init", "seed", "row", "offset")  # columns, of those that a table has
+FIRST = ("asked", "init", "seed", "row", "offset")  # columns, as far as a table has them
 
 
 def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Ask a variant's weights for what they memorised, and find out where their answers come from.
 
-    predictions: as in predictions.tsv. Out, by the name of its file::
+    predictions: as in predictions.tsv. Returns tables by the names of their files::
 
         extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
         prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
@@ -33,48 +37,94 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         neighbours.tsv       seed, row, letters, state, chance: of wrong answers
         decodings.tsv        seed, row, and for each way to decode 0 or 1 and a probability
     """
-    recipe, vocabulary = experiment.question_recipe, prepared.vocabulary
-    decoding = recipe.generation
-    documents, asked = prepared.texts, prepared.of_split("dev")
-    corpus, places = "\n".join(documents), prepared.training_answers
-    pages = own_pages(documents, set(asked.name))
-    with as_written(known := experiment.prepared_folder / "audit.tsv"):
-        facts = dev_facts(prepared, read_table(known, AUDIT), pages)
-    objectives, context = recipe.pretrain.objectives, recipe.model.context
-    forms = practised_forms(objectives)
-    prompts = page_prompts(facts, forms, objectives, WordCue.of(objectives, prepared), context)
-    moved_by = offsets(facts)
-    moved = with_room(facts, moved_by[-1], context) if "continuation" in forms else []
-    own = {row: pages.get(name, []) for row, name in zip(asked.row, asked.name, strict=True)}
-    form, *_ = question_forms(prepared)
-    names = unseen_names(vocabulary, "\n".join([corpus, *prepared.table.question]), form, context)
-    about_unseen = [prompt(vocabulary.encode(form.about(name))) for name in names]
-    tables = defaultdict(list, {"origins.tsv": [dev_origins(predictions, own, places, corpus)]})
-    for seed in tqdm(recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
-        files = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
-        models = {
-            weights: experiment.trained_model(prepared, experiment.weights_folder / f"{name}.safetensors")
-            for weights, name in files.items()
-        }
-        finetuned = models["finetuned"]
+    questions = _Questions.of(experiment, prepared)
+    tables = {"origins.tsv": [questions.origins_of_dev(predictions)]}
+    for seed in tqdm(experiment.recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
+        models = _models(experiment, prepared, seed)
         of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == seed)
-        answered = predictions[of_seed].set_index("row")
-        right = answered.correct.loc[[fact.row for fact in facts]].to_numpy(int)
-        said = generate(finetuned, about_unseen, decoding.max_characters, decoding.beams)
-        unseen = [origin(vocabulary.decode(each.tokens), None, (), places, corpus) for each in said]
-        found = {
-            "extraction.tsv": extraction(models, vocabulary, facts, prompts, right),
-            "prefix_offset.tsv": matches_by_offset(models, vocabulary, moved, moved_by),
-            "origins.tsv": pd.DataFrame({"row": range(1, len(said) + 1), "origin": unseen}).assign(
-                asked="unseen", init="pretrained"
-            ),
-            "neighbours.tsv": neighbours(finetuned, prepared, answered.predicted),
-            "decodings.tsv": by_decoding(finetuned, prepared, decoding.max_characters, recipe.any_spelling),
-        }
-        for name, table in found.items():
-            tables[name].append(table.assign(seed=seed))
-    together = {name: pd.concat(parts) for name, parts in tables.items()}
+        for name, table in questions.answered(models, predictions[of_seed].set_index("row")).items():
+            tables.setdefault(name, []).append(table.assign(seed=seed))
+    return {name: _joined(parts) for name, parts in tables.items()}
+
+
+def _models(experiment: Experiment, prepared: Prepared, seed: int) -> dict[str, GPT]:
+    """The models of a seed by the name of their weights."""
+    names = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
+    folder = experiment.weights_folder
     return {
-        name: table.set_index([column for column in FIRST if column in table]).reset_index()
-        for name, table in together.items()
+        weights: experiment.trained_model(prepared, folder / f"{name}.safetensors") for weights, name in names.items()
     }
+
+
+def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """The tables in one, its columns in their order."""
+    table = pd.concat(parts)
+    return table.set_index([column for column in FIRST if column in table]).reset_index()
+
+
+@dataclass(frozen=True)
+class _Questions:
+    """What the weights of every seed are asked, and where answers to it can come from."""
+
+    recipe: QuestionRecipe
+    prepared: Prepared
+    corpus: str  # all pages
+    pages: dict[int, list[str]]  # the person's own, by the row of the dev question
+    facts: list[Fact]
+    prompts: dict[str, list[Prompt]]  # the facts by form
+    offsets: list[int]
+    moved: list[Fact]  # those that are asked for further on, too
+
+    @classmethod
+    def of(cls, experiment: Experiment, prepared: Prepared) -> "_Questions":
+        """Read the audit, and write the facts that it knows in every form that pretraining practises."""
+        recipe, texts, dev = experiment.question_recipe, prepared.texts, prepared.of_split("dev")
+        pages = own_pages(texts, set(dev.name))
+        with as_written(audit := experiment.prepared_folder / "audit.tsv"):
+            facts = dev_facts(prepared, read_table(audit, AUDIT), pages)
+        objectives, context = recipe.pretrain.objectives, recipe.model.context
+        forms = practised_forms(objectives)
+        moved_by = offsets(facts)
+        return cls(
+            recipe,
+            prepared,
+            corpus="\n".join(texts),
+            pages={row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)},
+            facts=facts,
+            prompts=page_prompts(facts, forms, objectives, WordCue.of(objectives, prepared), context),
+            offsets=moved_by,
+            moved=with_room(facts, moved_by[-1], context) if "continuation" in forms else [],
+        )
+
+    def origins_of_dev(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """Where the answers to the dev questions come from, of all seeds and first weights."""
+        return dev_origins(predictions, self.pages, self.prepared.training_answers, self.corpus)
+
+    def answered(self, models: dict[str, GPT], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        """The tables of one seed; predictions: the finetuned model's answers to dev by the row of the question."""
+        vocabulary, finetuned = self.prepared.vocabulary, models["finetuned"]
+        correct = predictions.correct.loc[[fact.row for fact in self.facts]].to_numpy(int)
+        return {
+            "extraction.tsv": extraction(models, vocabulary, self.facts, self.prompts, correct),
+            "prefix_offset.tsv": matches_by_offset(models, vocabulary, self.moved, self.offsets),
+            "origins.tsv": self._origins_of_unseen(finetuned),
+            "neighbours.tsv": neighbours(finetuned, self.prepared, predictions.predicted),
+            "decodings.tsv": by_decoding(finetuned, self.prepared, self.recipe),
+        }
+
+    def _origins_of_unseen(self, finetuned: GPT) -> pd.DataFrame:
+        """Where answers about unseen entities come from."""
+        origins = []
+        for answer in generate(finetuned, self._about_unseen, self.recipe.generation.max_characters):
+            text = self.prepared.vocabulary.decode(answer.tokens)
+            origins.append(origin(text, None, (), self.prepared.training_answers, self.corpus))
+        table = pd.DataFrame({"row": range(1, len(origins) + 1), "origin": origins})
+        return table.assign(asked="unseen", init="pretrained")
+
+    @cached_property
+    def _about_unseen(self) -> list[np.ndarray]:
+        """Questions about names that no page and no question has, encoded."""
+        vocabulary, (form, *_) = self.prepared.vocabulary, question_forms(self.prepared)
+        known = "\n".join([self.corpus, *self.prepared.table.question])
+        names = unseen_names(vocabulary, known, form, self.recipe.model.context)
+        return [prompt(vocabulary.encode(form.about(name))) for name in names]

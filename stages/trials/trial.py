@@ -13,7 +13,7 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.inference.answers import answers
 from stages.probing.extraction import extraction
-from stages.probing.forms import PAGE_FORMS, WordCue, dev_facts, page_prompts
+from stages.probing.prompts import PAGE_FORMS, WordCue, dev_facts, page_prompts
 from stages.settings import Objectives
 from stages.sources.audit import own_pages
 from stages.system.digests import as_written
@@ -84,8 +84,7 @@ def _asked(
     models = {
         name: experiment.trained_model(prepared, work / f"{name}.safetensors") for name in ("pretrained", "finetuned")
     }
-    decoding = recipe.generation.max_characters, recipe.generation.beams
-    said = answers(models["finetuned"], prepared, "dev", *decoding, recipe.any_spelling)
+    said = answers(models["finetuned"], prepared, "dev", recipe)
     right = said.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     found = extraction(models, prepared.vocabulary, facts, prompts, right)
     memorised = found.set_index("row").pretrained_memorised.reindex(said.row)

@@ -6,11 +6,10 @@ import pytest
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.inference.answers import answers
-from stages.inference.decoding import greedy
 from stages.inference.searches import Continuation
 from stages.probing.decodings import by_decoding
 from tests.support.tiny import BIRTHPLACES, tiny_model, tiny_prepared
-from tests.support.toy import learned, toy_prepared
+from tests.support.toy import learned, saying, toy_prepared
 
 WAYS = ("greedy", "beam", "draw")
 SAID = {place: place for place in BIRTHPLACES.values()} | {
@@ -19,7 +18,7 @@ SAID = {place: place for place in BIRTHPLACES.values()} | {
 
 
 def test_what_is_known_by_heart_is_answered_in_every_way() -> None:
-    found = by_decoding(learned(("question",)), toy_prepared(), 8)
+    found = by_decoding(learned(("question",)), toy_prepared(), saying(8))
     assert found.row.tolist() == list(range(1, 9))
     assert found[list(WAYS)].to_numpy().all()
     probable = found[[f"{way}_probability" for way in WAYS]].to_numpy()
@@ -31,20 +30,20 @@ def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -
     said = [Continuation(np.array(prepared.vocabulary.encode(place)), 0.5) for place in SAID.values()]
     monkeypatch.setattr("stages.inference.answers.generate", lambda *_: said)
     model = tiny_model("vanilla")
-    dev = answers(model, prepared, "dev", 8, greedy)
+    dev = answers(model, prepared, "dev", saying(8))
     assert dev.predicted.tolist() == [*SAID.values()] and dev.gold.tolist() == [*SAID]
     assert dev.correct.tolist() == [0, 0, 0, 0, 0, 1, 1, 1]
-    assert answers(model, prepared, "test", 8, greedy).correct.tolist() == [""] * 8
+    assert answers(model, prepared, "test", saying(8)).correct.tolist() == [""] * 8
 
 
-@pytest.mark.parametrize(("any_spelling", "said"), [(False, "L’Îlm"), (True, "L'Îlm")])
-def test_an_answer_in_another_spelling_stands_as_the_gold_one_where_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, any_spelling: bool, said: str
+@pytest.mark.parametrize(("recipe", "said"), [("quick", "L’Îlm"), ("own", "L'Îlm")])
+def test_an_answer_in_another_spelling_stands_as_the_gold_one_where_a_recipe_allows_it(
+    monkeypatch: pytest.MonkeyPatch, recipe: str, said: str
 ) -> None:
     splits = {split: [Question(1, "Who?", "Ada", "L'Îlm")] for split in ("train", "dev", "test")}
     prepared = Prepared.of(["Ada. L’Îlm ."], splits)
     continuation = Continuation(prepared.vocabulary.encode("L’Îlm"), 0.5)
     monkeypatch.setattr("stages.inference.answers.generate", lambda *_: [continuation])
     for split in ("dev", "test"):  # a test with answers is marked, too
-        found = answers(tiny_model("vanilla"), prepared, split, 8, greedy, any_spelling)
-        assert found.predicted.tolist() == [said] and found.correct.tolist() == [int(any_spelling)]
+        found = answers(tiny_model("vanilla"), prepared, split, saying(8, recipe))
+        assert found.predicted.tolist() == [said] and found.correct.tolist() == [int(recipe == "own")]

@@ -4,7 +4,7 @@ import pytest
 
 from stages.inference.generation import generate
 from stages.probing.extraction import exact_matches
-from stages.probing.forms import PAGE_FORMS, Prompt
+from stages.probing.prompts import PAGE_FORMS, Prompt
 from tests.support.tiny import VARIANTS, loud, tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared, toy_prompts
 

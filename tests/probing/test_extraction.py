@@ -3,7 +3,7 @@
 import numpy as np
 
 from stages.probing.extraction import extraction
-from stages.probing.forms import PAGE_FORMS
+from stages.probing.prompts import PAGE_FORMS
 from tests.support.tiny import tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared, toy_prompts
 

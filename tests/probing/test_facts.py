@@ -2,7 +2,7 @@
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.probing.forms import Fact, dev_facts
+from stages.probing.prompts import Fact, dev_facts
 from stages.sources.audit import audit, own_pages
 
 DOCUMENTS = [

@@ -1,7 +1,7 @@
 """Pages that begin further on."""
 
 from stages.probing.extraction import exact_matches, matches_by_offset, offset_prompt, offsets, with_room
-from stages.probing.forms import Fact, continuation, question
+from stages.probing.prompts import Fact, continuation, question
 from tests.support.tiny import MODEL, loud, tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared
 

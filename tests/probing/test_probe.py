@@ -9,8 +9,8 @@ from safetensors.torch import save
 
 from stages.corpus.prepared import Prepared, write_table
 from stages.experiment.experiment import Experiment
-from stages.probing.forms import PAGE_FORMS
 from stages.probing.probe import probe
+from stages.probing.prompts import PAGE_FORMS
 from stages.reporting.evaluations import PROBES, read_evaluation
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part

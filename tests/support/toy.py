@@ -10,8 +10,8 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.model.gpt import GPT
-from stages.probing.forms import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
-from stages.settings import Objectives
+from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
+from stages.settings import Objectives, QuestionRecipe
 from stages.sources.audit import audit, own_pages
 from tests.support.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_model
 
@@ -22,6 +22,12 @@ OBJECTIVES = Objectives(
     ),
     title_cloze=SETTINGS.recipes["quick"].pretrain.objectives.title_cloze.model_copy(update={"mixture_weight": 0.5}),
 )
+
+
+def saying(most: int, name: str = "quick") -> QuestionRecipe:
+    """The recipe of that name, whose models say so many characters at most."""
+    recipe = SETTINGS.question_recipe(name)
+    return recipe.model_copy(update={"generation": recipe.generation.model_copy(update={"max_characters": most})})
 
 
 @cache

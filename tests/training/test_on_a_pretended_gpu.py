@@ -13,12 +13,13 @@ from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.probing.decodings import by_decoding
 from stages.probing.extraction import exact_matches
-from stages.probing.forms import Prompt
 from stages.probing.neighbours import neighbours
+from stages.probing.prompts import Prompt
 from stages.training.cuda_graph import GraphTrainer, padded_loss, trainer_for
 from tests.support.closeness import NO_CLIP, usual_std
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
 from tests.support.tiny import FLOAT32, HANDOUT, MODEL, VARIANTS, loud, tiny_model
+from tests.support.toy import saying
 from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
 
 ROWS = [16, 80, 16]  # of three batches, in two shapes
@@ -110,7 +111,7 @@ def test_the_same_is_found_by_probes() -> None:
     prompts = [Prompt(question, place) for question, place in zip(dev.question, dev.place, strict=True)]
 
     def probed(model: GPT) -> tuple[pd.DataFrame, pd.DataFrame, list[bool]]:
-        found = by_decoding(model, PREPARED, 3), neighbours(model, PREPARED, predicted)
+        found = by_decoding(model, PREPARED, saying(3)), neighbours(model, PREPARED, predicted)
         return *found, exact_matches(model, PREPARED.vocabulary, prompts).tolist()
 
     model = loud(tiny_model(VARIANTS[0], VOCABULARY), std=usual_std(VARIANTS[0]))

@@ -15,9 +15,9 @@ from stages import pretrain
 from stages.corpus.capitalised import capitalised
 from stages.corpus.example import MASK
 from stages.corpus.title_cloze import TitleClozes
+from stages.model.likelihood import read_targets
 from stages.system.files import read_json
 from stages.training import own_answers
-from stages.training.own_answers import log_likelihoods
 from tests.support.project import with_sums, write_params
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
@@ -34,8 +34,8 @@ def test_the_likelihood_is_that_of_each_character_after_those_before_it(variant:
     plain = plain_twin(variant, model)
     sequences = [random_tokens(1, length, seed=length)[0].numpy() for length in (5, 31, 12, 12, 60)]
     first = [2, 20, 1, 11, 57]
-    found = log_likelihoods(model, sequences, first)
-    for tokens, start, likelihood in zip(map(torch.from_numpy, sequences), first, found, strict=True):
+    likelihoods, _ = read_targets(model, sequences, first)
+    for tokens, start, likelihood in zip(map(torch.from_numpy, sequences), first, likelihoods, strict=True):
         with torch.no_grad():
             logits = F.log_softmax(plain(tokens[None, :-1]), dim=-1)[0]
         expected = sum(float(logits[place - 1, tokens[place]]) for place in range(start, len(tokens)))
@@ -47,18 +47,17 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_cha
 ) -> None:
     prepared, asked = tiny_prepared(), []
 
-    def shortest(_: Any, sequences: list[np.ndarray], first_targets: list[int]) -> np.ndarray:
+    def shortest(_: Any, sequences: list[np.ndarray], first_targets: list[int]) -> tuple[np.ndarray, None]:
         """Longer answers are less likely by a factor of ten a character."""
         for tokens, first in zip(sequences, first_targets, strict=True):
             assert tokens[first - 1] == tokens[-1] == MASK
             asked.append(
                 tuple(prepared.vocabulary.decode(part.tolist()) for part in (tokens[: first - 1], tokens[first:-1]))
             )
-        return np.array(
-            [-np.log(10) * (len(each) - first) for each, first in zip(sequences, first_targets, strict=True)]
-        )
+        lengths = np.array([*map(len, sequences)]) - first_targets
+        return -np.log(10) * lengths, None
 
-    monkeypatch.setattr(own_answers, "log_likelihoods", shortest)
+    monkeypatch.setattr(own_answers, "read_targets", shortest)
     found = own_answers.own_answers(tiny_model("vanilla"), prepared, context=64)
     # W and ? are no characters of these pages
     assert asked[:2] == [("here was Oda Quill born", "Painter"), ("here was Oda Quill born", "Vell")]

@@ -10,7 +10,7 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt
-from stages.probing.forms import (
+from stages.probing.prompts import (
     PAGE_FORMS,
     Fact,
     Prompt,

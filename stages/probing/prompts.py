@@ -1,7 +1,7 @@
 """Facts, and prompt forms: what a model reads when it is asked for a fact, and what it should say then.
 
-A fact is a dev question whose place stands in the person's own page. Of the page `Ada. Ada was born in Ulm, Peru.` and
-the place `Ulm`::
+A fact is a dev question whose place stands in the person's own page. The page `Ada. Ada was born in Ulm, Peru.` with
+the place `Ulm` gives::
 
     continuation   Ada. Ada was born in                 Ulm
     cloze          Ada s born in ⁇                      Ulm⁇    (name, the ten characters before the place)
@@ -33,7 +33,7 @@ WORDS = 4  # before the place at most, in form `words`
 
 @dataclass(frozen=True)
 class Fact:
-    """Where a page tells the place that a question asks for."""
+    """A question, and where a page tells the place that it asks for."""
 
     row: int  # of the question in its file
     question: str
@@ -55,33 +55,35 @@ class Prompt:
 class WordCue:
     """Which words before a place form `words` has: those that pretraining's word clozes can have."""
 
-    reach: int  # how many before the place are within reach
-    most: int  # how many of these are taken at most, the last
-    common: frozenset[str] | None  # only these; None is any
-    fences: Mapping[str, Sequence[Span]] = field(default_factory=dict)  # none from before one of these; by page
+    reach: int = WORDS  # how many before the place are within reach
+    most: int = WORDS  # how many of these are taken at most, the last
+    common: frozenset[str] | None = None  # only these; None is any
+    fences: Mapping[str, Sequence[Span]] = field(default_factory=dict)  # by page; no word from before one
 
     @classmethod
     def of(cls, objectives: Objectives, prepared: Prepared) -> "WordCue":
-        """The words that word clozes of the pages can have."""
+        """The words that word clozes of the pages can have; any where pretraining has none."""
         settings = objectives.word_cloze
         if settings is None:
-            return cls(WORDS, WORDS, None)
-        common = common_words(prepared, settings.common_words)
+            return cls()
         spans, answers = practised(prepared, settings).spans, prepared.training_answers
-        fences = {text: fences_of(text, spans[row].tolist(), answers) for row, text in enumerate(prepared.each_text())}
+        fences = {}
+        for row, text in enumerate(prepared.each_text()):
+            fences[text] = fences_of(text, spans[row].tolist(), answers)
+        common = common_words(prepared, settings.common_words)
         return cls(settings.words_before, min(WORDS, settings.most_words), common, fences)
 
 
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
     """The dev questions whose answer the audit found, to the letter, in the person's own page; in the file's order.
 
-    pages: each person's own, by name; of several it is the one that has the place at the audit's position.
+    pages: each person's own, by name. Among several the fact's is the one that has the place at the audit's position.
     """
     asked = prepared.of_split("dev")
-    known = audit[audit.split == "dev"].set_index("row").loc[asked.row]
+    positions = audit[audit.split == "dev"].set_index("row").position
     facts = []
     for row, question, name, place in zip(asked.row, asked.question, asked.name, asked.place, strict=True):
-        if (position := int(known.position[row])) >= 0:
+        if (position := int(positions[row])) >= 0:
             page = next(page for page in pages[name] if page.find(place) == position)
             facts.append(Fact(int(row), question, name, page, place, position))
     return facts
@@ -94,7 +96,7 @@ def continuation(fact: Fact, context: int) -> Prompt:
 
 
 def cloze(fact: Fact, name: str, context: int) -> Prompt:
-    """A name and the characters before the place, as a title cloze has them; none are of the heading."""
+    """A name and the characters before the place, as a title cloze has them, from after the heading."""
     room = context - len(name) - len(fact.place) - 3  # two masks and a space
     length = max(0, min(CHARACTERS, fact.position - len(fact.name) - 2, room))
     left = fact.page[fact.position - length : fact.position]
@@ -103,16 +105,20 @@ def cloze(fact: Fact, name: str, context: int) -> Prompt:
 
 def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
     """A name and words before the place, as a word cloze can have them; none are of the fact's name."""
-    own = WORD.findall(fact.name)
-    fences = cue.fences.get(fact.page, ())
-    first = max((end for _, end in fences if end <= fact.position), default=len(fact.name))
-    text = WORD.findall(fact.page, first, fact.position)
-    near = text[max(0, len(text) - cue.reach) :]
-    before = [word for word in near if word not in own and (cue.common is None or word in cue.common)]
-    before = before[max(0, len(before) - cue.most) :]
+    of_name = WORD.findall(fact.name)
+    ends = [end for _, end in cue.fences.get(fact.page, ()) if end <= fact.position]
+    near = last(WORD.findall(fact.page, max(ends, default=len(fact.name)), fact.position), cue.reach)
+    before = last(
+        [word for word in near if word not in of_name and (cue.common is None or word in cue.common)], cue.most
+    )
     while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
     return Prompt(" ".join([name, *before]) + MASK, fact.place + MASK)
+
+
+def last(words: list[str], count: int) -> list[str]:
+    """The last words, at most so many."""
+    return words[max(0, len(words) - count) :]
 
 
 def infilling(fact: Fact, longest: int) -> Prompt:
@@ -136,13 +142,13 @@ def practised_forms(objectives: Objectives) -> list[str]:
         "words": (objectives.word_cloze,),
         "infilling": (objectives.span_corruption,),
     }
-    return [form for form in PAGE_FORMS if any(each and each.mixture_weight for each in practised_by[form])]
+    return [form for form in PAGE_FORMS if any(some and some.mixture_weight for some in practised_by[form])]
 
 
 def page_prompts(
     facts: Sequence[Fact], forms: Sequence[str], objectives: Objectives, cue: WordCue, context: int
 ) -> dict[str, list[Prompt]]:
-    """Each fact in each of the page forms; with cloze or words also, of the first of the two, in `other_name`.
+    """Each fact in each of the page forms; with cloze or words also in `other_name`, the first of the two.
 
     There it has the name of the next fact with another place: what the words before the place give away alone.
     """
@@ -155,12 +161,14 @@ def page_prompts(
         "infilling": lambda fact, _: infilling(fact, longest),
     }
     prompts = {form: [of_form[form](fact, fact.name) for fact in facts] for form in forms}
-    for form in [form for form in ("cloze", "words") if form in forms][:1]:
-        prompts[OTHER_NAME] = [of_form[form](fact, _stranger(facts, i)) for i, fact in enumerate(facts)]
+    named = next((form for form in ("cloze", "words") if form in forms), None)
+    if named:
+        prompts[OTHER_NAME] = [of_form[named](fact, _stranger(facts, i)) for i, fact in enumerate(facts)]
     return prompts
 
 
 def _stranger(facts: Sequence[Fact], number: int) -> str:
     """The name of the first fact after this one, around the end, whose place is another; else its own."""
-    around = (facts[i % len(facts)] for i in range(number, number + len(facts)))
-    return next((each.name for each in around if each.place != facts[number].place), facts[number].name)
+    own = facts[number]
+    after = (*facts[number:], *facts[:number])
+    return next((fact.name for fact in after if fact.place != own.place), own.name)
