@@ -19,14 +19,16 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings = load()
     folder = own_folder(settings)
-    recipes = {name: each for name, each in settings.recipes.items() if each.data.source == "own"}
-    documents, questions = read_own(folder, min((each.model.context for each in recipes.values()), default=sys.maxsize))
+    recipes = {name: recipe for name, recipe in settings.recipes.items() if recipe.data.source == "own"}
+    context = min((recipe.model.context for recipe in recipes.values()), default=sys.maxsize)
+    documents, questions = read_own(folder, context)
     vocabulary = Vocabulary.of(documents)
     for name, recipe in recipes.items():
         if isinstance(recipe, QuestionRecipe):
             check_answers(folder, questions, vocabulary, name, recipe.generation.max_characters)
     for note in notes(folder, documents, questions, vocabulary):
         print(f"note: {harmless(note)}", file=sys.stderr)
+
     with new_folder(Path("data/raw/own")) as new:
         for name in (PAGES, *(FILES[split] for split, asked in questions.items() if asked)):
             write_bytes(new / name, read_input(folder / name, MOST_BYTES))

@@ -6,10 +6,9 @@ from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question
 from stages.corpus.salience import with_candidates
-from stages.corpus.vocabulary import Vocabulary
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
-from stages.sources.own import check_answers, read_own
+from stages.sources.own import read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
@@ -25,27 +24,23 @@ def main() -> None:
     settings = load()
     name, recipe = arguments.recipe, settings.recipe_named(arguments.recipe)
     documents, questions = read(recipe)
-    if isinstance(recipe, QuestionRecipe) and recipe.data.source == "own":
-        most = recipe.generation.max_characters
-        check_answers(Path("data/raw/own"), questions, Vocabulary.of(documents), name, most)
     folder = Path("data/prepared") / name
     if arguments.held_out:
         folder = Path("data/held_out") / name
         questions = hold_out(questions, settings.ablation.held_out, "ablation.held_out")
     elif isinstance(recipe, QuestionRecipe):
         questions = hold_out(questions, recipe.data.held_out, f"recipes.{name}.data.held_out")
-    own = recipe.data.source == "own"  # the other sources' titles have a form that is known
-    names = {question.name for asked in questions.values() for question in asked} if own else ()
-    prepared = with_candidates(Prepared.of(documents, questions, names))
-    told = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
+
+    prepared = with_candidates(Prepared.of(documents, questions, titles_asked_for(recipe, questions)))
+    summary = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
     with result_folder(folder) as new:
         prepared.save(new)
         if isinstance(recipe, QuestionRecipe):
             known = audit(documents, questions, prepared.vocabulary)
             write_table(new / "audit.tsv", known)
             dev = known[known.split == "dev"]
-            told += f"; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
-    print(told)
+            summary += f"; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
+    print(summary)
 
 
 def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
@@ -66,6 +61,13 @@ def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
         labelled = split != "test"
         questions[split] = read_questions(raw / name, labelled=labelled, context=context, one_place=one_place)
     return read_documents(raw / CORPUS_FILE), questions
+
+
+def titles_asked_for(recipe: Recipe, questions: dict[str, list[Question]]) -> set[str]:
+    """Whom questions of one's own ask about: the titles of their pages. Those of other sources have a known form."""
+    if recipe.data.source != "own":
+        return set()
+    return {question.name for asked in questions.values() for question in asked}
 
 
 if __name__ == "__main__":

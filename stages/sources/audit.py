@@ -9,6 +9,8 @@ from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 
+COLUMNS = ["split", "row", "has_page", "in_page", "position", "train_count", "unknown"]
+
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
     """A row for each question of each split:
@@ -22,22 +24,24 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
     in_page, position and train_count are 0, -1 and 0 where the place is unknown (most tests).
     """
     pages = own_pages(documents, {question.name for asked in questions.values() for question in asked})
-    answers = Counter(question.place for question in questions["train"])
+    answers = Counter(question.place for question in questions["train"] if question.place)
     rows = []
-    for split, question in [(split, question) for split, asked in questions.items() for question in asked]:
-        own, place = pages.get(question.name, []), question.place
-        positions = [page.index(place) for page in own if place and place in page]
-        in_page = bool(positions) or any(place and folded(place) in folded(page) for page in own)
-        facts = bool(own), in_page, min(positions, default=-1), answers[place] if place else 0
-        rows.append((split, question.row, *map(int, facts), len(vocabulary.unknown(question.question))))
-    return pd.DataFrame(rows, columns=["split", "row", "has_page", "in_page", "position", "train_count", "unknown"])
+    for split, asked in questions.items():
+        for question in asked:
+            own, place = pages.get(question.name, []), question.place
+            position = min((page.index(place) for page in own if place and place in page), default=-1)
+            in_page = position >= 0 or any(place and folded(place) in folded(page) for page in own)
+            facts = int(bool(own)), int(in_page), position, answers[place or ""]
+            rows.append((split, question.row, *facts, len(vocabulary.unknown(question.question))))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
     """The documents that start with a name and a full stop, by name, in any spelling; a name without is left out."""
     spelled = {name: folded(name) for name in names}
-    pages, lengths = dict[str, list[str]](), sorted({len(name) for name in spelled.values()})
     wanted = {*spelled.values()}
+    lengths = sorted({len(name) for name in wanted})
+    pages: dict[str, list[str]] = {}
     for document in documents:
         text = folded(document)
         for end in lengths:  # a name may hold full stops, so the first one says nothing

@@ -31,86 +31,86 @@ NOWHERE = "has an answer that no page has"
 DISPUTED = "has two pages of its title, one with its answer and one with another"
 UNREAD = "has characters that no page has: the model reads it without them"
 TRAINED = "is a training question, too: the model has been told an answer"
-KINDS = (HEADER, ALMOST, NOBODY, ELSEWHERE, NOWHERE, DISPUTED, UNREAD, TRAINED)
+CAUSES = (HEADER, ALMOST, NOBODY, ELSEWHERE, NOWHERE, DISPUTED, UNREAD, TRAINED)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with an answer: where it stands, and the pages of its name."""
+    """A question with an answer: where it stands, and the pages of its name, folded."""
 
     split: str
-    question: Question
-    pages: Sequence[str]
-
-    @property
-    def answer(self) -> str:
-        return folded(self.question.place or "")
-
-    @property
-    def form(self) -> tuple[str, str] | None:
-        """What stands around the name: questions that share it ask for the same kind of thing."""
-        return around(self.question.question, self.question.name)
-
-    @property
-    def answered(self) -> list[bool]:
-        """Of each page whether it has the answer."""
-        return [self.answer in folded(text) for text in self.pages]
-
-    @property
-    def silent(self) -> list[str]:
-        """The pages that do not have the answer."""
-        return [folded(text) for text, has in zip(self.pages, self.answered, strict=True) if not has]
+    row: int
+    text: str
+    answer: str  # folded
+    form: tuple[str, str] | None  # what stands around the name: questions that share it ask for the same kind of thing
+    pages: list[str]
 
 
 def notes(
     folder: Path, documents: list[str], questions: dict[str, list[Question]], vocabulary: Vocabulary
 ) -> list[str]:
     """A line for each kind of page or question: how many, and where the first ones stand."""
-    names = {each.name for asked in questions.values() for each in asked}
+    names = {question.name for some in questions.values() for question in some}
     pages, ends = own_pages(documents, names), headings(documents, names)
-    asked = [Asked(split, each, pages.get(each.name, [])) for split, some in questions.items() for each in some]
-    asked = [each for each in asked if each.question.place is not None]
-    headers = _headers(asked)
-    unread = [{*vocabulary.unknown(each.question.question)} for each in asked if each.pages]
-    # what all questions have tells none from another
-    lost = {letter for letter, count in Counter(chain(*unread)).items() if count < len(unread)}
-    corpus = folded("\n".join(documents))
-    titles = sorted({_loose(document[:end]) for document, end in zip(documents, ends, strict=True)} | {""})
-    train = [each for each in asked if each.split == "train"]
-    trained, alike = {each.question.question for each in train}, defaultdict[object, set[str]](set)
-    for each in train:
-        alike[each.form].add(each.answer)
+    asked = []
+    for split, some in questions.items():
+        for each in some:
+            if each.place is not None:
+                own = [folded(page) for page in pages.get(each.name, [])]
+                form = around(each.question, each.name)
+                asked.append(Asked(split, each.row, each.question, folded(each.place), form, own))
 
-    def kinds(each: Asked) -> Iterator[str]:
-        text = each.question.question
-        if each in headers:
-            yield HEADER
-        elif not each.pages and longest_title(titles, _loose(text)):
-            yield ALMOST
-        elif not each.pages:
-            yield NOBODY
-        elif not any(each.answered):
-            yield ELSEWHERE if each.answer in corpus else NOWHERE
-        elif any(answer in other for other in each.silent for answer in alike[each.form]):
-            yield DISPUTED
-        if each.pages and lost.intersection(vocabulary.unknown(text)):
-            yield UNREAD
-        if each.split != "train" and text in trained and each not in headers:
-            yield TRAINED
+    titles = [document[:end] for document, end in zip(documents, ends, strict=True)]
+    check = _Check(asked, folded("\n".join(documents)), titles, vocabulary)
+    places: dict[str, list[str]] = {cause: [] for cause in CAUSES}
+    for question in asked:
+        for cause in check.causes(question):
+            places[cause].append(f"{folder / FILES[question.split]}:{question.row}")
 
-    told: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    for each in asked:
-        for kind in kinds(each):
-            told[kind].append(f"{folder / FILES[each.split]}:{each.question.row}")
     lines = []
     if untitled := _untitled(folder / PAGES, documents, np.flatnonzero(ends == 0).tolist()):
-        nobody = len(told.pop(NOBODY))
+        nobody = len(places.pop(NOBODY))
         lines.append(f"{untitled}; {nobody} of {len(asked)} questions name no page")
-    for kind, places in told.items():
-        if places:
-            which = f": {' '.join(sorted(lost)[:MOST_CHARACTERS])}" if kind == UNREAD else ""
-            lines.append(f"{len(places)} of {len(asked)} questions: each {kind}{which} ({_first(places)})")
+    for cause, where in places.items():
+        if where:
+            which = f": {' '.join(sorted(check.lost)[:MOST_CHARACTERS])}" if cause == UNREAD else ""
+            lines.append(f"{len(where)} of {len(asked)} questions: each {cause}{which} ({_first(where)})")
     return lines
+
+
+class _Check:
+    """Finds why a question proves little, given all of them."""
+
+    def __init__(self, asked: Sequence[Asked], corpus: str, titles: Sequence[str], vocabulary: Vocabulary) -> None:
+        """corpus: all pages, folded."""
+        self.corpus, self.vocabulary = corpus, vocabulary
+        self.titles = sorted({_loose(title) for title in titles} | {""})
+        self.headers = _headers(asked)
+        self.trained = {question.text for question in asked if question.split == "train"}
+        self.answers = defaultdict[object, set[str]](set)  # to training questions, by form
+        for question in asked:
+            if question.split == "train":
+                self.answers[question.form].add(question.answer)
+        unread = [{*vocabulary.unknown(question.text)} for question in asked if question.pages]
+        # what all questions have tells none from another
+        self.lost = {letter for letter, count in Counter(chain(*unread)).items() if count < len(unread)}
+
+    def causes(self, question: Asked) -> Iterator[str]:
+        """All that are true of a question with an answer."""
+        silent = [page for page in question.pages if question.answer not in page]
+        is_header = question in self.headers
+        if is_header:
+            yield HEADER
+        elif not question.pages:
+            yield ALMOST if longest_title(self.titles, _loose(question.text)) else NOBODY
+        elif len(silent) == len(question.pages):
+            yield ELSEWHERE if question.answer in self.corpus else NOWHERE
+        elif any(answer in page for page in silent for answer in self.answers[question.form]):
+            yield DISPUTED
+        if question.pages and self.lost.intersection(self.vocabulary.unknown(question.text)):
+            yield UNREAD
+        if question.split != "train" and question.text in self.trained and not is_header:
+            yield TRAINED
 
 
 def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
@@ -118,8 +118,8 @@ def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
     if not untitled:
         return ""
     rows = [row for row, _ in read_lines(path)]
-    found = Counter(match[0] for number in untitled if (match := SEPARATOR.search(documents[number][:NEAR])))
-    seen = ", ".join(f"{quoted(each)} in {count}" for each, count in found.most_common(SHOWN))
+    separators = Counter(match[0] for number in untitled if (match := SEPARATOR.search(documents[number][:NEAR])))
+    seen = ", ".join(f"{quoted(separator)} in {count}" for separator, count in separators.most_common(SHOWN))
     places = _first([f"{path}:{rows[number]}" for number in untitled])
     what = f"each has no title; write `Title. Text` in one line{f'; instead of `. ` they have {seen}' if seen else ''}"
     return f"{len(untitled)} of {len(documents)} pages: {what} ({places})"
@@ -127,14 +127,14 @@ def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
 
 def _headers(asked: Sequence[Asked]) -> list[Asked]:
     """The first question of each file, where it alone has its last character and names no page as most others do."""
-    found = []
+    headers = []
     for split in FILES:
-        rows = [each for each in asked if each.split == split]
-        ends = {each.question.question[-1] for each in rows[1:]}
-        named = sum(bool(each.pages) for each in rows)
-        if 2 * named > len(rows) and not rows[0].pages and rows[0].question.question[-1] not in ends:
-            found.append(rows[0])
-    return found
+        rows = [question for question in asked if question.split == split]
+        ends = {question.text[-1] for question in rows[1:]}
+        named = sum(bool(question.pages) for question in rows)
+        if 2 * named > len(rows) and not rows[0].pages and rows[0].text[-1] not in ends:
+            headers.append(rows[0])
+    return headers
 
 
 def _loose(text: str) -> str:

@@ -10,7 +10,7 @@ from stages.corpus.questions import Question
 from stages.corpus.titles import possible_titles
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import Settings
-from stages.sources.reading import Asked, read_documents, read_questions
+from stages.sources.reading import Wanted, read_documents, read_questions
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
@@ -22,7 +22,7 @@ def own_folder(settings: Settings) -> Path:
     """The folder that `sources.own` names. Raises StudyError: it lacks a file."""
     folder = Path(settings.sources.own.folder)
     for name in (PAGES, FILES["train"], FILES["dev"]):
-        if not os.path.exists(folder / name):  # of a name that is too long Path raises
+        if not os.path.exists(folder / name):  # Path raises where a name is too long
             what = f"there is no {harmless(str(folder / name))}; name a folder with {PAGES}, train.tsv and dev.tsv"
             raise StudyError(f"params.yaml: sources.own.folder: {what}")
     return folder
@@ -31,36 +31,38 @@ def own_folder(settings: Settings) -> Path:
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
     """The pages of a folder, and its questions by split; a question's name is the longest title in it.
 
-    A title is found in any spelling (see `folding`); the name is spelled as in its page. Raises StudyError: a file is
-    missing or faulty, or a question does not fit into `context`.
+    A title is found in any spelling (see `folding`); the name is spelled as in its page. A question that names none is
+    about itself. Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
     """
     documents = read_documents(folder / PAGES)
-    titles = {"": ""}
-    for title in (title for document in documents for title in possible_titles(document)):
-        titles.setdefault(folded(title), title)
+    titles = {"": ""}  # as spelled, by the folded title
+    for document in documents:
+        for title in possible_titles(document):
+            titles.setdefault(folded(title), title)
     ordered = sorted(titles)
-    # a question that names none is about itself; one that is longer than the context is refused
-    asked = Asked(
-        "a question that names a page", lambda told: titles[longest_title(ordered, folded(told[:context]))] or told
-    )
-    questions = {
-        split: read_questions(
-            folder / name, labelled=None if split == "test" else True, context=context, one_place=True, asked=asked
-        )
-        for split, name in FILES.items()
-        if split != "test" or (folder / name).exists()
-    }
-    return documents, {"test": [], **questions}
+
+    def name_of(question: str) -> str:
+        return titles[longest_title(ordered, folded(question[:context]))] or question  # longer ones are refused
+
+    questions: dict[str, list[Question]] = {"test": []}
+    for split, name in FILES.items():
+        labelled = None if split == "test" else True
+        if labelled or (folder / name).exists():
+            wanted = Wanted("a question that names a page", name_of)
+            questions[split] = read_questions(
+                folder / name, labelled=labelled, context=context, one_place=True, wanted=wanted
+            )
+    return documents, questions
 
 
 def longest_title(titles: list[str], question: str) -> str:
-    """The longest of the titles in a question, of those as long the first; titles: sorted, an empty one among them."""
+    """The longest of the titles in a question, the first of several; titles: sorted, an empty one among them."""
     longest = ""
     for start in range(len(question)):
         rest = question[start:]
         # in order, all that stands between a title and a text that begins with it begins with it, too
         while not rest.startswith(title := titles[bisect_right(titles, rest) - 1]):
-            rest = commonprefix([rest, title])  # noqa: RUF071  # of letters, as is meant
+            rest = commonprefix([rest, title])  # noqa: RUF071  # its letters, not its folders
         longest = max(longest, title, key=len)
     return longest
 
@@ -69,13 +71,15 @@ def check_answers(
     folder: Path, questions: dict[str, list[Question]], vocabulary: Vocabulary, recipe: str, most: int
 ) -> None:
     """Raise StudyError where an answer is longer than `most` characters, generation.max_characters of the recipe."""
-    lengths = [
-        (len(vocabulary.encode(each.place or "")), split, each) for split, asked in questions.items() for each in asked
-    ]
-    if too_long := [each for each in lengths if each[0] > most]:
-        (length, split, first), longest = too_long[0], max(length for length, *_ in too_long)
+    too_long = []
+    for split, asked in questions.items():
+        for question in asked:
+            if (length := len(vocabulary.encode(question.place or ""))) > most:
+                too_long.append((length, f"{folder / FILES[split]}:{question.row}", question.place or ""))
+    if too_long:
+        length, where, answer = too_long[0]
         raise StudyError(
-            f"{harmless(str(folder / FILES[split]))}:{first.row}: the answer {quoted(first.place or '')} has {length} "
-            f"characters, and a model of this recipe says {most} at most: {len(too_long)} answers would be cut; "
-            f"allow them with -S recipes.{recipe}.generation.max_characters={longest}"
+            f"{harmless(where)}: the answer {quoted(answer)} has {length} characters, and a model of this recipe says "
+            f"{most} at most: {len(too_long)} answers would be cut; "
+            f"allow them with -S recipes.{recipe}.generation.max_characters={max(too_long)[0]}"
         )

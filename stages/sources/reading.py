@@ -23,21 +23,20 @@ BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Wanted:
     """What a source's questions are: in words, and whom each asks about; None for what is no question."""
 
     words: str
     name: Callable[[str], str | None]
 
 
-BIRTHS = Asked("`Where was NAME born?`", lambda question: (form := BIRTH.fullmatch(question)) and form[1])
+BIRTHS = Wanted("`Where was NAME born?`", lambda question: (form := BIRTH.fullmatch(question)) and form[1])
 
 
 def read_documents(path: Path) -> list[str]:
     """Read one document a line, in the file's order.
 
-    In: a file in UTF-8, with or without byte order mark, or in UTF-16 with one; lines end in LF or CRLF, the last
-    one need not.
+    In: a file in UTF-8, or in UTF-16 with a byte order mark; lines end in LF or CRLF, the last one need not.
     Out: the documents as they stand (surrounding spaces kept), without lines that are empty or blank.
     Raises StudyError: no such file, not UTF-8, a reserved character, no document at all.
     """
@@ -66,16 +65,14 @@ def cut(text: str, length: int) -> list[str]:
 
 
 def read_questions(
-    path: Path, *, labelled: bool | None, context: int, one_place: bool = False, asked: Asked = BIRTHS
+    path: Path, *, labelled: bool | None, context: int, one_place: bool = False, wanted: Wanted = BIRTHS
 ) -> list[Question]:
     """Read questions, each followed by a tab and the place where `labelled`; None: if the first one is.
 
     In: a file as for `read_documents`, fields as CSV has them: in quotes, for instance; `context`, the number of
-    characters the model sees. A labelled
-    `question⁇place⁇` has to fit in context + 1 characters (the last one is only ever predicted), a
-    question without an answer has to leave room for a place of one character. `one_place` refuses a question
-    that is asked twice with two different places; the training file of CS224N holds nine such (a city and its
-    country, two namesakes).
+    characters the model sees. A labelled `question⁇place⁇` has to fit in context + 1 characters (the last one is only
+    ever predicted), a question without an answer has to leave room for a place of one character. `one_place` refuses a
+    question that is asked twice with two different places.
     Out: the questions in the file's order, without the spaces around question and place.
     Raises StudyError: no such file, not UTF-8, a reserved character, a missing or extra tab, an empty
     question or place, another form of question, one too long, two places (see above), no question at all.
@@ -83,15 +80,15 @@ def read_questions(
     rows = [*read_lines(path)]
     if labelled is None:
         labelled = any(len(_fields(line)) > 1 for _, line in rows[:1])
-    wanted = asked.words + (", a tab and the answer" if labelled else "")
+    what = wanted.words + (", a tab and the answer" if labelled else "")
     questions: list[Question] = []
     for row, line in rows:
         try:
-            questions.append(_question(row, line, labelled, context, asked))
+            questions.append(_question(row, line, labelled, context, wanted))
         except ValueError as fault:
-            raise _fault(path, row, str(fault), f"write {wanted}") from None
+            raise _fault(path, row, str(fault), f"write {what}") from None
     if not questions:
-        raise _fault(path, 1, "the file holds no question", f"write {wanted}, one a line")
+        raise _fault(path, 1, "the file holds no question", f"write {what}, one a line")
     if one_place:
         _check_places(path, questions)
     return questions
@@ -100,28 +97,27 @@ def read_questions(
 def _check_places(path: Path, questions: list[Question]) -> None:
     """Raise StudyError where a question has two places, other than in spelling."""
     first: dict[str, Question] = {}
-    pairs = [(each, first.setdefault(each.question, each)) for each in questions]
-    if two := [pair for pair in pairs if len({folded(each.place or "") for each in pair}) > 1]:
-        (question, earlier), *others = two
+    differing = []
+    for question in questions:
+        earlier = first.setdefault(question.question, question)
+        if folded(question.place or "") != folded(earlier.place or ""):
+            differing.append((question, earlier))
+    if differing:
+        question, earlier = differing[0]
         what = f"the answer to {quoted(question.question)} is {quoted(question.place or '')} here and "
         what += f"{quoted(earlier.place or '')} in line {earlier.row}"
-        if others:
-            lines = ", ".join(f"{each.row} and {earlier.row}" for each, earlier in others[: SHOWN - 1])
-            what += f"; so do lines {lines}{', …' if len(two) > SHOWN else ''} differ ({len(two)} in all)"
+        if others := ", ".join(str(other.row) for other, _ in differing[1:SHOWN]):
+            what += f"; lines {others}{', …' if len(differing) > SHOWN else ''} differ, too ({len(differing)} in all)"
         raise _fault(path, question.row, what, "keep one of the two")
 
 
-def _question(row: int, line: str, labelled: bool, context: int, asked: Asked) -> Question:
+def _question(row: int, line: str, labelled: bool, context: int, wanted: Wanted) -> Question:
     """The question of a line; ValueError: what is wrong with it."""
     question, *places = _fields(line)
     if len(places) != labelled:
-        cause = ""
-        if not places and (other := re.search(r"[#,;|]| {2,}", line)):
-            cause = f" (is {quoted(other[0])} to be the tab?)"
-        elif len(places) > labelled and re.fullmatch(r"\d*", question):
-            cause = " (an index column, as of pandas without index=False?)"
-        raise ValueError(f"tabs found: {len(places)}, wanted: {int(labelled)}, in {quoted(line)}{cause}")
-    name = asked.name(question)
+        what = f"tabs found: {len(places)}, wanted: {int(labelled)}, in {quoted(line)}"
+        raise ValueError(what + _likely_cause(line, question, len(places)))
+    name = wanted.name(question)
     if not name:
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
     if "" in places:
@@ -131,6 +127,15 @@ def _question(row: int, line: str, labelled: bool, context: int, asked: Asked) -
         what = f"{quoted(question)} takes {length} characters with answer and marks, {context + 1} fit"
         raise ValueError(f"{what}: shorten it or raise `model.context` of the recipe")
     return Question(row, question, name, places[0] if labelled else None)
+
+
+def _likely_cause(line: str, question: str, tabs: int) -> str:
+    """Why a line may have another number of tabs than is wanted, in brackets; or nothing."""
+    if not tabs and (other := re.search(r"[#,;|]| {2,}", line)):
+        return f" (is {quoted(other[0])} to be the tab?)"
+    if tabs and re.fullmatch(r"\d*", question):
+        return " (an index column, as of pandas without index=False?)"
+    return ""
 
 
 def _fields(line: str) -> list[str]:
@@ -149,16 +154,14 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _lines(path: Path) -> Iterator[str]:
     """The lines; the last is empty where the file ends with a newline."""
-    # Not str.splitlines: it would also split at U+2028, U+0085 and others, which may stand inside a document.
-    text = _text(path)
-    for row, ended in enumerate(text.split("\n"), start=1):
+    # not str.splitlines, which also splits at U+2028, U+0085 and others: these may stand inside a document
+    for row, ended in enumerate(_text(path).split("\n"), start=1):
         line = ended.removesuffix("\r")
         if "\r" in line:
             raise _fault(path, row, "a carriage return inside the line", "end lines with LF or CRLF")
         for reserved, other in REPLACED.items():
             if reserved in line:
-                times = text.count(reserved)
-                what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text, {times} in all"
+                what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text"
                 mended = f"sed -i 's/{reserved}/{other}/g' {harmless(shlex.quote(str(path)))}"
                 raise _fault(path, row, what, f"replace it, for instance: {mended}")
         yield line

@@ -87,7 +87,7 @@ def test_own_pages_are_those_whose_beginning_before_a_full_stop_is_a_name(
 def names_of(monkeypatch: pytest.MonkeyPatch, documents: list[str], questions: list[str]) -> list[str]:
     """Whom the questions are about, as `read_own` finds it."""
     monkeypatch.setattr(own, "read_documents", lambda path: documents)
-    monkeypatch.setattr(own, "read_questions", lambda path, asked, **_: [asked.name(each) for each in questions])
+    monkeypatch.setattr(own, "read_questions", lambda path, wanted, **_: [*map(wanted.name, questions)])
     found: Any = own.read_own(Path("mine"), 128)[1]["train"]
     return found
 

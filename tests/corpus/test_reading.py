@@ -52,8 +52,8 @@ def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(
     assert len(one_place(write(tmp_path, f"{ODA}\tL'Évry\n{ODA}\tL’E\u0301vry \n"))) == 2
     rows = [f"{who}\t{place}\n" for place in ("Vell", "Ilm") for who in (ODA, TAM, ODA, TAM, ODA)]
     message = fault(write(tmp_path, "".join(rows)), one_place)
-    assert message.startswith(f":6: the answer to '{ODA}' is 'Ilm' here and 'Vell' in line 1; so do lines ")
-    assert "lines 7 and 2, 8 and 1, … differ (5 in all)" in message
+    assert message.startswith(f":6: the answer to '{ODA}' is 'Ilm' here and 'Vell' in line 1; ")
+    assert "lines 7, 8, … differ, too (5 in all)" in message
     path = write(tmp_path, f"{ODA}\tVell\n{TAM}\tIlm\n\n{ODA}\tUrr\n")
     assert [each.place for each in LABELLED(path)] == ["Vell", "Ilm", "Urr"]
     assert fault(path, one_place).startswith(f":4: the answer to '{ODA}' is 'Urr' here and 'Vell' in line 1")
@@ -96,14 +96,11 @@ def test_a_file_without_content_is_refused(tmp_path: Path, read: Reader, what: s
         assert fault(write(tmp_path, content), read).startswith(f":1: the file holds no {what}")
 
 
-def test_reserved_characters_are_counted_and_replaced_by_the_command_that_is_told(tmp_path: Path) -> None:
+def test_reserved_characters_are_replaced_by_the_command_that_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, "A page ⁇⁇.\nAnother □, ⁇.\n")
-    for reserved, times, row in (("⁇", 3, 1), ("□", 1, 2)):
+    for reserved, row in (("⁇", 1), ("□", 2)):
         message = fault(path, read_documents)
-        assert (
-            message.startswith(f":{row}: the reserved character {reserved} ")
-            and f"stands in the text, {times} in all" in message
-        )
+        assert message.startswith(f":{row}: the reserved character {reserved} ") and "stands in the text" in message
         subprocess.run(message.partition("for instance: ")[2], shell=True, check=True)
     assert read_documents(path) == ["A page ????.", "Another ■, ??."]
 

@@ -15,14 +15,13 @@ from stages.settings.sources import Synthetic
 from stages.sources.world.generation import (
     NAMES_LISTED,
     TEMPLATES_AVAILABLE,
-    NameRegister,
     Person,
     World,
     generate,
     write,
 )
 from stages.sources.world.lexicon import CULTURES, HOMES, LONDON
-from stages.sources.world.names import MOST_PEOPLE, VOWELS, enlarged
+from stages.sources.world.names import MOST_PEOPLE, VOWELS, NameRegister, enlarged
 from stages.sources.world.names import made as made_names
 from stages.system.errors import StudyError
 

@@ -16,7 +16,7 @@ from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.notes import notes
 from stages.sources.own import check_answers, read_own
-from stages.sources.reading import Asked, read_questions
+from stages.sources.reading import Wanted, read_questions
 from stages.system.errors import StudyError
 from tests.support.project import with_sums
 
@@ -138,14 +138,14 @@ def test_what_a_program_writes_is_read_as_it_was(table: list[tuple[str, str]], d
         path = Path(folder) / "train.tsv"
         path.write_bytes(content)
         for labelled in (True, None):
-            read = read_questions(path, labelled=labelled, context=10**6, asked=Asked("any", str))
+            read = read_questions(path, labelled=labelled, context=10**6, wanted=Wanted("any", str))
             assert [(each.question, each.place) for each in read] == table
 
 
 @pytest.mark.parametrize("line", ['"Who" is Ada?\tVell', 'Who is "Ada"?\tVell', '"Who is Ada?\tVell'])
 def test_quotes_that_are_no_csv_are_text(tmp_path: Path, line: str) -> None:
     (tmp_path / "train.tsv").write_text(line)
-    (read,) = read_questions(tmp_path / "train.tsv", labelled=True, context=99, asked=Asked("any", str))
+    (read,) = read_questions(tmp_path / "train.tsv", labelled=True, context=99, wanted=Wanted("any", str))
     assert f"{read.question}\t{read.place}" == line
 
 

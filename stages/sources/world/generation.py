@@ -10,15 +10,13 @@ that guesses does no better than one that always answers London.
 """
 
 import random
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, Synthetic
-from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON, LONDON_SHARE, WEIGHTS, Culture
-from stages.sources.world.names import MOST_PEOPLE, enlarged
+from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON, LONDON_SHARE, WEIGHTS
+from stages.sources.world.names import MOST_PEOPLE, NameRegister, NoNameLeft, enlarged
 from stages.sources.world.pages import biography
 from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_text
@@ -74,48 +72,6 @@ class World:
         return self.train + self.dev + self.test
 
 
-class NoNameLeft(Exception):
-    """Every full name of the cultures is given out."""
-
-
-class NameRegister:
-    """Gives out full names of the cultures, of which none begins with another one."""
-
-    def __init__(self, cultures: Mapping[str, Culture], rng: random.Random) -> None:
-        self._cultures = cultures
-        self._rng = rng
-        self._pools = {key: list(product(culture.given, culture.family)) for key, culture in cultures.items()}
-        for pairs in self._pools.values():
-            rng.shuffle(pairs)
-        self._names: set[str] = set()
-        self._beginnings: set[str] = set()  # of the names given out, whole names included
-
-    def draw(self, wanted: str | None) -> tuple[str, str, str]:
-        """A new person's culture, given and family name; of culture `wanted` if one is left there.
-
-        Raises NoNameLeft when all names are given out.
-        """
-        while keys := [key for key, pairs in self._pools.items() if pairs]:
-            key = wanted if wanted in keys else self._rng.choices(keys, [self._cultures[k].weight for k in keys])[0]
-            given, family = self._extend(self._cultures[key], *self._pools[key].pop())
-            name = f"{given} {family}"
-            if name not in self._beginnings and not any(name[:end] in self._names for end in range(len(name))):
-                self._names.add(name)
-                self._beginnings.update(name[: end + 1] for end in range(len(name)))
-                return key, given, family
-        raise NoNameLeft
-
-    def _extend(self, culture: Culture, given: str, family: str) -> tuple[str, str]:
-        if self._rng.random() < culture.initials:
-            given += f" {self._rng.choice('ABCDEFGHJKLMNPRSTVW')}."
-        if self._rng.random() < culture.doubled:
-            second = self._rng.choice(culture.family)
-            # a particle inside a doubled name would read as a third name
-            if second != family and " " not in family + second:
-                family += culture.link + second
-        return given, family
-
-
 def generate(settings: Synthetic) -> World:
     """Make the world that `settings` describe; equal settings make equal worlds.
 
@@ -124,25 +80,17 @@ def generate(settings: Synthetic) -> World:
 
     Raises StudyError for more sentence forms or people than there are.
     """
-    sizes = (settings.people.train, settings.people.dev, settings.people.test)
+    people = settings.people.train + settings.people.dev + settings.people.test
     if settings.templates > TEMPLATES_AVAILABLE:
         raise StudyError(f"sources.synthetic.templates: was {settings.templates}; allowed: 1 to {TEMPLATES_AVAILABLE}")
-    if sum(sizes) <= NAMES_LISTED:
+    if people > MOST_PEOPLE:
+        raise StudyError(f"sources.synthetic.people: was {people} in all; allowed: at most {MOST_PEOPLE}")
+    if people <= NAMES_LISTED:
         with suppress(NoNameLeft):
-            return _world(settings, sizes, by_rule=False)
-    elif sum(sizes) > MOST_PEOPLE:
-        raise StudyError(f"sources.synthetic.people: was {sum(sizes)} in all; allowed: at most {MOST_PEOPLE}")
-    return _world(settings, sizes, by_rule=True)
-
-
-def _world(settings: Synthetic, sizes: Sequence[int], by_rule: bool) -> World:
-    """A world of splits of these sizes, with made names among the listed ones of each, or without.
-
-    Raises NoNameLeft when the names do not suffice.
-    """
+            rng = random.Random(settings.seed)
+            return _world(settings, NameRegister(CULTURES, rng), rng)
     rng = random.Random(settings.seed)
-    names = NameRegister(enlarged(sum(sizes), rng) if by_rule else CULTURES, rng)
-    return World(*(_split(size, settings, names, rng) for size in sizes))
+    return _world(settings, NameRegister(enlarged(people, rng), rng), rng)
 
 
 def write(world: World, folder: Path) -> None:
@@ -162,6 +110,12 @@ def write(world: World, folder: Path) -> None:
             write_text(new / name, "".join(f"{line}\n" for line in lines))
 
 
+def _world(settings: Synthetic, names: NameRegister, rng: random.Random) -> World:
+    """A world of people with these names. Raises NoNameLeft: they do not suffice."""
+    sizes = settings.people.train, settings.people.dev, settings.people.test
+    return World(*(_split(size, settings, names, rng) for size in sizes))
+
+
 def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:
     named = _flags(size, size - round(settings.missing * size), rng)
     distracted = _flags(size, round(settings.distractors * size), rng)
@@ -174,8 +128,8 @@ def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Rand
             text = biography(form, given, family, culture, birthplace if named[index] else None, elsewhere, rng)
             person = Person(given, family, culture, birthplace, named[index], elsewhere, form, text)
             if _fits(person):
+                people.append(person)
                 break
-        people.append(person)
     return tuple(people)
 
 
@@ -192,6 +146,7 @@ def _birthplaces(size: int, rng: random.Random) -> list[str]:
     rng.shuffle(places)  # else a rare place would be drawn at the cost of the next in the table
     step = sum(weight for _, weight in places) / max(size - london, 1)
     mark = rng.random() * step
+
     drawn = [LONDON] * london
     reached = 0.0
     for place, weight in places:
@@ -199,8 +154,8 @@ def _birthplaces(size: int, rng: random.Random) -> list[str]:
         while mark < reached and len(drawn) < size:
             drawn.append(place)
             mark += step
-    # rounding may leave the last mark just beyond the end
-    drawn += [places[-1][0]] * (size - len(drawn))
+    drawn += [places[-1][0]] * (size - len(drawn))  # rounding may leave the last mark just beyond the end
+
     rng.shuffle(drawn)
     return drawn
 

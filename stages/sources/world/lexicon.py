@@ -24,11 +24,12 @@ class Culture:
 
     @property
     def full_names(self) -> int:
-        """How many there are of one given and one family name."""
+        """How many names of one given and one family name there are."""
         return len(self.given) * len(self.family)
 
 
 def _listed(name: str) -> Any:
+    """The content of <name>.yaml."""
     return YAML(typ="safe").load(Path(__file__).parent / f"{name}.yaml")
 
 

@@ -1,4 +1,4 @@
-"""More names than names.yaml lists, made by rule, for worlds of more people than the lists have names for.
+"""Names of people: those that names.yaml lists, and more, made by rule, for worlds of more people.
 
 A made name has the first consonants of one listed name and the rest of another of the same culture, as Rackson has
 those of Reid and Jackson. So it can be spoken, and looks like its culture's.
@@ -6,7 +6,7 @@ those of Reid and Jackson. So it can be spoken, and looks like its culture's.
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import ceil, sqrt
@@ -26,9 +26,9 @@ def made(names: Sequence[str]) -> list[str]:
     beginnings = dict.fromkeys(beginning for beginning, _ in parts if beginning)
     rests = dict.fromkeys(rest.lower() for _, rest in parts)
     longest, places = max(map(len, plain)), tuple(HOMES)
-    taken = {*names, *(word for place in places for word in place.split())}
-    found = dict.fromkeys(map("".join, product(beginnings, rests)))
-    return [name for name in found if len(name) <= longest and name not in taken and not name.startswith(places)]
+    taken = {*names, *" ".join(places).split()}
+    candidates = dict.fromkeys(map("".join, product(beginnings, rests)))
+    return [name for name in candidates if len(name) <= longest and name not in taken and not name.startswith(places)]
 
 
 def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
@@ -46,3 +46,45 @@ def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
         )
         cultures[key] = replace(culture, given=given, family=family)
     return cultures
+
+
+class NoNameLeft(Exception):
+    """Every full name of the cultures is given out."""
+
+
+class NameRegister:
+    """Gives out full names of the cultures, of which none begins with another one."""
+
+    def __init__(self, cultures: Mapping[str, Culture], rng: random.Random) -> None:
+        self._cultures = cultures
+        self._rng = rng
+        self._pools = {key: list(product(culture.given, culture.family)) for key, culture in cultures.items()}
+        for pairs in self._pools.values():
+            rng.shuffle(pairs)
+        self._names: set[str] = set()
+        self._beginnings: set[str] = set()  # of the names given out, whole names included
+
+    def draw(self, wanted: str | None) -> tuple[str, str, str]:
+        """A new person's culture, given and family name; of culture `wanted` if one is left there.
+
+        Raises NoNameLeft when all names are given out.
+        """
+        while keys := [key for key, pairs in self._pools.items() if pairs]:
+            key = wanted if wanted in keys else self._rng.choices(keys, [self._cultures[k].weight for k in keys])[0]
+            given, family = self._extend(self._cultures[key], *self._pools[key].pop())
+            name = f"{given} {family}"
+            if name not in self._beginnings and not any(name[:end] in self._names for end in range(len(name))):
+                self._names.add(name)
+                self._beginnings.update(name[: end + 1] for end in range(len(name)))
+                return key, given, family
+        raise NoNameLeft
+
+    def _extend(self, culture: Culture, given: str, family: str) -> tuple[str, str]:
+        if self._rng.random() < culture.initials:
+            given += f" {self._rng.choice('ABCDEFGHJKLMNPRSTVW')}."
+        if self._rng.random() < culture.doubled:
+            second = self._rng.choice(culture.family)
+            # a particle inside a doubled name would read as a third name
+            if second != family and " " not in family + second:
+                family += culture.link + second
+        return given, family
