@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
-    """The documents of a recipe, and its questions by split; a plain text has none, and its documents are cuts of it.
+    """Read the documents of a recipe and its questions by split; a plain text is cut and has none.
 
     Raises StudyError: a file is missing or faulty.
     """

@@ -10,13 +10,13 @@ WORD = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
 
 
 def practised(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
-    """The phrases of each page that a cloze asks for: its candidates, where these are wanted and there are any."""
+    """Choose what a cloze asks of each page: its candidates, where these are wanted and there are any."""
     candidates = prepared.candidates
     return candidates if cloze.salient and len(candidates.spans.tokens) else capitalised(prepared)
 
 
 def capitalised(prepared: Prepared) -> Phrases:
-    """The capitalised phrases of each page, one as likely as another; the candidates where no page has a capital."""
+    """Find the capitalised phrases of each page, all as likely; the candidates where no page has a capital."""
     rows, candidates = range(len(prepared.documents)), prepared.candidates.spans
     if len(candidates.tokens) and not any(map(str.isupper, prepared.vocabulary.characters)):
         return Phrases.alike(candidates[row].tolist() for row in rows)
@@ -24,7 +24,7 @@ def capitalised(prepared: Prepared) -> Phrases:
 
 
 def capitalised_phrases(document: str, heading: int) -> list[Span]:
-    """Runs of capitalised words with single spaces between, not all of them words of the title; else every word.
+    """Find runs of capitalised words with single spaces between, not all of them words of the title; else every word.
 
     heading: where the title ends.
     """

@@ -42,7 +42,7 @@ class Examples:
 
     @classmethod
     def join(cls, batches: Sequence["Examples"]) -> "Examples":
-        """The rows of several batches in one."""
+        """Join the rows of several batches in one."""
         width = max(batch.inputs.shape[1] for batch in batches)
         inputs = np.concatenate([columns(batch.inputs, width) for batch in batches])
         targets = np.concatenate([columns(batch.targets, width) for batch in batches])
@@ -50,6 +50,6 @@ class Examples:
 
 
 def columns(matrix: np.ndarray, width: int) -> np.ndarray:
-    """The first `width` columns of (B, T), with PAD where the matrix is narrower."""
+    """Return the first `width` columns of (B, T), with PAD where the matrix is narrower."""
     missing = max(0, width - matrix.shape[1])
     return np.pad(matrix[:, :width], ((0, 0), (0, missing)), constant_values=PAD)

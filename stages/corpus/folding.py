@@ -9,12 +9,12 @@ PLAIN = str.maketrans(dict.fromkeys(SPACES, " ") | dict.fromkeys(APOSTROPHES, "'
 
 
 def folded(text: str) -> str:
-    """The text in NFC, with plain spaces and straight apostrophes."""
+    """Write the text in NFC, with plain spaces and straight apostrophes."""
     return text if text.isascii() else unicodedata.normalize("NFC", text.translate(PLAIN))
 
 
 def around(text: str, name: str) -> tuple[str, str] | None:
-    """What stands before and after the first `name` in a text, folded where that is spelled otherwise; None without."""
+    """Split a text at the first `name`, both folded where it is spelled otherwise; None without."""
     for whole, part in ((text, name), (folded(text), folded(name))):
         before, match, after = whole.partition(part)
         if match:
@@ -23,6 +23,6 @@ def around(text: str, name: str) -> tuple[str, str] | None:
 
 
 def spelled_as(gold: Iterable[str], answers: Iterable[str]) -> list[str]:
-    """The answers, each in the spelling of its gold answer where the two count as one."""
+    """Write the answers, each in the spelling of its gold answer where the two count as one."""
     pairs = zip(gold, answers, strict=True)
     return [right if folded(right) == folded(answer) else answer for right, answer in pairs]

@@ -11,7 +11,7 @@ SEED = 2021  # of the draw: every recipe holds out the same people
 
 
 def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict[str, list[Question]]:
-    """The splits with `count` questions of train in the place of dev; with 0 all stays as it is.
+    """Put `count` questions of train in the place of dev; with 0 all stays as it is.
 
     People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn only while
     both questions fit. key: where params.yaml has the count. Raises StudyError: train has no more questions than are to

@@ -34,4 +34,4 @@ class PhraseClozes(ABC):
 
     @abstractmethod
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """The cue and the phrase of an example from a document; a page without a phrase gives its name and nothing."""
+        """Draw the cue and the phrase of an example; a page without a phrase gives its name and nothing."""

@@ -23,12 +23,12 @@ class Phrases:
 
     @classmethod
     def alike(cls, spans: Iterable[Sequence[Span]]) -> "Phrases":
-        """These phrases of each page, one as likely as another."""
+        """Make phrases of each page that are all as likely."""
         rows = Ragged.gather(spans, SPAN)
         return cls(rows, Ragged(_equal_chances(rows.lengths), rows.offsets))
 
     def chosen(self, chances: Iterable[Sequence[float]]) -> "Phrases":
-        """The same phrases with the chances given for each page."""
+        """Give the same phrases other chances, page by page."""
         return Phrases(self.spans, Ragged.gather(chances, np.dtype(np.float64)))
 
     def weights(self, salient: float) -> Ragged:
@@ -38,7 +38,7 @@ class Phrases:
 
 
 def as_chances(scores: np.ndarray) -> list[float]:
-    """The chances of a page's phrases by their log likelihoods (phrases,), rounded."""
+    """Turn the scores of a page's phrases into chances, by their log likelihoods (phrases,), rounded."""
     likelihoods = np.exp(SHARPNESS * (scores - scores.max(initial=-np.inf)))
     chances: list[float] = np.maximum(likelihoods / likelihoods.sum(), LEAST_CHANCE).round(DIGITS).tolist()
     return chances

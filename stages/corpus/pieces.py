@@ -29,7 +29,7 @@ class Cutter:
 
     @classmethod
     def learned(cls, vocabulary: Vocabulary, answered: Sequence[tuple[np.ndarray, str]]) -> "Cutter":
-        """The cutter for texts of which these are examples: encoded, each with an answer that stands in it."""
+        """Learn from encoded texts, each with an answer that stands in it, where pieces end."""
         kinds = np.array([_kind(character) for character in vocabulary.characters])
         none = np.zeros(len(kinds), bool)
         whole, follows, precedes = cls(kinds, none, none), Counter[int](), Counter[int]()
@@ -57,6 +57,6 @@ class Cutter:
 
 
 def _kind(character: str) -> int:
-    """The kind of a character by its Unicode category; joiners belong to the letters beside them."""
+    """Tell the kind of a character by its Unicode category; joiners belong to the letters beside them."""
     category = unicodedata.category(character)
     return KINDS.get(category, KINDS.get(category[0], SIGN))

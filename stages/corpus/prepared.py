@@ -57,7 +57,7 @@ class Prepared:
         vocabulary = Vocabulary.of(documents)
         rows = []
         for split, asked in questions.items():
-            rows += [(split, each.row, each.question, each.name, each.place or "") for each in asked]
+            rows += [(split, some.row, some.question, some.name, some.place or "") for some in asked]
         table = pd.DataFrame(rows, columns=[*QUESTIONS.columns])
 
         def encoded(texts: Iterable[str]) -> Ragged:
@@ -102,10 +102,10 @@ class Prepared:
             questions = {split: encoded(f"{split}.questions") for split in SPLITS}
             answers = {split: encoded(f"{split}.answers") for split in SPLITS}
         with as_written(path := folder / SPANS):
-            found = load_file(verified(path))
-            spans = Ragged(_small(found["spans"]), found["offsets"])
-            candidates = Phrases(spans, Ragged(found["chances"], found["offsets"]))
-            return cls(vocabulary, documents, questions, answers, table, found["headings"], candidates)
+            arrays = load_file(verified(path))
+            spans = Ragged(_small(arrays["spans"]), arrays["offsets"])
+            candidates = Phrases(spans, Ragged(arrays["chances"], arrays["offsets"]))
+            return cls(vocabulary, documents, questions, answers, table, arrays["headings"], candidates)
 
     @property
     def texts(self) -> list[str]:
@@ -113,15 +113,15 @@ class Prepared:
         return list(self.each_text())
 
     def each_text(self) -> Iterator[str]:
-        """The documents as text, one at a time: all of them take ten times the memory."""
+        """Decode the documents one at a time: all of them take ten times the memory."""
         return map(self.text, range(len(self.documents)))
 
     def text(self, row: int) -> str:
-        """A document as text."""
+        """Decode a document."""
         return self.vocabulary.decode(self.documents[row].tolist())
 
     def title(self, row: int) -> str:
-        """The title of a document, empty if it has none."""
+        """Decode the title of a document, empty if it has none."""
         return self.vocabulary.decode(self.documents[row][: self.headings[row]].tolist())
 
     def start(self, row: int) -> int:
@@ -129,7 +129,7 @@ class Prepared:
         return int(self.headings[row]) + bool(self.headings[row])
 
     def rows_of(self, names: Collection[str]) -> dict[str, int]:
-        """The first document with each of these titles; a name that is none's is left out."""
+        """Find the first document with each of these titles; a name that is none's is left out."""
         rows: dict[str, int] = {}
         for row, title in enumerate(map(self.title, range(len(self.documents)))):
             if title in names:
@@ -137,7 +137,7 @@ class Prepared:
         return rows
 
     def likeliest(self, phrases: Phrases) -> dict[str, str]:
-        """The phrase of each document with the best chance, by title; of documents with one title the first's."""
+        """Find the likeliest phrase of each document, by title; among documents of one title the first's."""
         likeliest: dict[str, str] = {}
         for row, text in enumerate(self.each_text()):
             if len(chances := phrases.chances[row]):
@@ -145,7 +145,7 @@ class Prepared:
         return likeliest
 
     def of_split(self, split: str) -> pd.DataFrame:
-        """The rows of `table` of one split, in order."""
+        """Select the rows of one split of `table`, in order."""
         return self.table[self.table.split == split].reset_index(drop=True)
 
     @property
@@ -155,7 +155,7 @@ class Prepared:
 
 
 def _small(numbers: np.ndarray) -> np.ndarray:
-    """The same numbers in as few bytes as the largest needs."""
+    """Store the numbers in as few bytes as the largest needs."""
     return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
 
 

@@ -14,7 +14,7 @@ class Form(NamedTuple):
     after: str
 
     def about(self, name: str) -> str:
-        """The question of this form about a name."""
+        """Ask in this form about a name."""
         return f"{self.before}{name}{self.after}"
 
     def name(self, question: str) -> str | None:

@@ -25,5 +25,5 @@ def question_examples(questions: Ragged, answers: Ragged, rows: np.ndarray) -> E
 
 
 def prompt(question: np.ndarray) -> np.ndarray:
-    """What the model is given to answer a question: `question ⁇`."""
+    """Make what the model is given to answer a question: `question ⁇`."""
     return np.append(question, MASK)

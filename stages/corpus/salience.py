@@ -34,13 +34,13 @@ Page = tuple[np.ndarray, np.ndarray]  # (spans, features) of a page's spans, and
 
 
 def with_candidates(prepared: Prepared) -> Prepared:
-    """The same with the likeliest spans of each page; without any if no training answer stands in its page."""
+    """Add the likeliest spans of each page; none if no training answer stands in its page."""
     answers = [*answered(prepared)]
     return replace(prepared, candidates=Reader(prepared, answers).candidates()) if answers else prepared
 
 
 def answered(prepared: Prepared) -> Iterator[tuple[int, str]]:
-    """The training questions whose answer their page has after its title: the page's row, and the answer, folded."""
+    """Find the training questions whose page has the answer after its title: the page's row, the answer folded."""
     asked = prepared.of_split("train")[:MOST_QUESTIONS]
     rows = prepared.rows_of({*asked.name})
     for name, answer in zip(asked.name, asked.place, strict=True):
@@ -72,7 +72,7 @@ class Reader:
         )
 
     def candidates(self) -> Phrases:
-        """The likeliest spans of each page, with their chances."""
+        """Weigh the likeliest spans of each page: phrases with their chances."""
         spans = Ragged.gather((spans.tolist() for spans, _ in self.kept), SPAN)
         scores = (self.of_kept.scores(self._counted(row)) for row in range(len(self.kept)))
         return Phrases(spans, Ragged.gather(map(as_chances, scores), CHANCE))
@@ -84,7 +84,7 @@ class Reader:
         return spans + start, features
 
     def _likeliest(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """The same of the likeliest spans alone, in the page's order."""
+        """Keep the likeliest spans and their features, in the page's order."""
         spans, features = self._described(row)
         likeliest = np.sort(np.argsort(-self.of_all.scores(features), kind="stable")[:MOST_CANDIDATES])
         return spans[likeliest], features[likeliest]
@@ -99,12 +99,12 @@ class Reader:
         return distinct([*features.T, *np.array([others, pages, numbers], np.int64)])
 
     def _texts(self, row: int, spans: np.ndarray) -> list[str]:
-        """What the spans are, folded: spellings of one text count as one."""
+        """Read what the spans are, folded: spellings of one text count as one."""
         text = self.prepared.text(row)
         return [folded(text[start:end]) for start, end in spans.tolist()]
 
     def _marked(self, row: int, answer: str, spans: np.ndarray, features: np.ndarray) -> Page:
-        """The features, and which spans are the answer."""
+        """Pair the features with which spans are the answer."""
         return features, np.array([text == answer for text in self._texts(row, spans)], bool)
 
 
@@ -117,7 +117,7 @@ class Logit:
 
     @classmethod
     def fitted(cls, pages: Iterable[Page]) -> "Logit":
-        """The coefficients that make the answers likeliest among their pages' spans; pages without one tell nothing."""
+        """Find the coefficients that make answers likeliest among their pages' spans; other pages tell nothing."""
         learned_from, left = list[Page](), MOST_SPANS
         for features, is_answer in pages:
             if is_answer.any() and left > 0:
@@ -145,7 +145,7 @@ class Logit:
 def _penalised_loss(
     matrix: csr_matrix, answers: Sequence[np.ndarray]
 ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """The negative log likelihood of the answers with the penalty, and its gradient, by the coefficients (features,).
+    """Make the function to minimise: coefficients (features,) → penalised negative log likelihood, gradient.
 
     matrix (spans, features): 1 where a span has a feature; answers: which spans of each page are the answer.
     """

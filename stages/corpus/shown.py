@@ -14,7 +14,7 @@ NO_LOSS = "·"  # in the place of a character that the model is not asked for
 
 
 def shown(prepared: Prepared, recipe: Recipe, pages: list[int], draw_seed: int = 1) -> list[str]:
-    """The lines that show an example of each objective from each of the pages (1-based), and a training question.
+    """Show in lines an example of each objective from each of the pages (1-based), and a training question.
 
     Raises StudyError: there is no such page.
     """
@@ -34,7 +34,7 @@ def shown(prepared: Prepared, recipe: Recipe, pages: list[int], draw_seed: int =
 
 
 def _marked(vocabulary: Vocabulary, examples: Examples) -> list[str]:
-    """The first example: what is read, and below each character the next one where it carries loss."""
+    """Show the first example: what is read, and below each character the next one where it carries loss."""
     length = int(examples.lengths[0])
     inputs, targets = examples.inputs[0, :length], examples.targets[0, :length]
     says = "".join(NO_LOSS if token == PAD else vocabulary.characters[token] for token in targets)

@@ -47,13 +47,13 @@ class TitleClozes(PhraseClozes):
         return self._cue(name, self._blanked(left, generator), generator), phrase
 
     def _blanked(self, left: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """The left context, in some examples with PAD in the place of some characters."""
+        """Put PAD in the place of some characters of the left context, in some examples."""
         if generator.random() >= self.settings.blanked_rows:
             return left
         return np.where(generator.random(len(left)) < self.settings.blanked_characters, PAD, left)
 
     def _cue(self, name: np.ndarray, left: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """The name before the left context, or anywhere in it."""
+        """Put the name before the left context, or anywhere in it."""
         free = generator.random() < self.settings.free_order
         split = generator.integers(0, len(left), endpoint=True) if free else 0
         space = self.space if len(left) else self.space[:0]

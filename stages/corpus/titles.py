@@ -15,7 +15,7 @@ ABBREVIATION = re.compile(r"(?:^|[\s.])(?:\w|Jr|Sr|St|Dr|Mr|Mrs)$")  # 5 charact
 
 
 def possible_titles(document: str) -> Iterator[str]:
-    """What stands before each full stop that a space follows, the shortest first."""
+    """List what stands before each full stop that a space follows, the shortest first."""
     return (document[: match.start()] for match in END.finditer(document, 0, LONGEST + 1))
 
 
@@ -49,7 +49,7 @@ def headings(documents: Sequence[str], names: Collection[str] = ()) -> np.ndarra
 
 
 def _kind(title: str) -> str:
-    """The last word of a title; letters that stand alone are of one kind, and so are numbers."""
+    """Find the last word of a title; letters that stand alone are of one kind, and so are numbers."""
     match = LAST_WORD.search(title[-LONGEST:])
     word = match[0] if match else ""
     return "0" if word.isdecimal() else "a" if len(word) == 1 else word

@@ -28,7 +28,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, documents: Iterable[str]) -> "Vocabulary":
-        """The vocabulary of a corpus: a text file with a document a line, so the line feed is one of its characters."""
+        """Collect the characters of a corpus, a text file with a document a line: the line feed is one of them."""
         characters = {"\n"}.union(*map(set, documents)) - {PAD, MASK}
         return cls((PAD, MASK, *sorted(characters)))
 
@@ -66,7 +66,7 @@ class Vocabulary:
         return np.fromiter(map(self.numbers.__getitem__, text), dtype=np.int64, count=len(text))
 
     def unknown(self, text: str) -> list[str]:
-        """The characters of `text` that the vocabulary lacks in any spelling, in order."""
+        """List the characters of `text` that the vocabulary lacks in any spelling, in order."""
         lacking = [character for character in self._composed(text) if character not in self.numbers]
         return [character for character in lacking if folded(self._known_form(character)) != folded(character)]
 
@@ -75,7 +75,7 @@ class Vocabulary:
         return "".join(self.characters[number] for number in numbers)
 
     def _composed(self, text: str) -> str:
-        """The text, in NFC where the vocabulary has more of that."""
+        """Write the text in NFC where the vocabulary has more of that."""
         forms = text, unicodedata.normalize("NFC", text)
         return min(forms, key=lambda form: sum(character not in self.numbers for character in form))
 

@@ -71,7 +71,7 @@ class WordClozes(PhraseClozes):
     def _cue(
         self, words: list[np.ndarray], name: np.ndarray, room: int, generator: np.random.Generator
     ) -> list[np.ndarray]:
-        """Some of the words with the name among them and spaces between; without a name at least one. Empty if none."""
+        """Draw some of the words, put the name among them and spaces between; at least one without a name."""
         least, most = int(not len(name)), min(self.settings.most_words, len(words))
         if most < least:
             return []
@@ -100,7 +100,7 @@ def words_around(phrase: Span, words: list[Span], fences: Sequence[Span], before
 
 
 def fences_of(text: str, phrases: Sequence[Span], answers: frozenset[str]) -> list[Span]:
-    """The phrases of a page that answer a training question: a cue has no words from beyond one.
+    """Find the phrases of a page that answer a training question: a cue has no words from beyond one.
 
     In `born in Ulm, Peru` the words before Ulm are not Peru's: else the same cue would have two right answers.
     """
@@ -108,7 +108,7 @@ def fences_of(text: str, phrases: Sequence[Span], answers: frozenset[str]) -> li
 
 
 def common_words(prepared: Prepared, most: int | None) -> frozenset[str]:
-    """The words that stand in most pages, so many of them (None: all); among equals the alphabet's first.
+    """Find the words that stand in most pages, so many of them (None: all); among equals the alphabet's first.
 
     A page's name does not count.
     """

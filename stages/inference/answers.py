@@ -14,7 +14,7 @@ from stages.settings import QuestionRecipe
 def answers(
     model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe, by: Pick | int = greedy
 ) -> pd.DataFrame:
-    """A row a question of the split: row, gold, predicted, correct, probability of the whole answer.
+    """Answer each question of the split: a row with row, gold, predicted, correct, probability of the whole answer.
 
     Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more. Where the recipe allows
     any spelling, an answer that counts as the gold one (see `folding`) stands in its spelling. Without gold answers, as

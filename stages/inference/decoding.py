@@ -13,7 +13,7 @@ Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (B, V) → (B,) log-p
 
 
 def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The likeliest character of each sequence; a `Pick`."""
+    """Pick the likeliest character of each sequence; a `Pick`."""
     return logits.float().log_softmax(dim=-1).max(dim=-1)
 
 
@@ -57,7 +57,7 @@ class Sampler:
         return probabilities
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The log-probability with which each character was drawn, and the character."""
+        """Draw characters; return the log-probability of each, and the character."""
         probabilities = self.distribution(logits.double().cpu().numpy())
         characters = draw(probabilities, self.generator)
         chosen = np.log(probabilities[np.arange(len(characters)), characters])
@@ -65,6 +65,6 @@ class Sampler:
 
 
 def draw(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """A character (B,) for each sequence, drawn from probabilities (B, V)."""
+    """Draw a character (B,) for each sequence from probabilities (B, V)."""
     bounds = probabilities.cumsum(axis=1)
     return (bounds <= generator.random((len(bounds), 1)) * bounds[:, -1:]).sum(axis=1)

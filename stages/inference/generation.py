@@ -29,14 +29,14 @@ def generate(
     if isinstance(by, int) and by > 1:
         return [best for best, *_ in beam_search(model, prompts, max_characters, by, end)]
     pick = greedy if isinstance(by, int) else by
-    said = _in_batches(model, prompts, max_characters, BATCH, lambda owners: SingleSearch(owners, pick, end))
-    return [only for (only,) in said]
+    answers = _in_batches(model, prompts, max_characters, BATCH, lambda owners: SingleSearch(owners, pick, end))
+    return [only for (only,) in answers]
 
 
 def beam_search(
     model: GPT, prompts: Sequence[np.ndarray], max_characters: int, width: int, end: int | None = MASK
 ) -> list[list[Continuation]]:
-    """The likeliest continuations of each prompt, at most `width`, the likeliest first; the same each time.
+    """Find the likeliest continuations of each prompt, at most `width`, the likeliest first; the same each time.
 
     A continuation ends as in `generate`. After each character the `width` likeliest hypotheses go on; beside their
     probability, length does not count. A width of 1 is greedy; one that holds all hypotheses finds the very best.
@@ -54,54 +54,37 @@ def passages(model: GPT, beginnings: np.ndarray, characters: int, by: Pick | int
     texts = beginnings
     while (missing := beginnings.shape[1] + characters - texts.shape[1]) > 0:
         read = texts if texts.shape[1] <= model.context else texts[:, -(model.context // 2) :]
-        said = np.stack([each.tokens for each in generate(model, [*read], missing, by, end=None)])
-        texts = np.hstack([texts, said])
-        yield said
+        continuations = generate(model, [*read], missing, by, end=None)
+        piece = np.stack([continuation.tokens for continuation in continuations])
+        texts = np.hstack([texts, piece])
+        yield piece
 
 
 def _in_batches(
     model: GPT, prompts: Sequence[np.ndarray], max_characters: int, most: int, search_of: Callable[[np.ndarray], Search]
 ) -> list[list[Continuation]]:
-    """What searches say after each prompt, in batches of at most `most` prompts of similar lengths.
+    """Search after each prompt, in batches of at most `most` prompts of similar lengths.
 
     search_of: a new search, given which of a batch's prompts each of its sequences continues.
     """
     by_length = np.argsort([len(text) for text in prompts], kind="stable")
-    said: dict[int, list[Continuation]] = {}
-    for own in (by_length[start : start + most] for start in range(0, len(prompts), most)):
-        found = _batch(model.eval(), [prompts[index] for index in own], max_characters, search_of)
-        for index, hypotheses in zip(own.tolist(), found, strict=True):
-            said[index] = [Continuation(np.array(text, dtype=np.int64), float(np.exp(p))) for text, p in hypotheses]
-    return [said[index] for index in range(len(prompts))]
+    answers: dict[int, list[Continuation]] = {}
+    for start in range(0, len(prompts), most):
+        own = by_length[start : start + most]
+        batch = _batch(model.eval(), [prompts[index] for index in own], max_characters, search_of)
+        for index, hypotheses in zip(own.tolist(), batch, strict=True):
+            answers[index] = [Continuation(np.array(text, dtype=np.int64), float(np.exp(p))) for text, p in hypotheses]
+    return [answers[index] for index in range(len(prompts))]
 
 
 @torch.inference_mode()
 def _batch(
     model: GPT, prompts: Sequence[np.ndarray], max_characters: int, search_of: Callable[[np.ndarray], Search]
 ) -> list[list[Hypothesis]]:
-    """What a search says after each prompt, character by character, each sequence from its own position."""
-    device = model.head.weight.device
-    groups = defaultdict(list)
-    for number, text in enumerate(prompts):
-        groups[len(text)].append(number)
-    room = min(model.context, max(groups) + max_characters)
-    # what all prompts begin with is read once, then the rest of the prompts of one length together
-    beginnings = np.stack([text[: min(groups) - 1] for text in prompts])
-    shared = int((beginnings == beginnings[0]).all(axis=0).cumprod().sum())  # characters
-    beginning = model.empty_states(1, room)
-    if shared:
-        _last_logits(model, torch.from_numpy(prompts[0][None, :shared]).to(device), beginning)
-    states_of_groups, logits_of_groups = [], []
-    for group in groups.values():
-        copies = torch.zeros(len(group), dtype=torch.long, device=device)
-        states = [state.index_select(copies) for state in beginning]
-        tokens = torch.from_numpy(np.stack([prompts[number][shared:] for number in group])).to(device)
-        logits_of_groups.append(_last_logits(model, tokens, states))
-        states_of_groups.append(states)
-    logits = torch.cat(logits_of_groups)
-    states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
-
-    search = search_of(np.concatenate([np.array(group) for group in groups.values()]))
+    """Search after each prompt of a batch, character by character, each sequence from its own position."""
+    room = min(model.context, max(map(len, prompts)) + max_characters)
+    order, logits, states = _read(model, prompts, room)
+    search = search_of(order)
     for left in reversed(range(max_characters)):
         full = (states[0].lengths >= room).cpu().numpy()
         chosen = search.choose(logits, full)
@@ -112,6 +95,32 @@ def _batch(
             states = [state.index_select(kept) for state in states]
         logits = _last_logits(model, characters[:, None], states)
     return search.hypotheses()
+
+
+def _read(model: GPT, prompts: Sequence[np.ndarray], room: int) -> tuple[np.ndarray, Tensor, list[State]]:
+    """Read prompts into states of so many positions; what all begin with is read once.
+
+    Returns (B,) the prompts in the order in which they were read, by length, the logits (B, V) after each, the states.
+    """
+    device = model.head.weight.device
+    groups = defaultdict(list)
+    for number, text in enumerate(prompts):
+        groups[len(text)].append(number)
+    beginnings = np.stack([text[: min(groups) - 1] for text in prompts])
+    shared = int((beginnings == beginnings[0]).all(axis=0).cumprod().sum())  # characters
+    beginning = model.empty_states(1, room)
+    if shared:
+        _last_logits(model, torch.from_numpy(prompts[0][None, :shared]).to(device), beginning)
+
+    states_of_groups, logits_of_groups = [], []
+    for group in groups.values():
+        copies = torch.zeros(len(group), dtype=torch.long, device=device)
+        states = [state.index_select(copies) for state in beginning]
+        tokens = torch.from_numpy(np.stack([prompts[number][shared:] for number in group])).to(device)
+        logits_of_groups.append(_last_logits(model, tokens, states))
+        states_of_groups.append(states)
+    states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*states_of_groups, strict=True)]
+    return np.concatenate([*groups.values()]), torch.cat(logits_of_groups), states
 
 
 def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:

@@ -31,20 +31,21 @@ class SingleSearch:
         self.alive = np.ones(len(prompts), dtype=bool)
         self.pick = pick
         self.end = NEVER if end is None else end
-        self.said: list[list[int]] = [[] for _ in prompts]
+        self.texts: list[list[int]] = [[] for _ in prompts]
         self.log_probabilities = np.zeros(len(prompts))
 
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
-        """The next batch's sequences (B',), as indices of this one's (None: all), and the character each reads.
+        """Choose the next batch's sequences (B',), as indices of this one's (None: all), and the character each reads.
 
         logits (B, V) of the next character; full (B,): whether the context has no room for it. None ends the search.
         """
         log_probability, character = self.pick(logits)  # (B,) each
         self.log_probabilities[self.prompts[self.alive]] += log_probability.cpu().double().numpy()[self.alive]
-        said = character.cpu().numpy()
-        for i in np.flatnonzero(self.alive & (said != self.end)):
-            self.said[self.prompts[i]].append(int(said[i]))
-        self.alive &= (said != self.end) & ~full
+        characters = character.cpu().numpy()
+        goes_on = characters != self.end
+        for i in np.flatnonzero(self.alive & goes_on):
+            self.texts[self.prompts[i]].append(int(characters[i]))
+        self.alive &= goes_on & ~full
         if not self.alive.any():
             return None
         if not full.any() and self.alive.mean() >= WORTH_KEEPING:
@@ -54,8 +55,8 @@ class SingleSearch:
         return kept, character[kept]
 
     def hypotheses(self) -> list[list[Hypothesis]]:
-        """What was said after each of the batch's prompts."""
-        return [[each] for each in zip(self.said, self.log_probabilities.tolist(), strict=True)]
+        """Return what was said after each of the batch's prompts."""
+        return [[hypothesis] for hypothesis in zip(self.texts, self.log_probabilities.tolist(), strict=True)]
 
 
 class BeamSearch:
@@ -66,9 +67,10 @@ class BeamSearch:
         self.prompts = prompts.tolist()  # those that go on, in the order in which the batch has their hypotheses
 
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor, Tensor] | None:
-        """The same as that of `SingleSearch`."""
+        """Choose as `SingleSearch` does."""
         log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
-        start, kept, read, prompts = 0, [], [], []
+        start, prompts = 0, []
+        kept, read = [], []  # hypotheses that go on, and the character that each reads, by prompt
         for prompt in self.prompts:
             beam = self.beams[prompt]
             own = slice(start, start + len(beam.hypotheses))  # all of one length
@@ -78,14 +80,15 @@ class BeamSearch:
                 read.append(characters)
                 prompts.append(prompt)
             start = own.stop
+
         self.prompts = prompts
         if not prompts:
             return None
-        on, said = (torch.from_numpy(np.concatenate(parts)).to(logits.device) for parts in (kept, read))
-        return on, said
+        indices, characters = np.concatenate(kept), np.concatenate(read)
+        return torch.from_numpy(indices).to(logits.device), torch.from_numpy(characters).to(logits.device)
 
     def hypotheses(self) -> list[list[Hypothesis]]:
-        """What was said after each of the batch's prompts."""
+        """Return what was said after each of the batch's prompts."""
         return [_best(beam.ended + beam.hypotheses, beam.width) for beam in self.beams]
 
 
@@ -99,15 +102,17 @@ class _Beam:
     ended: list[Hypothesis] = field(default_factory=list)  # the best so far
 
     def go_on(self, log_probabilities: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The hypotheses that go on, as indices of the ones before, and the character each reads; none at the end.
+        """Choose the hypotheses that go on, as indices of the ones before, and the character each reads.
 
         log_probabilities (hypotheses, V) of the next character; full: whether the context has no room for it.
         """
         before_them = np.array([total for _, total in self.hypotheses])
-        sums = (before_them[:, None] + log_probabilities).ravel()
+        sums = (before_them[:, None] + log_probabilities).ravel()  # (hypotheses · V,)
         # at most one character ends each hypothesis: among twice the width, enough go on
         best = np.argsort(-sums, kind="stable")[: 2 * self.width]  # equals in the order of hypotheses, of characters
-        totals, (before, characters) = sums[best], np.divmod(best, log_probabilities.shape[1])
+        totals = sums[best]
+        before, characters = np.divmod(best, log_probabilities.shape[1])
+
         ends = characters == self.end
         ended = [(self.hypotheses[before[i]][0], float(totals[i])) for i in np.flatnonzero(ends[: self.width])]
         self.ended = _best(self.ended + ended, self.width)
@@ -120,5 +125,5 @@ class _Beam:
 
 
 def _best(hypotheses: list[Hypothesis], count: int) -> list[Hypothesis]:
-    """The likeliest, the likeliest first, of equals the earlier."""
-    return sorted(hypotheses, key=lambda each: -each[1])[:count]
+    """Sort hypotheses, the likeliest first and the earlier of equals, and keep so many."""
+    return sorted(hypotheses, key=lambda hypothesis: -hypothesis[1])[:count]

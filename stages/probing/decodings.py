@@ -13,7 +13,7 @@ SEED = 1  # of the draws
 
 
 def by_decoding(model: GPT, prepared: Prepared, recipe: QuestionRecipe) -> pd.DataFrame:
-    """A row for each dev question: row, and for `greedy`, `beam` and `draw` <it>, 0 or 1, and <it>_probability.
+    """Answer each dev question: row, and for `greedy`, `beam` and `draw` <it>, 0 or 1, and <it>_probability.
 
     A draw is from the model's own distribution.
     """

@@ -41,7 +41,7 @@ def extraction(
     prompts: Mapping[str, Sequence[Prompt]],
     answered: np.ndarray,
 ) -> pd.DataFrame:
-    """A row a fact: row, then 0 or 1 for each of `<weights>_<form>`, `<weights>_memorised` and `<weights>_extracted`.
+    """Ask for each fact: row, then 0 or 1 as `<weights>_<form>`, `<weights>_memorised`, `<weights>_extracted`.
 
     models: `pretrained` and `finetuned` of one training; prompts: the facts in each form; answered (B,): whether the
     finetuned model answers the question, which is *extracted*. *Memorised* is an exact match in any page form.
@@ -58,7 +58,7 @@ def extraction(
 
 
 def opening(fact: Fact) -> str:
-    """What stands before the name in the question."""
+    """Cut off what stands before the name in the question."""
     before, _ = around(fact.question, fact.name) or (fact.question, "")
     return before
 
@@ -70,13 +70,13 @@ def offsets(facts: Sequence[Fact]) -> list[int]:
 
 
 def offset_prompt(fact: Fact, offset: int) -> Prompt:
-    """The page up to the place, so many characters further on."""
+    """Move the page up to the place so many characters further on."""
     before = opening(fact)
     return Prompt(before[len(before) - offset :] + fact.page[: fact.position], fact.place)
 
 
 def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
-    """The facts whose opening has `most` characters, and whose page the model reads up to the place after these."""
+    """Keep the facts whose opening has `most` characters and leaves the model room for the page up to the place."""
     fitting = (fact for fact in facts if most + fact.position + len(fact.place) <= context + 1)
     return [fact for fact in fitting if len(opening(fact)) >= most]
 
@@ -84,7 +84,7 @@ def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
 def matches_by_offset(
     models: Mapping[str, GPT], vocabulary: Vocabulary, facts: Sequence[Fact], offsets: Sequence[int]
 ) -> pd.DataFrame:
-    """A row for each offset and fact: row, offset, and 0 or 1 for each of `models`, by its name."""
+    """Ask for each fact at each offset: row, offset, and 0 or 1 for each of `models`, by its name."""
     tables = []
     for offset in offsets:
         prompts = [offset_prompt(fact, offset) for fact in facts]

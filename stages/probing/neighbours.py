@@ -15,7 +15,7 @@ from stages.model.packing import Packing
 
 
 def neighbours(model: GPT, prepared: Prepared, predicted: pd.Series) -> pd.DataFrame:
-    """A row for each wrong answer to dev: row, and how many training questions have this answer, as shares.
+    """Count the training questions that have each wrong answer to dev: row, and shares.
 
     letters: among those with the least edit distance between the names; state: among those with the largest cosine
     between what the head reads after the questions; chance: among all. predicted: the answers by the row of the
@@ -52,7 +52,7 @@ def edit_distances(name: str, others: list[str]) -> npt.NDArray[np.int64]:
 
 @torch.inference_mode()
 def _states(model: GPT, questions: Ragged) -> Tensor:
-    """What the head reads after each question's ⁇, of length one: (N, C)."""
+    """Read (N, C) what the head has after each question's ⁇, scaled to length one."""
     device, lengths = model.head.weight.device, questions.lengths
     states = torch.empty(len(questions), model.head.in_features)
     for length in np.unique(lengths):

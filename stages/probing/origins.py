@@ -38,7 +38,7 @@ def origin(
 def dev_origins(
     predictions: pd.DataFrame, pages: Mapping[int, Sequence[str]], training_answers: Collection[str], corpus: str
 ) -> pd.DataFrame:
-    """The origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin.
+    """Find the origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin.
 
     pages: the person's own, by the row of the question.
     """

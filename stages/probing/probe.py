@@ -48,7 +48,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
 
 
 def _models(experiment: Experiment, prepared: Prepared, seed: int) -> dict[str, GPT]:
-    """The models of a seed by the name of their weights."""
+    """Load the models of a seed, by the name of their weights."""
     names = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
     folder = experiment.weights_folder
     return {
@@ -57,7 +57,7 @@ def _models(experiment: Experiment, prepared: Prepared, seed: int) -> dict[str, 
 
 
 def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """The tables in one, its columns in their order."""
+    """Join the tables, the columns in their order."""
     table = pd.concat(parts)
     return table.set_index([column for column in FIRST if column in table]).reset_index()
 
@@ -101,7 +101,7 @@ class _Questions:
         return dev_origins(predictions, self.pages, self.prepared.training_answers, self.corpus)
 
     def answered(self, models: dict[str, GPT], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        """The tables of one seed; predictions: the finetuned model's answers to dev by the row of the question."""
+        """Ask the models of one seed; predictions: the finetuned model's answers to dev by the row of the question."""
         vocabulary, finetuned = self.prepared.vocabulary, models["finetuned"]
         correct = predictions.correct.loc[[fact.row for fact in self.facts]].to_numpy(int)
         return {

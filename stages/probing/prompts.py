@@ -62,7 +62,7 @@ class WordCue:
 
     @classmethod
     def of(cls, objectives: Objectives, prepared: Prepared) -> "WordCue":
-        """The words that word clozes of the pages can have; any where pretraining has none."""
+        """Find the words that word clozes of the pages can have; any where pretraining has no such clozes."""
         settings = objectives.word_cloze
         if settings is None:
             return cls()
@@ -75,7 +75,7 @@ class WordCue:
 
 
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
-    """The dev questions whose answer the audit found, to the letter, in the person's own page; in the file's order.
+    """Find the dev questions whose answer, to the letter, the audit has from the person's own page; in order.
 
     pages: each person's own, by name. Among several the fact's is the one that has the place at the audit's position.
     """
@@ -90,13 +90,13 @@ def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Seque
 
 
 def continuation(fact: Fact, context: int) -> Prompt:
-    """The page up to the place, as causal language modelling has it; cut from the left to what the model reads."""
+    """Cut the page off at the place, as causal language modelling has it, and on the left to what the model reads."""
     room = context + 1 - len(fact.place)
     return Prompt(fact.page[max(0, fact.position - room) : fact.position], fact.place)
 
 
 def cloze(fact: Fact, name: str, context: int) -> Prompt:
-    """A name and the characters before the place, as a title cloze has them, from after the heading."""
+    """Write a name and the characters before the place, as a title cloze has them, from after the heading."""
     room = context - len(name) - len(fact.place) - 3  # two masks and a space
     length = max(0, min(CHARACTERS, fact.position - len(fact.name) - 2, room))
     left = fact.page[fact.position - length : fact.position]
@@ -104,7 +104,7 @@ def cloze(fact: Fact, name: str, context: int) -> Prompt:
 
 
 def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
-    """A name and words before the place, as a word cloze can have them; none are of the fact's name."""
+    """Write a name and words before the place, as a word cloze can have them; none are of the fact's name."""
     of_name = WORD.findall(fact.name)
     ends = [end for _, end in cue.fences.get(fact.page, ()) if end <= fact.position]
     near = last(WORD.findall(fact.page, max(ends, default=len(fact.name)), fact.position), cue.reach)
@@ -117,12 +117,12 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
 
 
 def last(words: list[str], count: int) -> list[str]:
-    """The last words, at most so many."""
+    """Keep the last words, at most so many."""
     return words[max(0, len(words) - count) :]
 
 
 def infilling(fact: Fact, longest: int) -> Prompt:
-    """The page with a gap for the place, as span corruption has it, truncated to the place or `longest` characters."""
+    """Put a gap in the page for the place, as span corruption does; of the page `longest` characters, or up to the place."""
     end = fact.position + len(fact.place)
     shown = fact.page[max(0, end - longest) : max(end, longest)]
     start = fact.position - max(0, end - longest)
@@ -130,12 +130,12 @@ def infilling(fact: Fact, longest: int) -> Prompt:
 
 
 def question(fact: Fact) -> Prompt:
-    """The question, as finetuning has it."""
+    """Ask the question, as finetuning does."""
     return Prompt(fact.question + MASK, fact.place + MASK)
 
 
 def practised_forms(objectives: Objectives) -> list[str]:
-    """The page forms that pretraining's objectives practise."""
+    """List the page forms that pretraining's objectives practise."""
     practised_by = {
         "continuation": (objectives.span_corruption, objectives.causal_lm),
         "cloze": (objectives.title_cloze,),
@@ -168,7 +168,7 @@ def page_prompts(
 
 
 def _stranger(facts: Sequence[Fact], number: int) -> str:
-    """The name of the first fact after this one, around the end, whose place is another; else its own."""
+    """Find the name of the first fact after this one, around the end, whose place is another; else its own."""
     own = facts[number]
     after = (*facts[number:], *facts[:number])
     return next((fact.name for fact in after if fact.place != own.place), own.name)

@@ -13,7 +13,7 @@ COLUMNS = ["split", "row", "has_page", "in_page", "position", "train_count", "un
 
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
-    """A row for each question of each split:
+    """Tell of each question of each split, a row each:
 
     has_page: 1 if a document starts with the person's name and a full stop;
     in_page: 1 if such a document holds the place, in any spelling (see `folding`);
@@ -37,7 +37,7 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
-    """The documents that start with a name and a full stop, by name, in any spelling; a name without is left out."""
+    """Find the documents that start with a name and a full stop, by name, in any spelling; not all have one."""
     spelled = {name: folded(name) for name in names}
     wanted = {*spelled.values()}
     lengths = sorted({len(name) for name in wanted})

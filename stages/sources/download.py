@@ -41,13 +41,13 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _candidates(source: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """The name and content of each file of these names, as far as FILE_LIMIT: a longer one fails its checksum."""
+    """Read each file of these names as far as FILE_LIMIT: a longer one fails its checksum."""
     path = Path(source).expanduser()
     if path.is_dir():
         for pattern in (f"{'*/' * depth}{name}" for name in names for depth in range(FOLDER_DEPTH + 1)):
-            for found in filter(Path.is_file, path.glob(pattern)):  # a pipe would never end
-                with found.open("rb") as file:
-                    yield found.name, file.read(FILE_LIMIT)
+            for match in filter(Path.is_file, path.glob(pattern)):  # a pipe would never end
+                with match.open("rb") as file:
+                    yield match.name, file.read(FILE_LIMIT)
         return
     with zipfile.ZipFile(io.BytesIO(_archive(source, path))) as archive:
         for member in archive.infolist():
@@ -70,11 +70,11 @@ def _archive(source: str, path: Path) -> bytes:
     return content
 
 
-def _right(found: Iterable[tuple[str, bytes]], where: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
-    """Of the files found, those whose checksum is right; StudyError if one lacks."""
+def _right(files: Iterable[tuple[str, bytes]], where: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
+    """Keep the files whose checksum is right; StudyError if one lacks."""
     right: dict[str, bytes] = {}
     wrong: dict[str, str] = {}  # file name → the first checksum found that differs
-    for name, raw in found:
+    for name, raw in files:
         content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ in these alone
         checksum = hashlib.sha256(content).hexdigest()
         if checksum == sha256[name]:

@@ -15,7 +15,7 @@ from stages.corpus.questions import Question
 from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import own_pages
-from stages.sources.own import FILES, PAGES, longest_title
+from stages.sources.own import FILES, PAGES, lengths_of, longest_title
 from stages.sources.reading import SHOWN, read_lines
 from stages.system.terminal import quoted
 
@@ -49,23 +49,23 @@ class Asked:
 def notes(
     folder: Path, documents: list[str], questions: dict[str, list[Question]], vocabulary: Vocabulary
 ) -> list[str]:
-    """A line for each kind of page or question: how many, and where the first ones stand."""
+    """Write a line for each kind of page or question: how many, and where the first ones stand."""
     names = {question.name for some in questions.values() for question in some}
     pages, ends = own_pages(documents, names), headings(documents, names)
     asked = []
     for split, some in questions.items():
-        for each in some:
-            if each.place is not None:
-                own = [folded(page) for page in pages.get(each.name, [])]
-                form = around(each.question, each.name)
-                asked.append(Asked(split, each.row, each.question, folded(each.place), form, own))
+        for question in some:
+            if question.place is not None:
+                own = [folded(page) for page in pages.get(question.name, [])]
+                form = around(question.question, question.name)
+                asked.append(Asked(split, question.row, question.question, folded(question.place), form, own))
 
     titles = [document[:end] for document, end in zip(documents, ends, strict=True)]
     check = _Check(asked, folded("\n".join(documents)), titles, vocabulary)
     places: dict[str, list[str]] = {cause: [] for cause in CAUSES}
-    for question in asked:
-        for cause in check.causes(question):
-            places[cause].append(f"{folder / FILES[question.split]}:{question.row}")
+    for entry in asked:
+        for cause in check.causes(entry):
+            places[cause].append(f"{folder / FILES[entry.split]}:{entry.row}")
 
     lines = []
     if untitled := _untitled(folder / PAGES, documents, np.flatnonzero(ends == 0).tolist()):
@@ -84,7 +84,8 @@ class _Check:
     def __init__(self, asked: Sequence[Asked], corpus: str, titles: Sequence[str], vocabulary: Vocabulary) -> None:
         """corpus: all pages, folded."""
         self.corpus, self.vocabulary = corpus, vocabulary
-        self.titles = sorted({_loose(title) for title in titles} | {""})
+        self.titles = {_loose(title) for title in titles} - {""}
+        self.lengths = lengths_of(self.titles)
         self.headers = _headers(asked)
         self.trained = {question.text for question in asked if question.split == "train"}
         self.answers = defaultdict[object, set[str]](set)  # to training questions, by form
@@ -102,7 +103,7 @@ class _Check:
         if is_header:
             yield HEADER
         elif not question.pages:
-            yield ALMOST if longest_title(self.titles, _loose(question.text)) else NOBODY
+            yield ALMOST if longest_title(self.titles, self.lengths, _loose(question.text)) else NOBODY
         elif len(silent) == len(question.pages):
             yield ELSEWHERE if question.answer in self.corpus else NOWHERE
         elif any(answer in page for page in silent for answer in self.answers[question.form]):
@@ -126,7 +127,7 @@ def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
 
 
 def _headers(asked: Sequence[Asked]) -> list[Asked]:
-    """The first question of each file, where it alone has its last character and names no page as most others do."""
+    """Find the first question of a file that alone has its last character and names no page as most others do."""
     headers = []
     for split in FILES:
         rows = [question for question in asked if question.split == split]
@@ -138,7 +139,7 @@ def _headers(asked: Sequence[Asked]) -> list[Asked]:
 
 
 def _loose(text: str) -> str:
-    """The text without capitals and invisible characters."""
+    """Strip the text of capitals and invisible characters."""
     return "".join(letter for letter in folded(text).casefold() if unicodedata.category(letter) != "Cf")
 
 

@@ -1,8 +1,7 @@
 """Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
 
 import os
-from bisect import bisect_right
-from os.path import commonprefix
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from stages.corpus.folding import folded
@@ -19,7 +18,7 @@ FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # the last
 
 
 def own_folder(settings: Settings) -> Path:
-    """The folder that `sources.own` names. Raises StudyError: it lacks a file."""
+    """Find the folder that `sources.own` names. Raises StudyError: it lacks a file."""
     folder = Path(settings.sources.own.folder)
     for name in (PAGES, FILES["train"], FILES["dev"]):
         if not os.path.exists(folder / name):  # Path raises where a name is too long
@@ -29,20 +28,21 @@ def own_folder(settings: Settings) -> Path:
 
 
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
-    """The pages of a folder, and its questions by split; a question's name is the longest title in it.
+    """Read the pages of a folder, and its questions by split; a question's name is the longest title in it.
 
     A title is found in any spelling (see `folding`); the name is spelled as in its page. A question that names none is
     about itself. Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
     """
     documents = read_documents(folder / PAGES)
-    titles = {"": ""}  # as spelled, by the folded title
+    titles: dict[str, str] = {}  # as spelled, by the folded title
     for document in documents:
         for title in possible_titles(document):
             titles.setdefault(folded(title), title)
-    ordered = sorted(titles)
+    lengths = lengths_of(titles)
 
     def name_of(question: str) -> str:
-        return titles[longest_title(ordered, folded(question[:context]))] or question  # longer ones are refused
+        title = longest_title(titles, lengths, folded(question[:context]))  # longer questions are refused
+        return titles[title] if title else question
 
     questions: dict[str, list[Question]] = {"test": []}
     for split, name in FILES.items():
@@ -55,16 +55,21 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     return documents, questions
 
 
-def longest_title(titles: list[str], question: str) -> str:
-    """The longest of the titles in a question, the first of several; titles: sorted, an empty one among them."""
-    longest = ""
-    for start in range(len(question)):
-        rest = question[start:]
-        # in order, all that stands between a title and a text that begins with it begins with it, too
-        while not rest.startswith(title := titles[bisect_right(titles, rest) - 1]):
-            rest = commonprefix([rest, title])  # noqa: RUF071  # its letters, not its folders
-        longest = max(longest, title, key=len)
-    return longest
+def longest_title(titles: Collection[str], lengths: Sequence[int], question: str) -> str:
+    """Find the longest of the titles in a question, the first of several; empty where none is.
+
+    lengths: those of the titles, the longest first.
+    """
+    for length in lengths:
+        for start in range(len(question) - length + 1):
+            if question[start : start + length] in titles:
+                return question[start : start + length]
+    return ""
+
+
+def lengths_of(titles: Collection[str]) -> list[int]:
+    """List the lengths of the titles, the longest first."""
+    return sorted({len(title) for title in titles}, reverse=True)
 
 
 def check_answers(

@@ -112,7 +112,7 @@ def _check_places(path: Path, questions: list[Question]) -> None:
 
 
 def _question(row: int, line: str, labelled: bool, context: int, wanted: Wanted) -> Question:
-    """The question of a line; ValueError: what is wrong with it."""
+    """Read the question of a line; ValueError: what is wrong with it."""
     question, *places = _fields(line)
     if len(places) != labelled:
         what = f"tabs found: {len(places)}, wanted: {int(labelled)}, in {quoted(line)}"
@@ -139,7 +139,7 @@ def _likely_cause(line: str, question: str, tabs: int) -> str:
 
 
 def _fields(line: str) -> list[str]:
-    """The fields of a line without the spaces around them; one in quotes is read as CSV has it."""
+    """Split a line into its fields, without the spaces around them; one in quotes is read as CSV has it."""
     try:
         fields = next(csv.reader([line], delimiter="\t", strict=True))
     except csv.Error:  # a quote that is a part of the text
@@ -148,12 +148,12 @@ def _fields(line: str) -> list[str]:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, each with its 1-based row. Raises StudyError: see `read_documents`."""
+    """Read the lines that are not blank, each with its 1-based row. Raises StudyError: see `read_documents`."""
     return ((row, line) for row, line in enumerate(_lines(path), start=1) if line.strip())
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines; the last is empty where the file ends with a newline."""
+    """Read the lines; the last is empty where the file ends with a newline."""
     # not str.splitlines, which also splits at U+2028, U+0085 and others: these may stand inside a document
     for row, ended in enumerate(_text(path).split("\n"), start=1):
         line = ended.removesuffix("\r")

@@ -17,7 +17,7 @@ from stages.model.likelihood import read_targets
 
 
 def own_answers(model: GPT, prepared: Prepared, context: int) -> Phrases:
-    """The phrases of each page with their chances, by their likelihood as an answer to the question about the page.
+    """Weigh the phrases of each page by their likelihood as an answer to the question about the page.
 
     context: the longest sequence that the model can read; longer questions and phrases are cut at their ends.
     """

@@ -111,7 +111,7 @@ def write(world: World, folder: Path) -> None:
 
 
 def _world(settings: Synthetic, names: NameRegister, rng: random.Random) -> World:
-    """A world of people with these names. Raises NoNameLeft: they do not suffice."""
+    """Make a world of people with these names. Raises NoNameLeft: they do not suffice."""
     sizes = settings.people.train, settings.people.dev, settings.people.test
     return World(*(_split(size, settings, names, rng) for size in sizes))
 

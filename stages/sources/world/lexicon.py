@@ -29,7 +29,7 @@ class Culture:
 
 
 def _listed(name: str) -> Any:
-    """The content of <name>.yaml."""
+    """Read <name>.yaml."""
     return YAML(typ="safe").load(Path(__file__).parent / f"{name}.yaml")
 
 

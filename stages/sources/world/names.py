@@ -32,7 +32,7 @@ def made(names: Sequence[str]) -> list[str]:
 
 
 def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
-    """The cultures with made names among the listed ones, drawn, enough for so many people (at most MOST_PEOPLE).
+    """Draw made names among the listed ones of each culture, enough for so many people (at most MOST_PEOPLE).
 
     Given and family names grow by the same factor.
     """
@@ -65,7 +65,7 @@ class NameRegister:
         self._beginnings: set[str] = set()  # of the names given out, whole names included
 
     def draw(self, wanted: str | None) -> tuple[str, str, str]:
-        """A new person's culture, given and family name; of culture `wanted` if one is left there.
+        """Draw a new person's culture, given and family name; of culture `wanted` if one is left there.
 
         Raises NoNameLeft when all names are given out.
         """

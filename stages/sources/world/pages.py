@@ -28,7 +28,7 @@ def biography(
 
 
 def _words(text: str, culture: str, rng: random.Random) -> dict[str, str]:
-    """What fills the slots that stand for neither a name nor a place."""
+    """Draw what fills the slots that stand for neither a name nor a place."""
     dead = any(sign in text for sign in ("{death_year}", " died ", " ended ")) or rng.random() < DEAD_SHARE
     year = rng.randint(1790, 1930) if dead else rng.randint(1925, 1985)
     profession = rng.choice(WORDS["profession"])
