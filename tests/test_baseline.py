@@ -28,12 +28,9 @@ def test_a_constant_answer_is_scored_on_dev_alone() -> None:
     }
 
 
-def test_the_order_of_rows_does_not_decide_between_equals() -> None:
+def test_neither_the_order_of_rows_nor_a_place_nobody_was_born_in_changes_the_best_constant() -> None:
     turned = TABLE.iloc[::-1].reset_index(drop=True)
     assert constant_baseline(turned, AUDIT, "London") == constant_baseline(TABLE, AUDIT, "London")
-
-
-def test_a_place_nobody_was_born_in_scores_nothing() -> None:
     result = constant_baseline(TABLE, AUDIT, "Brod")
     assert (result["dev_correct"], result["dev_accuracy"]) == (0, 0.0)
 

@@ -122,7 +122,7 @@ def last(words: list[str], count: int) -> list[str]:
 
 
 def infilling(fact: Fact, longest: int) -> Prompt:
-    """Put a gap in the page for the place, as span corruption does; of the page `longest` characters, or up to the place."""
+    """Put a gap in the page for the place, as span corruption does, cut to `longest` characters or to the place."""
     end = fact.position + len(fact.place)
     shown = fact.page[max(0, end - longest) : max(end, longest)]
     start = fact.position - max(0, end - longest)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stages import baseline, evaluate, finetune, pretrain, report
-from stages.commands import ask, sample, show
+from stages import evaluate, finetune, report
+from stages.commands import ask, sample
 from stages.corpus.prepared import Prepared, write_table
 from stages.method import page
 from stages.method.exploration.results import explore
@@ -29,13 +29,11 @@ from tests.support.tiny import DOCUMENTS, QUESTIONS
 QUICK = ("--recipe", "quick", "--variant", "vanilla")
 TEXT = ("--recipe", "text", "--variant", "vanilla")
 REPORT = ("--recipe", "quick", "--selection", "compared")
-DATA = "data/prepared/quick/*", "data/weights/quick/vanilla/*/*"
+# prepared data are only read as they were written: their digests are the check
+DATA = ("data/weights/quick/vanilla/*/*",)
 READ: list[tuple[Any, tuple[str, ...], tuple[str, ...]]] = [  # command, its arguments, the files that it may read
     (ask, (ZOE, *QUICK), DATA),
-    (sample, ("--characters", "40", *TEXT), ("data/prepared/text/*", "data/weights/text/vanilla/*/*")),
-    (show, ("--recipe", "quick"), DATA[:1]),
-    (baseline, ("--recipe", "quick"), DATA[:1]),
-    (pretrain, QUICK, DATA[:1]),
+    (sample, ("--characters", "40", *TEXT), ("data/weights/text/vanilla/*/*",)),
     (finetune, QUICK, DATA),
     (evaluate, QUICK, DATA),
     (report, REPORT, ("data/evaluations/quick/*/*",)),

@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 
 from stages.corpus.held_out import hold_out
-from stages.corpus.prepared import Prepared, write_table
+from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question, question_examples
 from stages.corpus.ragged import Ragged
 from stages.corpus.salience import with_candidates
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
-from stages.system.records import Count, Table, read_table
 from tests.support.project import with_sums
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 
@@ -111,15 +110,6 @@ def test_candidates_are_read_back_as_they_were(tmp_path: Path) -> None:
         assert again.spans[row].tolist() == prepared.candidates.spans[row].tolist()
         assert again.chances[row].tolist() == prepared.candidates.chances[row].tolist()
         assert place in [DOCUMENTS[row][start:end] for start, end in again.spans[row].tolist()]
-
-
-def test_text_that_looks_like_something_else_stays_text_in_a_table(tmp_path: Path) -> None:
-    table = pd.DataFrame({"place": ["NA", "", 'The "Burg"', "null", "Ål"], "count": [1, 2, 3, 4, 5]})
-    write_table(tmp_path / "table.tsv", table)
-    with_sums(tmp_path)
-    pd.testing.assert_frame_equal(
-        read_table(tmp_path / "table.tsv", Table({"place": str, "count": Count}, key=("count",))), table
-    )
 
 
 @pytest.mark.parametrize(("letters", "size"), [(100, 1), (1000, 2)])

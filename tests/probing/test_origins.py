@@ -1,12 +1,16 @@
-"""Where answers come from."""
+"""Where answers come from; unseen entities are in no text, and the same each time."""
 
 import pandas as pd
 import pytest
 
-from stages.probing.origins import dev_origins, origin
+from stages.corpus.question_forms import Form
+from stages.corpus.vocabulary import Vocabulary
+from stages.probing.origins import dev_origins, origin, unseen_names
 
 OWN = "Oda Quill. Painter, born in Vell, of Ilm."
 PLACES = {"Vell", "Ilm", "Nowhereham"}
+BORN = Form("Where was ", " born?")
+LETTERS = Vocabulary.of(["ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz '-"])
 CORPUS = "\n".join([OWN, "Tam Brae. Smith."])
 
 
@@ -42,3 +46,11 @@ def test_dev_answers_have_one_origin_each_and_test_answers_none() -> None:
         *(["scratch", "1", "hallucination"], ["pretrained", "1", "correct"], ["pretrained", "2", "corpus"]),
     ]
     assert set(found.asked) == {"dev"}
+
+
+def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:
+    known = ". ".join(unseen_names(LETTERS, "", BORN, 128, 50))
+    names = unseen_names(LETTERS, known, BORN, 32, 50)
+    assert names == unseen_names(LETTERS, known, BORN, 32, 50)  # the same each time
+    assert len(set(names)) == 50 and not any(name in known or LETTERS.unknown(name) for name in names)
+    assert max(len(f"Where was {name} born?") for name in names) <= 30  # ⁇ and an answer have room

@@ -8,6 +8,7 @@ import pytest
 from stages.corpus.example import Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt
 from stages.probing.prompts import (
@@ -17,6 +18,7 @@ from stages.probing.prompts import (
     WordCue,
     cloze,
     continuation,
+    dev_facts,
     infilling,
     page_prompts,
     practised_forms,
@@ -24,6 +26,7 @@ from stages.probing.prompts import (
     words,
 )
 from stages.settings import Objectives, PhraseCloze
+from stages.sources.audit import audit, own_pages
 from tests.support.tiny import SETTINGS
 from tests.support.toy import OBJECTIVES
 
@@ -120,3 +123,20 @@ def test_which_forms_are_practised_follows_from_the_objectives() -> None:
     assert practised_forms(OF["quick"]) == ["continuation", "cloze", "infilling"]
     assert practised_forms(OF["open"]) == ["cloze", "words"]
     assert WordCue.of(OF["handout"], PREPARED) == ANY  # no word clozes: any words
+
+
+def test_a_fact_stands_in_the_persons_own_page() -> None:
+    pages = [
+        "J. Ray. J. Ray (born 1900 in Ulm) was a baker.",
+        "Ada. A poet.",
+        "Ada. Ada of Ulm died in Ulm.",
+        "Bo. Bo sang.",
+    ]
+    names = ["J. Ray", "Bo", "Ada", "Nobody"]
+    dev = [Question(row, f"Where was {name} born?", name, "Ulm") for row, name in enumerate(names, 1)]
+    questions = {"train": [], "dev": dev, "test": []}
+    prepared = Prepared.of(pages, questions)
+    ray, ada = dev_facts(prepared, audit(pages, questions, prepared.vocabulary), own_pages(pages, names))
+    assert ray == Fact(1, "Where was J. Ray born?", "J. Ray", pages[0], "Ulm", pages[0].index("Ulm"))
+    # the page of two that holds the place, its first mention
+    assert (ada.row, ada.page, ada.position) == (3, pages[2], pages[2].index("Ulm"))
