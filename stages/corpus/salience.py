@@ -62,20 +62,20 @@ class Reader:
         self.spans = Spans(prepared.vocabulary, cutter, min(longest, MOST_PIECES))
         self.of_all = Logit.fitted(self._marked(row, answer, *self._described(row)) for row, answer in answers)
 
-        self.kept = [self._likeliest(row) for row in range(len(prepared.documents))]
+        pages = range(len(prepared.documents))
+        self.kept = Ragged.gather((self._likeliest(row).tolist() for row in pages), SPAN)
         self.pages = Counter[str]()  # that keep a text
-        for row, (spans, _) in enumerate(self.kept):
-            self.pages.update({*self._texts(row, spans)})
+        for row in pages:
+            self.pages.update({*self._texts(row, self.kept[row])})
         self.answers = Counter(map(folded, prepared.of_split("train").place))
         self.of_kept = Logit.fitted(
-            self._marked(row, answer, self.kept[row][0], self._counted(row, answer)) for row, answer in answers
+            self._marked(row, answer, self.kept[row], self._counted(row, answer)) for row, answer in answers
         )
 
     def candidates(self) -> Phrases:
         """Weigh the likeliest spans of each page: phrases with their chances."""
-        spans = Ragged.gather((spans.tolist() for spans, _ in self.kept), SPAN)
         scores = (self.of_kept.scores(self._counted(row)) for row in range(len(self.kept)))
-        return Phrases(spans, Ragged.gather(map(as_chances, scores), CHANCE))
+        return Phrases(self.kept, Ragged.gather(map(as_chances, scores), CHANCE))
 
     def _described(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """(spans, 2) all spans of a page, and (spans, features) their features."""
@@ -83,16 +83,20 @@ class Reader:
         spans, features = self.spans.described(document[: self.prepared.headings[row]], document[start:])
         return spans + start, features
 
-    def _likeliest(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Keep the likeliest spans and their features, in the page's order."""
+    def _likeliest(self, row: int) -> np.ndarray:
+        """(spans, 2) the likeliest spans, in the page's order."""
         spans, features = self._described(row)
-        likeliest = np.sort(np.argsort(-self.of_all.scores(features), kind="stable")[:MOST_CANDIDATES])
-        return spans[likeliest], features[likeliest]
+        likeliest = np.argsort(-self.of_all.scores(features), kind="stable")[:MOST_CANDIDATES]
+        return spans[np.sort(likeliest)]
 
     def _counted(self, row: int, own_answer: str = "") -> np.ndarray:
-        """(spans, features) what the second logit has of the kept spans; own_answer: to the page's own question."""
-        spans, features = self.kept[row]
-        texts = self._texts(row, spans)
+        """(spans, features) what the second logit has of the kept spans; own_answer: to the page's own question.
+
+        Their features are found anew: those of all pages would take more memory than all the rest.
+        """
+        spans, features = self._described(row)
+        is_kept = (spans[:, None] == self.kept[row]).all(axis=2).any(axis=1)
+        features, texts = features[is_kept], self._texts(row, self.kept[row])
         others = [self.answers[text] > (text == own_answer) for text in texts]
         pages = [self.pages[text].bit_length() for text in texts]
         numbers = [min(number, LAST_NUMBER) for number in range(len(texts))]
