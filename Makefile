@@ -9,7 +9,7 @@ export PATH := $(BIN):$(PATH)
 study: .venv/study  ## the default recipe on the synthetic world, the compared variants, report page
 	@python -m stages plan
 	dvc repro
-	@python -m stages.study
+	@python -m stages.report
 
 test: .venv/test lint  ## the checks and the test suite
 	OMP_NUM_THREADS=1 python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder

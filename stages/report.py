@@ -1,31 +1,58 @@
-"""Write the report of a recipe's selected variant, or of several, to reports/<recipe>/<selection>/."""
+"""Write the report of a recipe's selected variant, or of several, to reports/<recipe>/<selection>/.
+
+Without options, only say where the selected report lies: `make study` ends so, whether DVC had work to do or not.
+"""
 
 from pathlib import Path
+from typing import Any
 
 from stages.reporting.folder import write_report
+from stages.reporting.headline import headline
 from stages.settings import load
 from stages.system.errors import Parser, command
+from stages.system.files import write_json
+
+ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
+COLUMNS = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
 
 
 @command
 def main() -> None:
     """Read data/evaluations/<recipe>/ and write the report's folder; raises StudyError on missing input."""
     parser = Parser(description=__doc__)
-    parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
-    parser.add_argument("--selection", required=True, help="`compared`, `all` or a variant")
+    parser.add_argument("--recipe", help="a key of `recipes` in params.yaml")
+    parser.add_argument("--selection", help="`compared`, `all` or a variant")
+    parser.add_argument("--headline", action="store_true", help="write the figures to the project's root, too")
     given = parser.parse_args()
+    if (given.recipe is None) != (given.selection is None):
+        parser.error("--recipe and --selection go together")
     settings = load()
-    recipe = settings.question_recipe(given.recipe)
-    write_report(
+    if given.recipe is None:
+        report = Path("reports") / settings.recipe / settings.model.variant
+        print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
+        return
+
+    metrics = write_report(
         Path("data/evaluations") / given.recipe,
         Path("reports") / given.recipe / given.selection,
         given.recipe,
         given.selection,
         settings.selected(given.selection),
-        recipe.report,
-        recipe.generation.beams,
+        settings.question_recipe(given.recipe).report,
         settings.study.compared,
     )
+    if given.headline:
+        write_headline(metrics)
+
+
+def write_headline(metrics: dict[str, Any]) -> None:
+    """Write metrics.json and selected.json, where people and `dvc metrics` look for them, and print a table."""
+    write_json(Path("metrics.json"), metrics)
+    write_json(Path("selected.json"), headline(metrics))
+    print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
+    best_first = sorted(metrics["variants"].items(), key=lambda row: -row[1]["dev_accuracy"])
+    for variant, figures in best_first:
+        print(ROW.format(variant, *(figures[column] for column in COLUMNS)))
 
 
 if __name__ == "__main__":

@@ -54,11 +54,6 @@ def summarise(evaluation: Evaluation, questions: int) -> Result:
     return Result(evaluation, scratch, pretrained, told)
 
 
-def devices(results: Sequence[Result]) -> set[str]:
-    """The devices that trained, each with its number of threads; of several the times do not compare."""
-    return {one.device for result in results for one in result.evaluation.run.provenance}
-
-
 def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = "dev") -> Answers:
     """Return the answers of `init` (scratch or pretrained) to the dev split, or to another one.
 

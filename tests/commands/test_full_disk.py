@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stages import baseline, evaluate, finetune, prepare, pretrain, report, study, text, world
+from stages import baseline, evaluate, finetune, prepare, pretrain, report, text, world
 from stages.method import influence
 from stages.system.locks import locked
 from tests.support.bounds import contents
@@ -28,8 +28,7 @@ STAGES: list[tuple[Any, tuple[str, ...]]] = [
     (pretrain, CELL),
     (finetune, CELL),
     (evaluate, CELL),
-    (report, ("--recipe", "quick", "--selection", "rope")),
-    (study, CELL),
+    (report, ("--recipe", "quick", "--selection", "rope", "--headline")),
     (influence, ("--variant", "rope")),
 ]
 MEASURED = re.compile(rb'"seconds": [\d.]+|"\d+": [\d.]+|"documents_per_second": [\d.]+')  # the second by seed

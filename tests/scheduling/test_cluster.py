@@ -198,7 +198,7 @@ def test_the_same_command_then_does_only_what_is_left(story: Story) -> None:
 
 
 def test_a_plain_repro_then_trains_nothing(story: Story) -> None:
-    assert stages_run(story.repro) == ["summary_compared@quick", "study"]
+    assert stages_run(story.repro) == ["study"]
 
 
 def test_weights_and_lock_are_those_of_a_serial_repro(story: Story) -> None:

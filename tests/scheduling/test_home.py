@@ -92,7 +92,7 @@ def test_a_folder_below_the_root_is_refused(repository: Path, monkeypatch: pytes
 
 def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    upstream = upstream_of([f"{STAGES}summary@quick-rope", f"{STAGES}world"])
+    upstream = upstream_of([f"{STAGES}{name}" for name in ("baseline@quick", "evaluate@quick-rope", "world")])
     short = {
         name.removeprefix(STAGES): [each.removeprefix(STAGES) for each in above] for name, above in upstream.items()
     }
@@ -105,6 +105,7 @@ def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: 
         "finetune@quick-rope": {"prepare@quick", "pretrain@quick-rope"},
         "evaluate@quick-rope": {"prepare@quick", "pretrain@quick-rope", "finetune@quick-rope"},
     }
+    assert "study" not in upstream_of(["study"])
 
 
 def test_stages_that_read_ones_own_files_run_here_after_those_above_them(repository: Path) -> None:
