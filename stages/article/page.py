@@ -1,7 +1,5 @@
 """Stage `article`: a page in which one asks the models, one file without a network: reports/article/index.html."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +15,7 @@ from stages.article.sections import FULL, HANDOUT, UNAIDED, charts, extraction, 
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
 from stages.probing.prompts import CHARACTERS, dev_facts
+from stages.reporting.html.index import only_script, style
 from stages.reporting.tables import short
 from stages.reporting.template import environment
 from stages.settings import Settings, load
@@ -91,9 +90,8 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
         charts=figures,
         full=FULL,
         data=Markup(encoded.replace("<", "\\u003c")),  # ends no script element
-        style=Markup((HTML / "article.css").read_text("utf-8")),
-        script=Markup(script),
-        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),  # of the only script that runs
+        style=style(HTML / "article.css"),
+        **only_script(script),
     )
 
 
