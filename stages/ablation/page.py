@@ -58,7 +58,7 @@ def write_ablation(target: Path, settings: Ablation, found: Sequence[Row]) -> No
 
 
 def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Difference | None]) -> Markdown:
-    """The rows of ablation.csv, each with its difference to the full recipe."""
+    """Return the rows of ablation.csv, each with its difference to the full recipe."""
     header = (
         "change", "answered, %", "less the full recipe, points (95 % interval)",
         "memorised, %", "extracted of memorised, %", "pretraining loss", "seconds of pretraining",

@@ -44,7 +44,7 @@ def write_access(target: Path, rows: Sequence[Row]) -> None:
 
 
 def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
-    """The section on the rows of one recipe."""
+    """Return the section on the rows of one recipe."""
     cells: dict[tuple[str, int], dict[str, list[Row]]] = {}  # by practice and epochs, then by variant
     for row in rows:
         cells.setdefault((row.change, row.epochs), {}).setdefault(row.variant, []).append(row)
@@ -84,7 +84,7 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
 
 
 def cells_table(found: pd.DataFrame) -> Markdown:
-    """The rows of the CSV."""
+    """Return the rows of the CSV."""
     header = (
         "variant", "practice", "epochs", "seeds", "memorised, %", "answered, % (95 % interval)",
         "answered of memorised, %", "another phrase of the page, %", "what the reader says, %",

@@ -21,7 +21,7 @@ SEED = 2021  # of the phrases drawn once: alike in all trainings
 
 
 def practised(settings: Settings, name: str, variant: str, seed: int, practice: str, times: int) -> Experiment:
-    """The cell of a recipe that practises so, so many times as long. Raises StudyError: there is none."""
+    """Return the cell of a recipe that practises so, so many times as long. Raises StudyError: there is none."""
     recipe = settings.question_recipe(name)
     clozes = [each for each in ("title_cloze", "word_cloze") if getattr(recipe.pretrain.objectives, each)]
     if not clozes:
@@ -33,7 +33,7 @@ def practised(settings: Settings, name: str, variant: str, seed: int, practice: 
 
 
 def drawn_once(phrases: Phrases) -> Phrases:
-    """The same with the chances of those of which one a page was drawn: in practice nothing but that one."""
+    """Return the same with the chances of those of which one a page was drawn: in practice nothing but that one."""
     generator, chances = np.random.default_rng(SEED), []
     for count in phrases.spans.lengths:
         chances.append(np.full(count, LEAST_CHANCE))

@@ -66,7 +66,7 @@ def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]
 
 
 def shown(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
-    """A model as the page holds it: stored weights, and what torch says with these."""
+    """Return a model as the page holds it: stored weights, and what torch says with these."""
     article, model = settings.article, settings.article.models[name]
     experiment = Experiment.of(settings.of_article(name), article.recipe, model.variant)
     trained = read_record(TRAINED / name / "facts.json", FACTS)

@@ -53,11 +53,11 @@ class Chart:
         return [*zip(dict.fromkeys(dot.series for dot in self.dots), SHAPES.values(), strict=False)]
 
     def value(self, row: str, series: str) -> float:
-        """The value of a dot."""
+        """Return the value of a dot."""
         return next(dot.value for dot in self.dots if (dot.row, dot.series) == (row, series))
 
     def html(self, name: str, label: str) -> Markup:
-        """The figure as an element whose dots have their series and value as data."""
+        """Return the figure as an element whose dots have their series and value as data."""
         with matplotlib.style.context(["default", LOOK]):
             picture = str(inlined(svg(self._drawn()), f"{name}--", label))
         for colour, paint in PAINT.items():

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def overview(found: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
-    """A panel for each metrics.json of `found`, by its title; a bar for each of the variants."""
+    """Draw a panel for each metrics.json of `found`, by its title; a bar for each of the variants."""
     figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
     panels = figure.subplots(1, len(found), sharey=True)
     for axes, (title, metrics) in zip(panels, found.items(), strict=True):

@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str, Chart]) -> str:
-    """The page of its data: what `main` collects of the models, and the figures."""
+    """Return the page of its data: what `main` collects of the models, and the figures."""
     scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
     script = "\n".join(('"use strict";', *scripts))
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -96,7 +96,7 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
 
 
 def first_person(known: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The first dev person of whom the finding holds: whom the page is opened with.
+    """Return the first dev person of whom the finding holds: whom the page is opened with.
 
     Raises StudyError: there is none.
     """

@@ -29,7 +29,7 @@ NO_CLOZES, FULL = "the pages alone", f"{CHOSEN['reader']}, 60 epochs"
 
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:
-    """The figures by name; compared: the variants of those that do not show all."""
+    """Return the figures by name; compared: the variants of those that do not show all."""
     found = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
     accuracies = [
         accuracy(f"{each['recipe']}, {init}", variant, each, variant, key)
@@ -60,7 +60,7 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
 
 
 def metrics(selection: str) -> dict[str, Any]:
-    """The figures of a report, `<recipe>/<selection>`."""
+    """Return the figures of a report, `<recipe>/<selection>`."""
     found: dict[str, Any] = read_json(REPORTS / selection / "metrics.json")
     return found
 
@@ -75,13 +75,13 @@ def extraction(selection: str) -> dict[tuple[str, str, str], list[float]]:
 
 
 def accuracy(row: str, series: str, found: dict[str, Any], variant: str, key: str = "dev_accuracy") -> Dot:
-    """A variant's accuracy in the figures of a report."""
+    """Return a variant's accuracy in the figures of a report."""
     each = found["variants"][variant]
     return Dot(row, series, each[key], each.get(f"{key}_ci_low"), each.get(f"{key}_ci_high"))
 
 
 def practice() -> list[Dot]:
-    """What rope memorises and answers on the data of `open`, by who chooses the phrases: one training each."""
+    """Return what rope memorises and answers on the data of `open`, by who chooses the phrases: one training each."""
     ablation = pd.read_csv(REPORTS / "open" / "ablation" / "ablation.csv").set_index("change")
     cells: dict[str, Any] = {NO_CLOZES: ablation.loc["only_spans"], FULL: ablation.loc["full"]}
     rows = [Row.load(path) for path in sorted(ACCESS.glob("open-rope-*-1.json"))]

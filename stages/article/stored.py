@@ -29,7 +29,7 @@ def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
 
 
 def restored(tensors: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
-    """What `stored` holds, as the page reads it: float32, of a matrix its rows."""
+    """Return what `stored` holds, as the page reads it: float32, of a matrix its rows."""
     found = {}
     for name, each in tensors.items():
         if "scales" not in each:

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def cell(settings: Settings, variant: str, width: int, rate: float) -> Experiment:
-    """The grid's recipe with that width and rate. Raises StudyError: the result is no valid recipe."""
+    """Return the grid's recipe with that width and rate. Raises StudyError: the result is no valid recipe."""
     name = settings.grid.recipe
     recipe = settings.recipe_named(name)
     changes = {"seeds": recipe.seeds[:1], "model": {"width": width}, "pretrain": {"learning_rate": rate}}

@@ -5,7 +5,7 @@ from pathlib import Path
 from safetensors.torch import save
 
 from stages.experiment.backend import choose_backend
-from stages.method.costing.derivatives import influence, random_backbone
+from stages.method.derivatives import influence, random_backbone
 from stages.model.registry import settings_of
 from stages.settings import load
 from stages.system.digests import result_folder
@@ -18,20 +18,19 @@ def main() -> None:
     """Differentiate a variant's blocks, in the shape of the recipe `influence.recipe`."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--variant", required=True, help="an entry of study.variants")
-    variant = parser.parse_args().variant
-    settings = load()
+    variant, settings = parser.parse_args().variant, load()
     settings.check_variant(variant)
     model = settings.recipe_named(settings.influence.recipe).model
     own = settings.variants[variant]
-    drawn = [own, *(each for each in settings.influence.settings.get(variant, []) if each != own)]
-    sections = [settings_of(variant, {variant: each}, model, "influence.settings") for each in drawn]
-    device = choose_backend(settings.compute).device
-    matrices = {
-        str(number): influence(random_backbone(variant, model, section).to(device), model.context, model.width)
-        for number, section in enumerate(sections)
-    }
+    further = [section for section in settings.influence.settings.get(variant, []) if section != own]
+
+    device, matrices = choose_backend(settings.compute).device, {}
+    for number, values in enumerate([own, *further]):
+        section = settings_of(variant, {variant: values}, model, "influence.settings")
+        backbone = random_backbone(variant, model, section).to(device)
+        matrices[str(number)] = influence(backbone, model.context, model.width)
     with result_folder(Path("data/influence") / variant) as folder:
-        write_json(folder / "influence.json", {"recipe": settings.influence.recipe, "settings": drawn})
+        write_json(folder / "influence.json", {"recipe": settings.influence.recipe, "settings": [own, *further]})
         write_bytes(folder / "influence.safetensors", save(matrices))
 
 

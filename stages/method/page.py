@@ -1,17 +1,20 @@
 """reports/method: what is measured once for the whole project, in a page of its own."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-from stages.method.exploration.results import ALPHA, BETAS, DIMENSION, OFF, PAIRS, POSITIONS, Exploration, explore
+from stages.method import exploration
+from stages.method.exploration import Exploration, draw_errors, draw_lengths, explore
 from stages.method.sections import text
-from stages.method.sections.attention import draw_errors, draw_lengths
-from stages.method.sections.costs import draw_costs, forward_table, generation_table, made, read_costs
-from stages.method.sections.reach import draw_reach, reach_table, read_reach
+from stages.method.sections.costs import Measured, draw_costs, forward_table, generation_table, made, read_costs
+from stages.method.sections.reach import Reach, draw_reach, reach_table, read_reach
 from stages.reporting.html.index import write_page
-from stages.reporting.markdown import block
+from stages.reporting.markdown import Markdown, block
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
 from stages.settings import load
@@ -20,63 +23,97 @@ from stages.system.records import read_record
 from stages.system.terminal import harmless
 
 
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What the page shows, as the stages left it: of each variant, and of the texts."""
+
+    measured: list[Measured]
+    reaches: list[list[Reach]]  # of each variant its own settings first
+    grid: dict[str, Any]
+    passages: dict[str, Any]
+
+    @property
+    def several(self) -> dict[str, list[Reach]]:
+        """The reaches of the variants that have more than one, by variant."""
+        return {reaches[0].variant: reaches for reaches in self.reaches if len(reaches) > 1}
+
+    @property
+    def longest(self) -> int:
+        """The longest length that was measured of every variant; raises StudyError where there is none."""
+        shared = set.intersection(*(set(variant.table.index) for variant in self.measured))
+        if not shared:
+            raise StudyError("params.yaml: cost.lengths: none was measured of every variant; raise cost.longest_run")
+        return max(shared)
+
+
 @styled()
-def write_method(target: Path, data: Path, exploration: Exploration, variants: Sequence[str], latents: int) -> None:
+def write_method(
+    target: Path, data: Path, explored: Exploration, variants: Sequence[str], latents: int, leading: Sequence[str] = ()
+) -> None:
     """Write report.md, index.html, pictures and cost.csv to the folder `target`.
 
-    data: with cost/ and influence/, a folder a variant in each, grid/ and passages/; latents: of the perceiver.
-    Raises StudyError where something is missing or broken.
+    data: with cost/ and influence/, a folder a variant in each, grid/ and passages/; latents: of the perceiver;
+    leading: the variants that stand out in figures of many. Raises StudyError where something is missing or broken.
     """
-    measured = [read_costs(data / "cost" / name) for name in variants]
-    reaches = [read_reach(data / "influence" / name) for name in variants]
-    grid = read_record(data / "grid/results/grid.json", text.GRID)
-    passages = read_record(data / "passages/passages.json", text.PASSAGES)
-    cells, ways = grid["cells"], passages["rows"]
-    own = [found[0] for found in reaches]
-    several = [found for found in reaches if len(found) > 1]
-    shared = set.intersection(*(set(each.table.index) for each in measured))
-    if not shared:
-        raise StudyError("params.yaml: cost.lengths: none was measured of every variant; raise cost.longest_run")
-    longest = max(shared)
-    figures = {
-        "cost": draw_costs(measured),
-        "influence": draw_reach(own, [each.variant for each in own]),
-        **{f"influence_{found[0].variant}": draw_reach(found, [each.settings for each in found]) for found in several},
-        "grid": text.draw_grid(cells),
-        "exploration_errors": draw_errors(exploration),
-        "exploration_lengths": draw_lengths(exploration),
+    results = read_results(data, variants)
+    files = {f"{name}.svg": svg(figure) for name, figure in figures(results, explored, leading).items()}
+    costs = pd.concat([variant.table.assign(variant=variant.variant).reset_index() for variant in results.measured])
+    files["cost.csv"] = costs.to_csv(index=False, lineterminator="\n")
+    write_page(target, report(results, explored, latents), files)
+
+
+def read_results(data: Path, variants: Sequence[str]) -> Results:
+    """Read what the stages of the study left in `data`; raises StudyError where something is missing or broken."""
+    return Results(
+        [read_costs(data / "cost" / name) for name in variants],
+        [read_reach(data / "influence" / name) for name in variants],
+        read_record(data / "grid/results/grid.json", text.GRID),
+        read_record(data / "passages/passages.json", text.PASSAGES),
+    )
+
+
+def figures(results: Results, explored: Exploration, leading: Sequence[str]) -> dict[str, Figure]:
+    """Return the page's pictures by name."""
+    own = [reaches[0] for reaches in results.reaches]
+    drawn = {
+        "cost": draw_costs(results.measured, leading),
+        "influence": draw_reach(own, [reach.variant for reach in own]),
+        "grid": text.draw_grid(results.grid["cells"]),
+        "exploration_errors": draw_errors(explored),
+        "exploration_lengths": draw_lengths(explored),
     }
-    files = {f"{name}.svg": svg(figure) for name, figure in figures.items()}
-    report = fill(
+    for variant, reaches in results.several.items():
+        drawn[f"influence_{variant}"] = draw_reach(reaches, [reach.settings for reach in reaches])
+    return drawn
+
+
+def report(results: Results, explored: Exploration, latents: int) -> Markdown:
+    """Return report.md; latents: of the perceiver."""
+    measured, length = results.measured, results.longest
+    cells, passages = results.grid["cells"], results.passages["rows"]
+    of_texts = (results.grid["provenance"], results.passages["provenance"])
+    return fill(
         __file__,
         "method.md.jinja",
         first=measured[0],
-        counted={each.variant: each.table.multiply_adds[longest] / 1e6 for each in measured},
-        length=longest,
-        forward_table=forward_table(measured, longest),
-        generation_table=generation_table(measured, longest),
+        counted={variant.variant: variant.table.multiply_adds[length] / 1e6 for variant in measured},
+        length=length,
+        forward_table=forward_table(measured, length),
+        generation_table=generation_table(measured, length),
         latents=latents,
-        influence=own[0],
-        reach_table=reach_table([each for found in reaches for each in found]),
-        several=[found[0].variant for found in several],
+        influence=results.reaches[0][0],
+        reach_table=reach_table([reach for reaches in results.reaches for reach in reaches]),
+        several=[*results.several],
         grid_table=text.grid_table(cells),
         best=text.best_of_each(cells),
-        passages_table=text.passages_table(ways),
-        ways=ways,
+        passages_table=text.passages_table(passages),
+        ways=passages,
         block=lambda passage: block(map(harmless, passage.strip("\n").split("\n"))),
-        pairs=PAIRS,
-        dimension=DIMENSION,
-        samples=len(exploration.one_head),
-        alpha=ALPHA,
-        beta=f"{BETAS[-1]:g}",
-        off=OFF,
-        positions=POSITIONS,
-        numbers=exploration.numbers,
-        made=sorted({*(each.made for each in measured), made(grid["provenance"]), made(passages["provenance"])}),
+        exploration=exploration,
+        samples=len(explored.one_head),
+        numbers=explored.numbers,
+        made=sorted({*(variant.made for variant in measured), *map(made, of_texts)}),
     )
-    rows = pd.concat([each.table.assign(variant=each.variant).reset_index() for each in measured])
-    files["cost.csv"] = rows.to_csv(index=False, lineterminator="\n")
-    write_page(target, report, files)
 
 
 @command
@@ -85,7 +122,8 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings = load()
     latents = settings.variants.get("perceiver", {"bottleneck": 0})["bottleneck"]
-    write_method(Path("reports/method"), Path("data"), explore(), settings.study.variants, latents)
+    study = settings.study
+    write_method(Path("reports/method"), Path("data"), explore(), study.variants, latents, study.compared)
 
 
 if __name__ == "__main__":

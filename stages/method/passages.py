@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from stages.inference.decoding import Pick, Sampler, greedy
 from stages.inference.generation import passages
 from stages.model.gpt import GPT
 from stages.settings import load
+from stages.settings.measured import Passages
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_json
@@ -37,38 +39,51 @@ def main() -> None:
     """Let a model go on from many beginnings in every way, print the first passage of each, and write the figures."""
     Parser(description=main.__doc__).parse_args()
     settings, started = load(), time.perf_counter()
-    asked = settings.passages
-    experiment = Experiment.of(settings, asked.recipe, asked.variant)
+    section = settings.passages
+    experiment = Experiment.of(settings, section.recipe, section.variant)
     prepared = Prepared.load(experiment.prepared_folder)
-    seed = experiment.recipe.seeds[0]
     experiment.check_weights(pretrained := experiment.weights_folder / "pretrained", prepared.vocabulary)
-    model = experiment.trained_model(prepared, pretrained / f"seed-{seed}.safetensors")
-    tokens, length = prepared.documents.tokens.astype(np.int64), BEGINNING + asked.characters
-    if len(tokens) < length:
-        raise StudyError(f"params.yaml: passages.characters: was {asked.characters}; most: {len(tokens) - BEGINNING}")
-    starts = np.linspace(0, len(tokens) - length, asked.beginnings).astype(int)
-    own = np.stack([tokens[start : start + length] for start in starts])  # (passages, length)
-    beginnings = own[:, :BEGINNING]
-    text = prepared.vocabulary.decode(tokens)
+    model = experiment.trained_model(prepared, pretrained / f"seed-{experiment.recipe.seeds[0]}.safetensors")
+    own = from_text(prepared, section)
+
     rows = []
-    for way, by in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
-        all_of = own if by is None else np.hstack([beginnings, *passages(model, beginnings, asked.characters, by)])
-        said = [prepared.vocabulary.decode(each) for each in all_of]
-        rows.append(
-            {
-                "way": way,
-                "likelihood": round(likelihood(model, all_of), 3),
-                "repetition": round(float(np.mean([repetition(each.split()) for each in said])), 3),
-                "copied": round(float(np.mean([copied(each[BEGINNING:], text) for each in said])), 3),
-                "passage": said[0],
-            }
-        )
+    for way, choice in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
+        tokens = own if choice is None else continued(model, own, choice)
+        rows.append({"way": way} | measured(model, prepared, tokens))
     for row in rows:
         print(f"{row['way']}: likelihood {row['likelihood']}, repetition {row['repetition']}, copied {row['copied']}")
         print(*(f"    {harmless(line)}" for line in str(row["passage"]).split("\n")), sep="\n")
-    made = provenance(asked.model_dump(), experiment.backend, time.perf_counter() - started)
+
+    made = provenance(section.model_dump(), experiment.backend, time.perf_counter() - started)
     with result_folder(Path("data/passages")) as folder:
-        write_json(folder / "passages.json", asked.model_dump() | {"rows": rows, "provenance": made})
+        write_json(folder / "passages.json", section.model_dump() | {"rows": rows, "provenance": made})
+
+
+def from_text(prepared: Prepared, section: Passages) -> np.ndarray:
+    """Return the text's own passages (passages, length), spread over it; raises StudyError where it is too short."""
+    tokens, length = prepared.documents.tokens.astype(np.int64), BEGINNING + section.characters
+    if len(tokens) < length:
+        raise StudyError(f"params.yaml: passages.characters: was {section.characters}; most: {len(tokens) - BEGINNING}")
+    starts = np.linspace(0, len(tokens) - length, section.beginnings).astype(int)
+    return np.stack([tokens[start : start + length] for start in starts])
+
+
+def continued(model: GPT, own: np.ndarray, choice: Pick | int) -> np.ndarray:
+    """Return passages (passages, length) that begin as those of `own` do, and go on as the model chooses."""
+    beginnings = own[:, :BEGINNING]
+    return np.hstack([beginnings, *passages(model, beginnings, own.shape[1] - BEGINNING, choice)])
+
+
+def measured(model: GPT, prepared: Prepared, tokens: np.ndarray) -> dict[str, Any]:
+    """Return the figures of passages (passages, length), and the first one."""
+    text = prepared.vocabulary.decode(prepared.documents.tokens)
+    said = [prepared.vocabulary.decode(passage) for passage in tokens]
+    return {
+        "likelihood": round(likelihood(model, tokens), 3),
+        "repetition": round(float(np.mean([repetition(passage.split()) for passage in said])), 3),
+        "copied": round(float(np.mean([copied(passage[BEGINNING:], text) for passage in said])), 3),
+        "passage": said[0],
+    }
 
 
 @torch.inference_mode()
@@ -90,15 +105,15 @@ def likelihood(model: GPT, texts: np.ndarray) -> float:
 
 
 def repetition(words: Sequence[str]) -> float:
-    """The share of a passage's runs of WORDS words that stand in it before: seq-rep-4 of Welleck et al. 2020."""
+    """Return the share of a passage's runs of WORDS words that stand in it before: seq-rep-4 of Welleck et al. 2020."""
     runs = [tuple(words[start : start + WORDS]) for start in range(len(words) - WORDS + 1)]
     return 1 - len(set(runs)) / len(runs) if runs else 0.0
 
 
 def copied(said: str, text: str) -> float:
-    """The share of a passage's stretches of STRETCH characters that stand in a text."""
+    """Return the share of a passage's stretches of STRETCH characters that stand in a text."""
     stretches = [said[start : start + STRETCH] for start in range(len(said) - STRETCH + 1)]
-    return float(np.mean([each in text for each in stretches])) if stretches else 0.0
+    return float(np.mean([stretch in text for stretch in stretches])) if stretches else 0.0
 
 
 if __name__ == "__main__":

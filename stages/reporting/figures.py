@@ -91,7 +91,7 @@ def seed_curves(rows: pd.DataFrame, points: int = 60) -> tuple[Array, Array]:
 
 
 def _bars(axes: Axes, offset: float, accuracies: Sequence[Answers], colour: str, label: str) -> None:
-    """A bar, a whisker, the seeds' dots and the figure of each row."""
+    """Draw a bar, a whisker, the seeds' dots and the figure of each row."""
     heights = np.arange(len(accuracies)) + offset
     means, low, high = (np.array([getattr(each, name) for each in accuracies]) for name in ("mean", "low", "high"))
     axes.barh(heights, means, height=0.36, color=colour, zorder=2, label=label)

@@ -37,7 +37,7 @@ STYLE = {
 
 
 def looks(names: Sequence[str], leading: Collection[str] = ()) -> dict[str, tuple[str, str]]:
-    """A dash and a colour for each name: a variant looks the same in all figures that are given the same names.
+    """Return a dash and a colour for each name: a variant looks the same in all figures that are given the same names.
 
     leading: those that keep a colour where there are more names than colours; the others are pale.
     """
@@ -47,7 +47,7 @@ def looks(names: Sequence[str], leading: Collection[str] = ()) -> dict[str, tupl
 
 
 def entries(axes: Axes, look: Mapping[str, tuple[str, str]]) -> tuple[list[Artist], list[str]]:
-    """Handles and labels of a legend; all that is pale has one entry, the last."""
+    """Return handles and labels of a legend; all that is pale has one entry, the last."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     coloured = [name for name in handles if name not in look or look[name][1] != PALE]
     pale = [name for name in handles if name not in coloured]
@@ -57,7 +57,7 @@ def entries(axes: Axes, look: Mapping[str, tuple[str, str]]) -> tuple[list[Artis
 
 
 def rows_figure(names: Sequence[str], height: float, label: str) -> tuple[Figure, Axes]:
-    """A figure of small width, `height` in inches, with a row for each name and a labelled axis of 0 … 100 %."""
+    """Return a figure of small width, `height` in inches, with a row for each name and a labelled axis of 0 … 100 %."""
     figure = Figure(figsize=(SMALL, height), layout="constrained")
     axes = figure.subplots()
     axes.set_yticks(range(len(names)), names)
@@ -89,7 +89,7 @@ styled = partial(matplotlib.style.context, ["default", STYLE])
 
 
 def svg(figure: Figure) -> str:
-    """The figure as the text of an SVG file."""
+    """Return the figure as the text of an SVG file."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     lines = buffer.getvalue().decode("utf-8").splitlines()

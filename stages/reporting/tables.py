@@ -72,12 +72,12 @@ def _origin(made: Provenance) -> list[str]:
 
 
 def short(identity: str) -> str:
-    """The beginning of a hash, with the + of a commit whose code was changed before the run."""
+    """Return the beginning of a hash, with the + of a commit whose code was changed before the run."""
     return identity[:10] + ("+" if identity.endswith("+") else "")
 
 
 def kernels_in_words(kernels: str) -> str:
-    """What computed between the matrix products: torch's own kernels or the compiled ones."""
+    """Return what computed between the matrix products: torch's own kernels or the compiled ones."""
     return "torch's" if kernels == "torch" else "compiled"
 
 
@@ -101,5 +101,5 @@ def thin(curves: pd.DataFrame, points: int = 200) -> pd.DataFrame:
 
 
 def percent(share: float) -> str:
-    """A share in percent; a dash for the share of nothing."""
+    """Return a share in percent; a dash for the share of nothing."""
     return "–" if isnan(share) else f"{100 * share:.1f}"

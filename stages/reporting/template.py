@@ -32,7 +32,7 @@ def fill(beside: str, template: str, **values: object) -> Markdown:
 
 
 def environment(folders: Sequence[Path], **options: Any) -> Environment:
-    """The templates of the `folders`, in which a name without a value is an error."""
+    """Return the templates of the `folders`, in which a name without a value is an error."""
     loader = FileSystemLoader(folders)
     return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
 
@@ -43,6 +43,6 @@ def figure(name: str, label: str, caller: Callable[[], str]) -> Markdown:
 
 
 def power(value: float) -> str:
-    """A small number in words of ten: 3.1e-08 is 3 · 10⁻⁸."""
+    """Return a small number in words of ten: 3.1e-08 is 3 · 10⁻⁸."""
     mantissa, exponent = f"{value:.0e}".split("e")
     return f"{mantissa} · 10{str(int(exponent)).translate(SUPERSCRIPTS)}"

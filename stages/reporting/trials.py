@@ -16,7 +16,7 @@ ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
 
 
 def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
-    """A row of a page's CSV, of trainings that differ in the seed alone; fractions in 0…1."""
+    """Return a row of a page's CSV, of trainings that differ in the seed alone; fractions in 0…1."""
     correct, of_own_page = marks(rows, "correct"), marks(rows, "of_own_page")
     facts = np.array([*rows[0].memorised]) != "-"
     memorised = marks(rows, "memorised")[facts]
@@ -38,7 +38,7 @@ def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
 
 
 def made(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """The commits and machines that trained the rows."""
+    """Return the commits and machines that trained the rows."""
     return sorted({(short(row.provenance["commit"]), row.provenance["device"]) for row in rows})
 
 

@@ -14,7 +14,7 @@ from stages import evaluate, finetune, report
 from stages.commands import ask, sample
 from stages.corpus.prepared import Prepared, write_table
 from stages.method import page
-from stages.method.exploration.results import explore
+from stages.method.exploration import explore
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
 from tests.commands.test_hostile import VALUES, in_one_project

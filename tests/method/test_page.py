@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from safetensors.numpy import save
 
-from stages.method.costing.measurement import Measurement
-from stages.method.exploration.results import explore
+from stages.method.exploration import explore
+from stages.method.measurement import Measurement
 from stages.method.page import write_method
 from stages.method.sections.costs import draw_costs, exponent, read_costs
 from stages.method.sections.reach import Reach, draw_reach, reach_table, read_reach

@@ -36,47 +36,50 @@ class Reach:
 
 def read_reach(folder: Path) -> list[Reach]:
     """Read the matrices of the variant that `folder` is named after, its own settings first; raises StudyError."""
-    path, matrices = folder / "influence.json", folder / "influence.safetensors"
-    found = read_record(path, INFLUENCE)
-    with as_written(matrices):
-        arrays = load_file(verified(matrices))
-        words = [", ".join(f"{key} {value}".lower() for key, value in each.items()) for each in found["settings"]]
-        reaches = [Reach(folder.name, found["recipe"], each, arrays[str(n)]) for n, each in enumerate(words)]
-        for each in arrays.values():
-            if each.dtype != np.float64 or len(each) != each.size**0.5 or not np.isfinite(each).all():
+    influence = read_record(folder / "influence.json", INFLUENCE)
+    with as_written(path := folder / "influence.safetensors"):
+        matrices = load_file(verified(path))
+        for matrix in matrices.values():
+            if matrix.dtype != np.float64 or len(matrix) != matrix.size**0.5 or not np.isfinite(matrix).all():
                 raise ValueError("a matrix is not square, or its numbers are others")
+
+        reaches = []
+        for number, settings in enumerate(influence["settings"]):
+            words = ", ".join(f"{key} {value}".lower() for key, value in settings.items())
+            reaches.append(Reach(folder.name, influence["recipe"], words, matrices[str(number)]))
         return reaches
 
 
-def reach_table(found: Sequence[Reach]) -> Markdown:
+def reach_table(reaches: Sequence[Reach]) -> Markdown:
     """Return what each variant's outputs cannot know."""
     header = ("variant", "settings", "pairs without influence, %", "first output to miss an input", "inputs of last")
     rows = []
-    for each in found:
-        lost = np.tril(each.strength == 0)
+    for reach in reaches:
+        lost = np.tril(reach.strength == 0)
         pairs = 100 * lost.sum() / np.tril(np.ones_like(lost)).sum()
         first = int(lost.any(axis=1).argmax()) if lost.any() else "–"
         known = f"{len(lost) - lost[-1].sum()} of {len(lost)}"
-        rows.append((each.variant, each.settings, f"{pairs:.1f}", first, known))
+        rows.append((reach.variant, reach.settings, f"{pairs:.1f}", first, known))
     return table(header, rows, right=header[2:])
 
 
-def draw_reach(found: Sequence[Reach], titles: Sequence[str]) -> Figure:
-    """A panel a matrix, in steps, white where there is no influence at all."""
-    rows = -(-len(found) // COLUMNS)
-    columns = -(-len(found) // rows)
+def draw_reach(reaches: Sequence[Reach], titles: Sequence[str]) -> Figure:
+    """Draw a panel a matrix, in steps, white where there is no influence at all."""
+    rows = -(-len(reaches) // COLUMNS)
+    columns = -(-len(reaches) // rows)
     figure = Figure(figsize=(PANEL * columns + BAR, (PANEL + 0.2) * rows + 0.3), layout="constrained")
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     colours = matplotlib.colormaps["viridis_r"].with_extremes(bad="white")
     norm = BoundaryNorm(LEVELS, colours.N, extend="max")
-    for axes, each, title in zip(panels, found, titles, strict=False):
-        image = axes.imshow(np.ma.masked_equal(each.strength, 0), cmap=colours, norm=norm, interpolation="none")
+    for axes, reach, title in zip(panels, reaches, titles, strict=False):
+        image = axes.imshow(np.ma.masked_equal(reach.strength, 0), cmap=colours, norm=norm, interpolation="none")
         axes.set_title(title, fontsize=8.5)
-    for axes in panels[len(found) :]:
+    for axes in panels[len(reaches) :]:
         axes.remove()
+
     figure.supxlabel("input (characters)", fontsize=8)
     figure.supylabel("output (characters)", fontsize=8)
-    used = list(panels[: len(found)])
+    used = list(panels[: len(reaches)])
     bar = figure.colorbar(image, ax=used, spacing="uniform", ticks=LEVELS, aspect=15 * rows, shrink=0.95)
     bar.ax.set_yticklabels([f"{level:g}" for level in LEVELS], fontsize=8)
     bar.set_label("strength (white: none)", fontsize=8)

@@ -11,56 +11,54 @@ from stages.reporting.markdown import Markdown, table
 from stages.reporting.style import COLOURS, DASHES, WIDTH
 from stages.system.records import ORIGIN, Amount, Count, Share, record, some
 
-WHAT = {"variant": str, "width": Count, "learning_rate": Amount}  # was trained in a cell of the grid
-CELL = record(**WHAT, parameters=Count, losses=some(Amount), passage=str)
+CHOICE = {"variant": str, "width": Count, "learning_rate": Amount}  # what tells a cell of the grid from the others
+CELL = record(**CHOICE, parameters=Count, losses=some(Amount), passage=str)
+GRID = record(cells=some(CELL), provenance=record(**ORIGIN))  # grid.json
 LIKELIHOOD = Annotated[FiniteFloat, Field(ge=-1e15, le=0)]  # nats a character
 ROW = record(way=str, likelihood=LIKELIHOOD, repetition=Share, copied=Share, passage=str)
-GRID, PASSAGES = (
-    record(cells=some(CELL), provenance=record(**ORIGIN)),
-    record(rows=some(ROW), provenance=record(**ORIGIN)),
-)  # their files
-Cells = Sequence[dict[str, Any]]
+PASSAGES = record(rows=some(ROW), provenance=record(**ORIGIN))  # passages.json
+Rows = Sequence[dict[str, Any]]
 
 
-def grid_table(cells: Cells) -> Markdown:
-    """Parameters and loss of the last epoch by variant, hidden size and learning rate."""
+def grid_table(cells: Rows) -> Markdown:
+    """Return parameters and losses by variant, hidden size and learning rate."""
     header = ("variant", "hidden size", "learning rate", "parameters", "loss, first epoch", "loss, last epoch")
-    rows = [
-        (each["variant"], each["width"], f"{each['learning_rate']:g}", f"{each['parameters']:,}",
-         f"{each['losses'][0]:.3f}", f"{each['losses'][-1]:.3f}")
-        for each in cells
-    ]  # fmt: skip
+    rows = []
+    for cell in cells:
+        size = (cell["width"], f"{cell['learning_rate']:g}", f"{cell['parameters']:,}")
+        rows.append((cell["variant"], *size, f"{cell['losses'][0]:.3f}", f"{cell['losses'][-1]:.3f}"))
     return table(header, rows, right=header[1:])
 
 
-def best_of_each(cells: Cells) -> Cells:
-    """The cell with the least loss in the last epoch of each variant."""
-    by_variant = groupby(cells, key=lambda each: each["variant"])  # one after the other, as they were trained
-    return [min(group, key=lambda each: each["losses"][-1]) for _, group in by_variant]
+def best_of_each(cells: Rows) -> Rows:
+    """Return the cell with the least loss in the last epoch of each variant."""
+    by_variant = groupby(cells, key=lambda cell: cell["variant"])  # one after the other, as they were trained
+    return [min(group, key=lambda cell: cell["losses"][-1]) for _, group in by_variant]
 
 
-def passages_table(rows: Cells) -> Markdown:
-    """Likelihood, repetition and copied share by the way in which characters are chosen."""
+def passages_table(rows: Rows) -> Markdown:
+    """Return likelihood, repetition and copied share by the way in which characters are chosen."""
     header = ("characters", "log-likelihood, nats a character", "repetition, %", "copied, %")
-    cells = [
-        (each["way"], f"{each['likelihood']:.2f}", f"{100 * each['repetition']:.1f}", f"{100 * each['copied']:.1f}")
-        for each in rows
-    ]
+    cells = []
+    for row in rows:
+        shares = (f"{100 * row['repetition']:.1f}", f"{100 * row['copied']:.1f}")
+        cells.append((row["way"], f"{row['likelihood']:.2f}", *shares))
     return table(header, cells, right=header[1:])
 
 
-def draw_grid(cells: Cells) -> Figure:
-    """Loss against epoch, a panel a variant; colours are learning rates, dashes hidden sizes."""
-    variants, widths, rates = (list(dict.fromkeys(each[key] for each in cells)) for key in WHAT)
+def draw_grid(cells: Rows) -> Figure:
+    """Draw loss against epoch, a panel a variant; colours are learning rates, dashes hidden sizes."""
+    variants, widths, rates = (list(dict.fromkeys(cell[key] for cell in cells)) for key in CHOICE)
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     panels = figure.subplots(1, len(variants), sharey=True, squeeze=False)[0]
-    for each in cells:
-        axes = panels[variants.index(each["variant"])]
-        colour = COLOURS[rates.index(each["learning_rate"]) % len(COLOURS)]
-        dash = DASHES[widths.index(each["width"]) % len(DASHES)]
-        label = f"hidden size {each['width']}, learning rate {each['learning_rate']:g}"
-        epochs = range(1, len(each["losses"]) + 1)
-        axes.plot(epochs, each["losses"], color=colour, linestyle=dash, linewidth=1.2, label=label)
+    for cell in cells:
+        axes = panels[variants.index(cell["variant"])]
+        colour = COLOURS[rates.index(cell["learning_rate"]) % len(COLOURS)]
+        dash = DASHES[widths.index(cell["width"]) % len(DASHES)]
+        label = f"hidden size {cell['width']}, learning rate {cell['learning_rate']:g}"
+        epochs = range(1, len(cell["losses"]) + 1)
+        axes.plot(epochs, cell["losses"], color=colour, linestyle=dash, linewidth=1.2, label=label)
+
     for axes, variant in zip(panels, variants, strict=True):
         axes.set_title(variant)
         axes.set_xlabel("epoch")

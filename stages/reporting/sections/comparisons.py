@@ -25,7 +25,7 @@ READER = "the reader"
 
 
 def comparisons_part(results: Sequence[Result], place: str, reference: str) -> Part:
-    """The section on `results`, best first; of many variants each is compared with `reference` alone."""
+    """Return the section on `results`, best first; of many variants each is compared with `reference` alone."""
     with_baselines, variants = against_baselines(results, place), between_variants(results, reference)
     text = fill(
         __file__,
@@ -56,7 +56,7 @@ def between_variants(results: Sequence[Result], reference: str) -> list[Differen
 
 
 def variants_table(found: Sequence[Difference]) -> Markdown:
-    """A row for each pair."""
+    """Return a row for each pair."""
     header = ("first", "second", "first − second, points (95 % interval)", "p", "corrected p", "significant")
     rows = [
         (each.first, each.second, shown_points(each), shown_p(each.p), shown_p(each.corrected_p), each.significant)
@@ -66,7 +66,7 @@ def variants_table(found: Sequence[Difference]) -> Markdown:
 
 
 def baselines_table(results: Sequence[Result], found: Sequence[Difference], place: str) -> Markdown:
-    """A row for each variant: its differences from both baselines, and on which answers it differs from the reader."""
+    """Return a row for each variant: its differences from both baselines, and where it differs from the reader."""
     header = [
         "variant", f"less {place}, points (95 % interval)", "corrected p",
         "less the reader, points (95 % interval)", "corrected p", "says what the reader says, %",

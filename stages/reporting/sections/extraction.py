@@ -19,7 +19,7 @@ BARS = (("pretrained", "memorised"), ("finetuned", "memorised"), ("finetuned", "
 
 
 def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
-    """The section, which holds shares only, no question, name or place; None without any fact."""
+    """Return the section, which holds shares only, no question, name or place; None without any fact."""
     probes = [each for each in evaluations if len(each.extraction)]
     if not probes:
         return None
@@ -40,7 +40,7 @@ def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
 
 
 def shares(probe: Evaluation) -> list[dict[str, Any]]:
-    """The rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high."""
+    """Return the rows of extraction.csv of a variant: variant, weights, measure, share (0…1), ci_low, ci_high."""
     rows = []
     for weights in WEIGHTS:
         key = {"variant": probe.variant, "weights": weights}
@@ -53,7 +53,7 @@ def shares(probe: Evaluation) -> list[dict[str, Any]]:
 
 
 def forms_table(rows: pd.DataFrame, probes: Sequence[Evaluation], forms: Sequence[str]) -> Markdown:
-    """A row for each variant, a column for each prompt form; percent before and after finetuning."""
+    """Return a row for each variant, a column for each prompt form; percent before and after finetuning."""
     measures = ["memorised", *forms, "extracted"]
     header = ("variant", *(name.replace("_", " ") for name in measures[:-1]), "question", "extracted of memorised")
     lines = []
@@ -64,7 +64,7 @@ def forms_table(rows: pd.DataFrame, probes: Sequence[Evaluation], forms: Sequenc
 
 
 def offset_table(rows: pd.DataFrame, offsets: Sequence[str]) -> Markdown:
-    """A row for each variant, a column for each prefix offset; percent before and after finetuning."""
+    """Return a row for each variant, a column for each prefix offset; percent before and after finetuning."""
     header = ("variant", *(name.replace(OFFSET, "offset ") for name in offsets))
     moved = rows[rows.measure.isin(offsets)].variant.unique()
     return table(header, [(name, *_before_and_after(rows, name, offsets)) for name in moved], right=header[1:])

@@ -23,14 +23,14 @@ ROWS = {
 
 
 def failures_part(probes: Sequence[Evaluation]) -> Part:
-    """The section, which holds shares only, no question, name or place."""
+    """Return the section, which holds shares only, no question, name or place."""
     unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
     tables = {"origins_table": origins_table(probes), "neighbours_table": neighbours_table(probes)}
     return Part(fill(__file__, "failures.md.jinja", unseen=unseen, **tables))
 
 
 def origins_table(probes: Sequence[Evaluation]) -> Markdown:
-    """A row for each variant and kind of question: shares of the origins, in percent; hallucinations with interval."""
+    """Return a row for each variant and kind of question: shares of the origins in percent."""
     header = ("variant", "asked", *COLUMNS.values(), "hallucination (95 % interval)")
     rows = []
     for probe in probes:
@@ -46,7 +46,7 @@ def origins_table(probes: Sequence[Evaluation]) -> Markdown:
 
 
 def neighbours_table(probes: Sequence[Evaluation]) -> Markdown:
-    """A row for each variant: of its wrong answers, how many, and the shares that are a neighbour's, in percent."""
+    """Return a row for each variant: how many answers are wrong, and how many percent of these are a neighbour's."""
     header = ("variant", "wrong answers", "nearest name's, %", "nearest state's, %", "any name's, %")
     wrong = {probe.variant: probe.neighbours[["letters", "state", "chance"]] for probe in probes}
     rows = [(name, f"{len(found):,}", *map(percent, found.mean())) for name, found in wrong.items()]

@@ -22,7 +22,7 @@ OWN, SOUND, FAULTY = "#0072B2", "#999999", "#D55E00"  # colours
 
 
 def public_part(results: Sequence[Result]) -> Part:
-    """The section on `results`, best first, and the runs of their variants."""
+    """Return the section on `results`, best first, and the runs of their variants."""
     runs = pd.read_csv(RUNS, sep="\t", keep_default_na=False)
     runs["accuracy"] = 100 * runs.right_of_500 / QUESTIONS
     own = {result.variant: result.pretrained.by_seed for result in results if result.variant in {*runs.variant}}
@@ -32,7 +32,7 @@ def public_part(results: Sequence[Result]) -> Part:
 
 
 def public_table(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Markdown:
-    """A row for each variant: the runs without a known fault in percent, and this project's seeds with their ranks."""
+    """Return a row for each variant: the runs without a known fault, and this project's seeds with their ranks."""
     header = ("variant", "public runs", "without known fault", "median, %", "range, %", "here, each seed: % (rank)")
     rows = []
     for variant, accuracies in own.items():

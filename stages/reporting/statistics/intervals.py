@@ -66,7 +66,7 @@ def seed_variance(values: Marks) -> tuple[float, float]:
 
 
 def share(outcomes: pd.DataFrame, column: str) -> dict[str, float]:
-    """The mean of what is 0 or 1 of each row and seed, with its 95 % interval: in 0…1."""
+    """Return the mean of what is 0 or 1 of each row and seed, with its 95 % interval: in 0…1."""
     marks = outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
     low, high = accuracy_interval(marks)
     return {"share": float(marks.mean()), "ci_low": low, "ci_high": high}

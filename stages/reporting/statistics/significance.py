@@ -82,7 +82,7 @@ def compare_with_constants(
 
 
 def _welch(first: Marks, second: Marks) -> tuple[float, float, float]:
-    """The difference of two means, its standard error and degrees of freedom; these are infinite without a test."""
+    """Return the difference of two means, its standard error and degrees of freedom: infinite without a test."""
     by_question = first.mean(axis=1) - second.mean(axis=1)
     points, of_questions = float(by_question.mean()), question_variance(by_question)
     if min(first.shape[1], second.shape[1]) < LEAST_SEEDS:
@@ -140,11 +140,11 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def shown_p(p: float) -> str:
-    """A p-value in three decimals; a dash where there is none."""
+    """Return a p-value in three decimals; a dash where there is none."""
     return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def shown_points(found: Difference, decimals: int = 1) -> str:
-    """A difference with its interval: `+3.0 (-1.5 to +7.5)`."""
+    """Return a difference with its interval: `+3.0 (-1.5 to +7.5)`."""
     points, low, high = (f"{each:+.{decimals}f}" for each in (found.points, found.ci_low, found.ci_high))
     return f"{points} ({low} to {high})"

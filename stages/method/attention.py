@@ -4,7 +4,7 @@ What one query can do: copy a value, average two. Then self-attention over x₁ 
 the u orthogonal and of equal squared length. Then one head against two where a key varies in length: the share of two
 values in the output, over draws of the keys. Last, rotary positions: a score depends on the distance t − s only.
 
-The identities of this package are those of the attention exploration in Stanford CS224N's assignment 5.
+Its identities are those of the attention exploration in Stanford CS224N's assignment 5.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def copying(keys: Array, values: Array, betas: Array) -> Array:
 
 
 def copied_share(betas: Array, pairs: int) -> Array:
-    """The formula of `copying`: α_j for orthonormal keys."""
+    """Return the formula of `copying`: α_j for orthonormal keys."""
     return 1 / (1 + (pairs - 1) * np.exp(-betas))
 
 
@@ -48,7 +48,7 @@ def averaging(keys: Array, values: Array, betas: Array) -> Array:
 
 
 def averaging_error(betas: Array, pairs: int) -> Array:
-    """The formula of `averaging` for orthonormal keys and orthonormal values.
+    """Return the formula of `averaging` for orthonormal keys and orthonormal values.
 
     The other n − 2 values keep a share s = (n−2)/(2e^β + n−2), so c − ½(v_a + v_b) = s (their mean − ½(v_a + v_b)).
     """
@@ -87,7 +87,7 @@ def outputs(x: Array, value: Array, key: Array, query: Array) -> Array:
 
 
 def construction_errors(squared_length: Array) -> tuple[Array, Array]:
-    """The formula for ‖c₁ − (u_b − u_c)‖/‖u‖ and ‖c₂ − u_b‖/‖u‖ with `construction`.
+    """Return the formula for ‖c₁ − (u_b − u_c)‖/‖u‖ and ‖c₂ − u_b‖/‖u‖ with `construction`.
 
     With E = e^‖u‖² the wanted input has the weight E/(E+2) and the other two 1/(E+2) each: √5/(E+2) and √2/(E+2).
     """
@@ -106,12 +106,12 @@ def draws(random: np.random.Generator, means: Array, alpha: float, samples: int,
 
 
 def shares(keys: Array, queries: Array) -> Array:
-    """The shares of all values in the mean of the heads' outputs. keys (S, n, d), queries (heads, d) → (S, n)."""
+    """Return each value's share of the mean of the heads' outputs: keys (S, n, d), queries (heads, d) → (S, n)."""
     return softmax(np.einsum("hd,snd->shn", queries, keys), axis=-1).mean(axis=1)
 
 
 def length_share(lengths: Array, beta: float) -> Array:
-    """The formula for the share of v_a with one head, q = β(μ_a + μ_b), where k_a = ε μ_a: 1/(1 + e^{β(1−ε)}).
+    """Return the formula for the share of v_a with one head, q = β(μ_a + μ_b), where k_a = ε μ_a: 1/(1 + e^{β(1−ε)}).
 
     The other keys' share, (n − 2)e^{−β} at most, is left out. lengths: ε, of any shape.
     """

@@ -36,7 +36,7 @@ MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which getrusag
 
 
 @dataclass(frozen=True)
-class Job:
+class Cell:
     """A variant at one length."""
 
     variant: str
@@ -57,66 +57,66 @@ class Measurement:
     state_bytes: int  # what generation remembers of the whole length
 
 
-def measure_lengths(jobs: Sequence[Job], longest_run: float) -> list[Measurement]:
-    """Measure jobs of ascending lengths up to the first that memory refuses or that takes more than `longest_run` s.
+def measure_lengths(cells: Sequence[Cell], longest_run: float) -> list[Measurement]:
+    """Measure cells of ascending lengths up to the first that memory refuses or that takes more than `longest_run` s.
 
     Lengths that a variant's settings do not allow are left out.
     """
-    found: list[Measurement] = []
-    for job in jobs:
+    measurements: list[Measurement] = []
+    for cell in cells:
         try:
-            found.append(measure_apart(job))
+            measurements.append(measure_apart(cell))
         except ValueError:  # shorter than its settings allow
             continue
         except (RuntimeError, MemoryError) as error:
             # a process that ends without an answer was killed, as a system without memory does
             if not (isinstance(error, BrokenProcessPool) or is_out_of_memory(error)):
                 raise
-            print(f"{job.variant}: {job.model.context:,} characters do not fit the memory")
+            print(f"{cell.variant}: {cell.model.context:,} characters do not fit the memory")
             break
-        if found[-1].training_seconds > longest_run:
+        if measurements[-1].training_seconds > longest_run:
             break
-    return found
+    return measurements
 
 
-def measure_apart(job: Job) -> Measurement:
+def measure_apart(cell: Cell) -> Measurement:
     """`measure` in a process of its own; on a GPU, whose allocator tells one run from the next, in this one."""
-    if choose_backend(job.compute).device.type == "cuda":
-        return measure(job)
+    if choose_backend(cell.compute).device.type == "cuda":
+        return measure(cell)
     context = multiprocessing.get_context("forkserver")  # a server that has imported everything and computed nothing
-    context.set_forkserver_preload([__name__, f"stages.mixers.{job.variant}"])
+    context.set_forkserver_preload([__name__, f"stages.mixers.{cell.variant}"])
     with ProcessPoolExecutor(1, mp_context=context) as process:
-        return process.submit(measure, job).result()
+        return process.submit(measure, cell).result()
 
 
-def measure(job: Job) -> Measurement:
+def measure(cell: Cell) -> Measurement:
     """Measure a length in this process; ValueError where the variant's settings do not fit it."""
-    backend, length = choose_backend(job.compute), job.model.context
+    backend, length = choose_backend(cell.compute), cell.model.context
     torch.manual_seed(0)
-    backbone = build(job.variant, job.model, job.settings).to(backend.device, backend.dtype)
-    text = torch.randn(length, job.model.width, dtype=backend.dtype, device=backend.device)
+    backbone = build(cell.variant, cell.model, cell.settings).to(backend.device, backend.dtype)
+    text = torch.randn(length, cell.model.width, dtype=backend.dtype, device=backend.device)
     train = functools.partial(_train, backbone, text)
     set_thresholds(EXACT, EXACT)  # freed blocks go back at once: the resident pages are those in use
     train()  # the first run compiles and loads things and makes the gradients
     training_bytes = peak_of(train, backend.device)
     set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # the C library's own, in the end
     training_seconds = statistics.median(_seconds(train, backend) for _ in range(RUNS))
-    return Measurement(length, count(job), training_seconds, training_bytes, *_generate(backbone, text, backend))
+    return Measurement(length, count(cell), training_seconds, training_bytes, *_generate(backbone, text, backend))
 
 
-def count(job: Job) -> int:
-    """The multiply-adds of a forward pass's matrix products, by torch's own counter on tensors without content.
+def count(cell: Cell) -> int:
+    """Return the multiply-adds of a forward pass's matrix products, by torch's own counter on tensors without content.
 
     It does not see compiled kernels, so torch's operations are counted, which compute all scores and mask.
     """
     with torch.device("meta"), torch.inference_mode(), FlopCounterMode(display=False) as counter:
-        backbone = build(job.variant, job.model, job.settings).eval()
-        _read(backbone, torch.empty(job.model.context, job.model.width))
+        backbone = build(cell.variant, cell.model, cell.settings).eval()
+        _read(backbone, torch.empty(cell.model.context, cell.model.width))
     return int(counter.get_total_flops()) // 2
 
 
 def peak_of(work: Callable[[], object], device: torch.device) -> int:
-    """The bytes that the work needs at its peak beyond those in use; on a CPU the process's resident pages."""
+    """Return the bytes that the work needs at its peak beyond those in use; on a CPU the process's resident pages."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         in_use = torch.cuda.memory_allocated(device)
@@ -135,7 +135,7 @@ def _read(backbone: Backbone, text: Tensor, states: Sequence[object] | None = No
 
 
 def _train(backbone: Backbone, text: Tensor) -> None:
-    """A forward and a backward pass; the weights' gradients add up."""
+    """Run a forward and a backward pass; the weights' gradients add up."""
     output = _read(backbone.train(), text.detach().requires_grad_())
     output.backward(torch.ones_like(output))
 

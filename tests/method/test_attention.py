@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import integrate, stats  # type: ignore[import-untyped]
 
-from stages.method.exploration.attention import (
+from stages.method.attention import (
     THETA,
     attend,
     distances,

@@ -21,7 +21,7 @@ CHARACTERS = 4096  # that are computed at once
 
 
 def influence(backbone: Backbone, context: int, width: int) -> Tensor:
-    """The size of each output's derivative by each input: (outputs T, inputs T), float64; 0 is no influence at all.
+    """Return the size of each output's derivative by each input, (outputs T, inputs T) float64; 0 is no influence.
 
     1 is the size of the identity's, which a residual passes on. Each output is differentiated in a direction drawn for
     all, v of N(0, 1/C): the expectation of ‖vᵀJ‖² over v is the mean square of J's columns. The device is the
@@ -41,7 +41,7 @@ def influence(backbone: Backbone, context: int, width: int) -> Tensor:
 
 
 def random_backbone(variant: str, model: Model, settings: Section) -> Backbone:
-    """The variant's blocks in float64, without dropout, their linear layers drawn from N(0, 1/inputs).
+    """Return the variant's blocks in float64, without dropout, their linear layers drawn from N(0, 1/inputs).
 
     Training starts from N(0, 0.02²): there influences would differ little from a residual's one.
     """

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import pytest
 import torch
 
-from stages.method.costing import measurement
-from stages.method.costing.measurement import Job, Measurement, count, measure, measure_apart, measure_lengths, peak_of
+from stages.method import measurement
+from stages.method.measurement import Cell, Measurement, count, measure, measure_apart, measure_lengths, peak_of
 from stages.model.cpu.kernels import identity
 from stages.model.registry import settings_of
 from stages.settings import Model
@@ -19,10 +19,10 @@ COMPUTE = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "flo
 MB = 1_000_000
 
 
-def job(variant: str, length: int, layers: int = 2, width: int = 32, **settings: Any) -> Job:
+def cell(variant: str, length: int, layers: int = 2, width: int = 32, **settings: Any) -> Cell:
     model = Model(layers=layers, heads=4, width=width, context=length, dropout=0.0)
     sections = {variant: SETTINGS.variants[variant] | settings}
-    return Job(variant, settings_of(variant, sections, model), model, COMPUTE)
+    return Cell(variant, settings_of(variant, sections, model), model, COMPUTE)
 
 
 @pytest.mark.parametrize(("length", "m", "d", "layers"), [(64, 8, 32, 3), (512, 32, 64, 2), (256, 64, 32, 5)])
@@ -30,10 +30,10 @@ def test_the_report_s_formulas_of_attention_and_the_perceiver_are_those_of_the_c
     length: int, m: int, d: int, layers: int
 ) -> None:
     attention = layers * (12 * length * d**2 + 2 * length**2 * d)
-    assert count(job("vanilla", length, layers, d)) == attention
+    assert count(cell("vanilla", length, layers, d)) == attention
     between = (layers - 1) * (12 * m * d**2 + 2 * m**2 * d)
     perceiver = 10 * length * d**2 + 2 * length * m * d + 2 * m * d**2 + between
-    assert count(job("perceiver", length, layers, d, bottleneck=m)) == perceiver
+    assert count(cell("perceiver", length, layers, d, bottleneck=m)) == perceiver
 
 
 def test_the_peak_is_that_of_memory_that_comes_and_goes() -> None:
@@ -44,13 +44,13 @@ def test_the_peak_is_that_of_memory_that_comes_and_goes() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_every_variant_can_be_measured(variant: str, precision: Literal["float32", "bfloat16"]) -> None:
-    asked = job(variant, 64)
+    asked = cell(variant, 64)
     found = measure(replace(asked, compute=asked.compute.model_copy(update={"precision": precision})))
     assert min(found.training_seconds, found.character_seconds, found.multiply_adds, found.state_bytes) > 0
 
 
 def test_a_process_of_its_own_measures_the_memory_of_the_scores() -> None:
-    found = measure_apart(job("random_synthesizer", 1024))
+    found = measure_apart(cell("random_synthesizer", 1024))
     scores = 4 * 1024**2 * 4  # bytes: heads, pairs, float32
     assert 4 * scores < found.training_bytes < 6 * scores  # weights of two blocks, and the gradients of one's
     assert found.state_bytes == 2 * (1024 * 32 * 4 + 8)  # blocks, values, and a length
@@ -58,7 +58,7 @@ def test_a_process_of_its_own_measures_the_memory_of_the_scores() -> None:
 
 @pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
 def test_compiled_attention_has_no_memory_of_the_scores() -> None:
-    found = measure_apart(job("vanilla", 1024))
+    found = measure_apart(cell("vanilla", 1024))
     assert found.training_bytes < 4 * 1024**2 * 4 / 2
     assert found.state_bytes == 2 * (2 * 1024 * 32 * 4 + 8)  # blocks, keys and values, and a length
 
@@ -67,7 +67,7 @@ def test_a_killed_process_is_told_as_a_lack_of_memory(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(measurement, "measure", _die)
-    assert measure_lengths([job("vanilla", 64)], 1.0) == []
+    assert measure_lengths([cell("vanilla", 64)], 1.0) == []
     assert capsys.readouterr().out == "vanilla: 64 characters do not fit the memory\n"
 
 
@@ -82,15 +82,15 @@ def test_a_killed_process_is_told_as_a_lack_of_memory(
 def test_the_lengths_that_are_measured(
     monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception], measured: list[int]
 ) -> None:
-    def measure(each: Job) -> Measurement:
+    def measure(each: Cell) -> Measurement:
         seconds = cost[each.model.context]
         if isinstance(seconds, Exception):
             raise seconds
         return Measurement(each.model.context, 1, seconds, 1, 0.1, 1)
 
     monkeypatch.setattr(measurement, "measure_apart", measure)
-    assert [each.length for each in measure_lengths([job("vanilla", length) for length in cost], 1.0)] == measured
+    assert [each.length for each in measure_lengths([cell("vanilla", length) for length in cost], 1.0)] == measured
 
 
-def _die(_: Job) -> None:
+def _die(_: Cell) -> None:
     os.kill(os.getpid(), signal.SIGKILL)

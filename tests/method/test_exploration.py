@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.method.exploration.results import Exploration, explore
-from stages.method.sections.attention import draw_errors, draw_lengths
+from stages.method.exploration import Exploration, draw_errors, draw_lengths, explore
 
 
 @pytest.fixture(scope="module", name="exploration")
@@ -13,9 +12,9 @@ def exploration_fixture() -> Exploration:
 
 
 def test_every_identity_holds(exploration: Exploration) -> None:
-    for found, formula in exploration.errors.values():
-        assert found == pytest.approx(formula, abs=1e-12)
-        assert found[-1] < 1e-6
+    for computed, formula in exploration.errors.values():
+        assert computed == pytest.approx(formula, abs=1e-12)
+        assert computed[-1] < 1e-6
     assert exploration.numbers["projection"] < 1e-12
     assert exploration.numbers["identity"] > 1.4  # √2: x₂ and u_b are orthogonal
     assert exploration.numbers["rotary"] < 1e-12 < 1 < exploration.numbers["added"]
@@ -27,8 +26,8 @@ def test_every_identity_holds(exploration: Exploration) -> None:
 
 def test_pictures_hold_what_they_are_drawn_from(exploration: Exploration) -> None:
     lines = draw_errors(exploration).axes[0].lines
-    for (found, _), drawn in zip(exploration.errors.values(), lines[1::2], strict=True):
-        assert np.array_equal(drawn.get_ydata(), found)
+    for (computed, _), drawn in zip(exploration.errors.values(), lines[1::2], strict=True):
+        assert np.array_equal(drawn.get_ydata(), computed)
     upper, _ = draw_lengths(exploration).axes
     dots, curve = upper.lines
     assert np.array_equal(dots.get_ydata(), exploration.one_head[: len(dots.get_ydata()), 0])

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.method.costing.measurement import count
+from stages.method.measurement import count
 from stages.method.sections.complexity import COMPLEXITY
 from stages.model.registry import build
-from tests.method.costing.test_measurement import job
+from tests.method.test_measurement import cell
 
 LENGTHS = (128, 256, 512)  # beyond every window, bottleneck and chunk
 MASKED = ("window", "perceiver_ar")  # torch multiplies all pairs and masks
@@ -13,7 +13,7 @@ MASKED = ("window", "perceiver_ar")  # torch multiplies all pairs and masks
 
 @pytest.mark.parametrize("variant", [name for name in COMPLEXITY if name not in MASKED])
 def test_products_have_a_term_of_the_length_s_square_where_the_words_have_one(variant: str) -> None:
-    one, two, four = (count(job(variant, length)) for length in LENGTHS)
+    one, two, four = (count(cell(variant, length)) for length in LENGTHS)
     curvature = ((four - two) / 2 - (two - one)) / one  # of a line through the three points: 0
     assert (curvature > 0.1) == ("ℓ²" in COMPLEXITY[variant].forward)
     assert abs(curvature) < 0.01 or "ℓ²" in COMPLEXITY[variant].forward
@@ -21,7 +21,7 @@ def test_products_have_a_term_of_the_length_s_square_where_the_words_have_one(va
 
 @pytest.mark.parametrize("variant", COMPLEXITY)
 def test_a_state_grows_with_the_length_where_the_words_do(variant: str) -> None:
-    asked = job(variant, LENGTHS[-1])
+    asked = cell(variant, LENGTHS[-1])
     backbone = build(variant, asked.model, asked.settings)
     short, long = (sum(each.bytes_per_sequence for each in backbone.empty_states(1, length)) for length in LENGTHS[::2])
     assert 2 * short < long <= 4 * short if "ℓ" in COMPLEXITY[variant].state else long == short

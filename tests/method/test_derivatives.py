@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from stages.method.costing.derivatives import influence, random_backbone
+from stages.method.derivatives import influence, random_backbone
 from stages.mixers.vanilla import Mixer as Vanilla
 from stages.model.registry import settings_of
 from stages.settings import Model

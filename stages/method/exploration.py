@@ -1,0 +1,165 @@
+"""Attention by hand: what is drawn, computed and compared with its formula, and its pictures."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from scipy.stats import norm  # type: ignore[import-untyped]
+
+from stages.method import attention
+from stages.method.attention import Array
+from stages.reporting.style import COLOURS, WIDTH, logarithmic
+
+SEED = 2021
+DIMENSION, PAIRS = 64, 16  # of keys, queries and values; keys, each with its value
+BETAS = np.array([1.0, 2, 3, 4, 6, 8, 10, 12, 16, 20])  # lengths of the query in units of a key's
+BETA = float(BETAS[-1])
+ALPHA = 1e-6  # variance of the keys in every direction where they are drawn
+SAMPLES = 10_000  # draws of the keys
+OFF = 0.1  # ‖c − ½(v_a + v_b)‖ beyond which c is not the average
+POSITIONS = 16  # of queries and keys for the rotation
+DOTS = 300  # of the draws that are shown one by one
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What was computed, and how far it is off; other numbers by name."""
+
+    errors: dict[str, tuple[Array, Array]]  # at BETAS, computed by attention and by the formula
+    lengths: Array  # (samples,): ε, of the first key along its mean
+    one_head: Array  # (samples, n): shares of the values
+    numbers: dict[str, float]
+
+
+def explore(samples: int = SAMPLES) -> Exploration:
+    """Compute the exploration; the same each time."""
+    random = np.random.default_rng(SEED)
+    keys, values = attention.orthonormal(random, PAIRS, DIMENSION), attention.orthonormal(random, PAIRS, DIMENSION)
+    vectors = attention.orthonormal(random, 4, DIMENSION)
+    errors = _errors(keys, values, vectors)
+    lengths, one_head, numbers = _drawn_keys(random, keys, samples)
+
+    weights = attention.attend(random.standard_normal((samples, DIMENSION)), keys, values)[1]
+    numbers |= _rotation(random) | {
+        "formulas": max(float(np.abs(computed - formula).max()) for computed, formula in errors.values()),
+        "projection": _projection_error(keys, random),
+        "least_weight": float(weights.min()),
+        "sum_of_weights": float(np.abs(weights.sum(axis=1) - 1).max()),
+        "every_key": float(np.abs(_construction(vectors, every_key=True) - _construction(vectors)).max()),
+        "identity": _nearest_with_identity(np.sqrt(BETA) * vectors),
+    }
+    return Exploration(errors, lengths, one_head, numbers)
+
+
+def _errors(keys: Array, values: Array, vectors: Array) -> dict[str, tuple[Array, Array]]:
+    """Errors at BETAS by attention and by the formula: of copying, averaging and the construction."""
+    copied = attention.copying(keys, values, BETAS)
+    first, second = _construction(vectors)
+    first_formula, second_formula = attention.construction_errors(BETAS)
+    return {
+        "copying: weight not on v_a": (1 - copied, 1 - attention.copied_share(BETAS, PAIRS)),
+        "average: ‖c − ½(v_a + v_b)‖": (
+            attention.averaging(keys, values, BETAS),
+            attention.averaging_error(BETAS, PAIRS),
+        ),
+        "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, first_formula),
+        "construction: ‖c₂ − u_b‖/‖u‖": (second, second_formula),
+    }
+
+
+def _construction(vectors: Array, every_key: bool = False) -> Array:
+    """Return the relative errors of c₁ and c₂ (2, b) for u of squared lengths BETAS."""
+    errors = []
+    for squared in BETAS:
+        a, b, c, d = np.sqrt(squared) * vectors
+        matrices = attention.construction(a, b, c, d, every_key)
+        first, second, _ = attention.outputs(attention.inputs(a, b, c, d), *matrices)
+        errors.append(np.array([np.linalg.norm(first - (b - c)), np.linalg.norm(second - b)]) / np.linalg.norm(a))
+    return np.transpose(errors)
+
+
+def _drawn_keys(random: np.random.Generator, keys: Array, samples: int) -> tuple[Array, Array, dict[str, float]]:
+    """One head against two on keys that are drawn: lengths, shares with one head, and numbers."""
+    both = BETA * keys[:2]  # the queries of two heads
+    their_sum = both.sum(axis=0, keepdims=True)  # that of one head
+    drawn = attention.draws(random, keys, ALPHA, samples)
+    one, two = attention.shares(drawn, their_sum), attention.shares(drawn, both)
+    steady = attention.shares(attention.draws(random, keys, ALPHA, samples, stretch=0.0), their_sum)
+
+    lengths = drawn[:, 0] @ keys[0]
+    numbers = {
+        "steady": float(attention.distances(steady).max()),
+        "curve": float(np.abs(one[:, 0] - attention.length_share(lengths, BETA)).max()),
+        "spread_one": attention.spread(one),
+        "spread_two": attention.spread(two),
+        "off_one": float((attention.distances(one) > OFF).mean()),
+        "off_two": float((attention.distances(two) > OFF).mean()),
+    }
+    return lengths, one, numbers
+
+
+def _rotation(random: np.random.Generator) -> dict[str, float]:
+    """How far scores of one distance differ with rotary positions, and with position vectors that are added."""
+    query, key = random.standard_normal((2, DIMENSION)) / DIMENSION**0.25  # scores of the order of one
+    added = random.standard_normal((POSITIONS, DIMENSION)) / 2 / DIMENSION**0.25
+    return {
+        "rotary": float(attention.spread_by_distance(attention.rotary_scores(query, key, POSITIONS)).max()),
+        "added": float(attention.spread_by_distance((query + added) @ (key + added).T).max()),
+    }
+
+
+def _nearest_with_identity(vectors: Array) -> float:
+    """Return the least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, whatever multiple of u_c or u_d is added to x₂."""
+    a, b, c, d = vectors
+    distances = []
+    for addition in (c, d):
+        for factor in np.linspace(-3, 3, 61):
+            x = attention.inputs(a + factor * addition, b, c, d)
+            output = attention.outputs(x, *[np.eye(len(b))] * 3)
+            distances.append(np.linalg.norm(output[1] - b))
+    return float(min(distances) / np.linalg.norm(b))
+
+
+def _projection_error(basis: Array, random: np.random.Generator) -> float:
+    """‖M(v_a + v_b) − v_a‖ for random v_a in the span of half of the basis' rows and v_b in that of the others.
+
+    M = A Aᵀ for orthonormal columns A (d, m): M (v_a + v_b) = v_a if v_a = A x and Aᵀ v_b = 0.
+    """
+    own, other = np.split(basis, 2)
+    a, b = random.standard_normal(len(own)) @ own, random.standard_normal(len(other)) @ other
+    return float(np.linalg.norm(own.T @ own @ (a + b) - a))
+
+
+def draw_errors(exploration: Exploration) -> Figure:
+    """Draw errors against β on a logarithmic axis: dots are computed by attention, lines are the formulas."""
+    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for colour, (name, (computed, formula)) in zip(COLOURS, exploration.errors.items(), strict=False):
+        axes.plot(BETAS, formula, color=colour, linewidth=1.4)
+        axes.plot(BETAS, computed, "o", color=colour, markersize=4, label=name)
+    logarithmic(axes, axes.dataLim.y0, axes.dataLim.y1)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("β (for the construction: ‖u‖²)")
+    axes.set_ylabel("error")
+    axes.grid(zorder=0)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8.5)
+    return figure
+
+
+def draw_lengths(exploration: Exploration) -> Figure:
+    """Draw the share of v_a with one head against its key's length: dots and formula; below, the length's density."""
+    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    upper, lower = figure.subplots(2, sharex=True, height_ratios=(3, 1))
+    places = np.linspace(-1.5, 3.5, 501)
+    dots = exploration.lengths[:DOTS], exploration.one_head[:DOTS, 0]
+    upper.plot(*dots, "o", color=COLOURS[0], markersize=3, alpha=0.5)
+    upper.plot(places, attention.length_share(places, BETA), color=COLOURS[1], linewidth=1.4)
+    upper.set_ylabel("share of v_a in c")
+    lower.fill_between(places, norm.pdf(places, 1, np.sqrt(0.5)), color=COLOURS[0], alpha=0.4)
+    lower.set_ylim(bottom=0)
+    lower.set_ylabel("density")
+    lower.set_xlabel("drawn length ε of k_a")
+    for axes in (upper, lower):
+        axes.grid(zorder=0)
+    return figure
