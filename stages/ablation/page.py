@@ -11,71 +11,66 @@ from stages.reporting.markdown import Markdown, code, table
 from stages.reporting.statistics.significance import Difference, compare_trainings, shown_points
 from stages.reporting.style import styled, svg
 from stages.reporting.template import fill
-from stages.reporting.trials import draw_exposures, draw_trials, figures, made
+from stages.reporting.trials import csv, draw_exposures, draw_trials, figures, made
 from stages.settings import FULL, Ablation, load
 from stages.settings.changes import leaves, written
 from stages.system.errors import Parser, command
 from stages.trials.row import ABLATIONS, Row, marks
 
-LENGTH = {"pretrain.epochs:"}  # of a change that changes only how long is trained
+LENGTH = "pretrain.epochs"  # the setting of a change that changes only how long is trained
 
 
 @styled()
-def write_ablation(target: Path, settings: Ablation, found: Sequence[Row]) -> None:
-    """Write report.md, index.html and what they show to the folder `target`; `found` holds the change `full`."""
-    full = next(each for each in found if each.change == FULL)
-    others = [each for each in found if each is not full]
-    found = [full, *others]
-    pairs = [(each.change, FULL) for each in others]
-    differences = compare_trainings({each.change: marks([each], "correct") for each in found}, pairs)
-    rows = [figures([each], each.change) for each in found]
-    data = pd.DataFrame(rows)
-    changes = {each.change: flat(settings.changes[each.change]) for each in others}
-    longer = [
-        FULL,
-        *(name for name, pairs in changes.items() if {pair.partition(" ")[0] for pair in pairs} == LENGTH),
-    ]
-    lengths = data[data.change.isin(longer)].sort_values("epochs")
-    lengths_shown = len(lengths) > 2
+def write_ablation(target: Path, settings: Ablation, rows: Sequence[Row]) -> None:
+    """Write report.md, index.html and what they show to the folder `target`; `rows` holds the change `full`."""
+    full = next(row for row in rows if row.change == FULL)
+    rows = [full, *(row for row in rows if row is not full)]
+    changes = {row.change: leaves(settings.changes[row.change]) for row in rows[1:]}
+    data = pd.DataFrame(figures([row], row.change) for row in rows)
+    of_length = [name for name, change in changes.items() if {*change} == {LENGTH}]
+    lengths = data[data.change.isin([FULL, *of_length])].sort_values("epochs")
+
+    files = {"ablation.svg": svg(draw_trials(data)), "ablation.csv": csv(data)}
+    if len(lengths) > 2:
+        files["exposures.svg"] = svg(draw_exposures(lengths))
+    pairs = [(row.change, FULL) for row in rows[1:]]
+    differences = compare_trainings({row.change: marks([row], "correct") for row in rows}, pairs)
     text = fill(
         __file__,
         "ablation.md.jinja",
         recipe=settings.recipe,
         variant=settings.variant,
-        table=changes_table(rows, [None, *differences]),
+        table=changes_table(data, [None, *differences]),
         questions=len(full.correct),
         facts=len(full.memorised.replace("-", "")),
         seed=settings.seed,
-        lengths_shown=lengths_shown,
-        changes=changes,
-        made=made(found),
+        lengths_shown=len(lengths) > 2,
+        changes={name: as_written(change) for name, change in changes.items()},
+        made=made(rows),
     )
-    csv = data.round(4).to_csv(index=False, lineterminator="\n")
-    files = {"ablation.svg": svg(draw_trials(data)), "ablation.csv": csv}
-    if lengths_shown:
-        files["exposures.svg"] = svg(draw_exposures(lengths))
     write_page(target, text, files)
 
 
-def changes_table(rows: Sequence[dict[str, Any]], differences: Sequence[Difference | None]) -> Markdown:
+def changes_table(data: pd.DataFrame, differences: Sequence[Difference | None]) -> Markdown:
     """Return the rows of ablation.csv, each with its difference to the full recipe."""
     header = (
         "change", "answered, %", "less the full recipe, points (95 % interval)",
         "memorised, %", "extracted of memorised, %", "pretraining loss", "seconds of pretraining",
     )  # fmt: skip
     cells = []
-    for row, found in zip(rows, differences, strict=True):
+    for row, difference in zip(data.to_dict("records"), differences, strict=True):
         # in two decimals: rounded further, percentages and points would not add up
         shares = [f"{100 * row[name]:.2f}" for name in ("accuracy", "memorised", "extracted_of_memorised")]
-        percent = [each.replace("nan", "–") for each in shares]
-        line = [code(row["change"]), percent[0], shown_points(found, 2) if found else "–", *percent[1:]]
-        cells.append([*line, f"{row['pretrain_loss']:.3f}", f"{row['seconds']:,.0f}"])
+        answered, *known = (share.replace("nan", "–") for share in shares)
+        points = shown_points(difference, 2) if difference else "–"
+        training = (f"{row['pretrain_loss']:.3f}", f"{row['seconds']:,.0f}")
+        cells.append((code(row["change"]), answered, points, *known, *training))
     return table(header, cells, right=header[1:])
 
 
-def flat(changes: dict[str, Any]) -> list[str]:
-    """Nested settings as `key: value`, keys with dots, values as params.yaml writes them."""
-    return [f"{key}: {written(value)}" for key, value in leaves(changes).items()]
+def as_written(change: dict[str, Any]) -> list[str]:
+    """Return settings as `key: value`, values as params.yaml writes them."""
+    return [f"{key}: {written(value)}" for key, value in change.items()]
 
 
 @command

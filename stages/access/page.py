@@ -13,13 +13,14 @@ from stages.reporting.statistics.significance import LEVEL, compare_trainings
 from stages.reporting.style import styled, svg
 from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
-from stages.reporting.trials import draw_exposures, draw_trials, figures, made
+from stages.reporting.trials import csv, draw_exposures, draw_trials, figures, made
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
 from stages.trials.row import ACCESS, PRACTICES, Row, marks
 
 PAGE = ACCESS.parent / "page"
 SHARES = ("extracted_of_memorised", "another_of_own_page", "says_reader", "says_drawn")
+Cells = dict[tuple[str, int], dict[str, list[Row]]]  # rows of all seeds by practice and epochs, then by variant
 
 
 @command
@@ -45,45 +46,41 @@ def write_access(target: Path, rows: Sequence[Row]) -> None:
 
 def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
     """Return the section on the rows of one recipe."""
-    cells: dict[tuple[str, int], dict[str, list[Row]]] = {}  # by practice and epochs, then by variant
+    cells: Cells = {}
     for row in rows:
         cells.setdefault((row.change, row.epochs), {}).setdefault(row.variant, []).append(row)
-    found = pd.DataFrame(
+    data = pd.DataFrame(
         figures(trainings, f"{variant}, {practice}, {epochs}") | {"variant": variant, "practice": practice}
         for (practice, epochs), variants in cells.items()
         for variant, trainings in variants.items()
     )
-    doses = found[(found.practice == "any") & (found.variant == found.variant[0])]
-    compared = {
-        cell: variants_table(
-            compare_trainings(
-                {variant: marks(trainings, "correct") for variant, trainings in variants.items()},
-                [(variant, next(iter(variants))) for variant in [*variants][1:]],
-            )
-        )
-        for cell, variants in cells.items()
-        if len(variants) > 1
-    }
-    shown = {"table": cells_table(found), "doses": len(doses) > 2, "compared": compared}
-    files = {f"{recipe}.csv": found.round(4).to_csv(index=False, lineterminator="\n")}
-    files[f"{recipe}.svg"] = svg(draw_trials(found))
-    if shown["doses"]:
+    doses = data[(data.practice == "any") & (data.variant == data.variant[0])]
+
+    files = {f"{recipe}.csv": csv(data), f"{recipe}.svg": svg(draw_trials(data))}
+    if len(doses) > 2:
         files[f"{recipe}_exposures.svg"] = svg(draw_exposures(doses))
-    return Part(
-        fill(
-            __file__,
-            "access_recipe.md.jinja",
-            recipe=recipe,
-            **shown,
-            questions=len(rows[0].correct),
-            level=LEVEL,
-            least=LEAST_SEEDS,
-        ),
-        files,
+    text = fill(
+        __file__,
+        "access_recipe.md.jinja",
+        recipe=recipe,
+        table=cells_table(data),
+        doses=len(doses) > 2,
+        compared={cell: differences(variants) for cell, variants in cells.items() if len(variants) > 1},
+        questions=len(rows[0].correct),
+        level=LEVEL,
+        least=LEAST_SEEDS,
     )
+    return Part(text, files)
 
 
-def cells_table(found: pd.DataFrame) -> Markdown:
+def differences(rows: dict[str, list[Row]]) -> Markdown:
+    """Return the table of the differences from the first variant; rows: by variant."""
+    first, *others = rows
+    correct = {variant: marks(trainings, "correct") for variant, trainings in rows.items()}
+    return variants_table(compare_trainings(correct, [(variant, first) for variant in others]))
+
+
+def cells_table(data: pd.DataFrame) -> Markdown:
     """Return the rows of the CSV."""
     header = (
         "variant", "practice", "epochs", "seeds", "memorised, %", "answered, % (95 % interval)",
@@ -91,13 +88,12 @@ def cells_table(found: pd.DataFrame) -> Markdown:
         "the phrase drawn, %", "seconds",
     )  # fmt: skip
     lines = []
-    for each in found.to_dict("records"):
-        answered, low, high = (percent(each[name]) for name in ("accuracy", "ci_low", "ci_high"))
-        shares = (percent(each[name]) for name in SHARES)
-        how = (each[name] for name in ("variant", "practice", "epochs", "seeds"))
-        lines.append(
-            (*how, percent(each["memorised"]), f"{answered} ({low} to {high})", *shares, f"{each['seconds']:,.0f}")
-        )
+    for row in data.to_dict("records"):
+        training = (row[name] for name in ("variant", "practice", "epochs", "seeds"))
+        answered, low, high = (percent(row[name]) for name in ("accuracy", "ci_low", "ci_high"))
+        shares = (percent(row[name]) for name in SHARES)
+        known = (percent(row["memorised"]), f"{answered} ({low} to {high})")
+        lines.append((*training, *known, *shares, f"{row['seconds']:,.0f}"))
     return table(header, lines, right=header[2:])
 
 

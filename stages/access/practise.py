@@ -21,25 +21,27 @@ SEED = 2021  # of the phrases drawn once: alike in all trainings
 
 
 def practised(settings: Settings, name: str, variant: str, seed: int, practice: str, times: int) -> Experiment:
-    """Return the cell of a recipe that practises so, so many times as long. Raises StudyError: there is none."""
+    """Return the cell of a recipe with a practice and `times` its epochs; StudyError where it practises no phrases."""
     recipe = settings.question_recipe(name)
-    clozes = [each for each in ("title_cloze", "word_cloze") if getattr(recipe.pretrain.objectives, each)]
+    clozes = [name for name in ("title_cloze", "word_cloze") if getattr(recipe.pretrain.objectives, name)]
     if not clozes:
         raise StudyError(f"recipe '{name}' practises no phrases: nothing chooses any")
-    salient = {each: {"salient": float(practice != "any")} for each in clozes}
+    salient = {cloze: {"salient": float(practice != "any")} for cloze in clozes}
     change = {"pretrain": {"epochs": recipe.pretrain.epochs * times, "objectives": salient}, "seeds": [seed]}
     changed = QuestionRecipe.model_validate(merged(recipe.model_dump(), change))
     return Experiment.of(settings.model_copy(update={"recipes": settings.recipes | {name: changed}}), name, variant)
 
 
 def drawn_once(phrases: Phrases) -> Phrases:
-    """Return the same with the chances of those of which one a page was drawn: in practice nothing but that one."""
-    generator, chances = np.random.default_rng(SEED), []
+    """Return the same phrases, of which nearly all practice is of one a page that is drawn here."""
+    generator = np.random.default_rng(SEED)
+    probabilities = []
     for count in phrases.spans.lengths:
-        chances.append(np.full(count, LEAST_CHANCE))
+        of_page = np.full(count, LEAST_CHANCE)
         if count:
-            chances[-1][generator.integers(count)] = 1.0
-    return phrases.chosen(each.tolist() for each in chances)
+            of_page[generator.integers(count)] = 1.0
+        probabilities.append(of_page.tolist())
+    return phrases.chosen(probabilities)
 
 
 @command

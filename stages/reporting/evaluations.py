@@ -18,12 +18,11 @@ from stages.system.terminal import quoted
 BASELINE = "baseline"
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
-DECODINGS = ("greedy", "beam", "draw")
 
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
 CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of most tests
-# of the baseline, for all variants; reader: what the reader answers
+# the baseline's, for all variants; reader: what the reader answers
 QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str}, key=(*SPLIT,))
 PREDICTIONS = Table(
     {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
@@ -31,17 +30,18 @@ PREDICTIONS = Table(
 )
 ROW = {"row": Count, "seed": Count}
 EXTRACTION = dict.fromkeys((f"{weights}_{what}" for weights in WEIGHTS for what in ("memorised", "extracted")), Mark)
-NEIGHBOUR = dict.fromkeys(("letters", "state", "chance"), Share)
-DECODED = dict.fromkeys(DECODINGS, Mark) | {f"{name}_probability": Share for name in DECODINGS}
+NEIGHBOURS = dict.fromkeys(("letters", "state", "chance"), Share)
+DECODINGS = dict.fromkeys(("greedy", "beam", "draw"), Mark)
 ORIGIN = {"origin": Literal["empty", "correct", "own_page", "training_answer", "corpus", "hallucination"]}
 ASKED = {"asked": Literal["dev", "unseen"], **INIT}
 PROBES = {  # the columns that every report reads
     "extraction": Table(ROW | EXTRACTION, key=(*ROW,), others=Mark),
     "prefix_offset": Table(ROW | {"offset": Count} | dict.fromkeys(WEIGHTS, Mark), key=(*ROW, "offset")),
     "origins": Table(ROW | ASKED | ORIGIN, key=(*ROW, *ASKED)),
-    "neighbours": Table(ROW | NEIGHBOUR, key=(*ROW,)),
-    "decodings": Table(ROW | DECODED, key=(*ROW,)),
+    "neighbours": Table(ROW | NEIGHBOURS, key=(*ROW,)),
+    "decodings": Table(ROW | DECODINGS, key=(*ROW,)),
 }
+OF_ALL_SEEDS = ("extraction", "prefix_offset", "origins", "decodings")  # where each seed has the same rows
 
 
 class MadeWith(BaseModel):
@@ -71,32 +71,38 @@ class Run(BaseModel):
     pretrain_loss: Amount  # nats a character, the mean over seeds of the last epoch's mean
     documents_per_second: Amount  # of one pretraining, perhaps beside those of other seeds
     pretrain_seconds: dict[Count, Amount]  # by seed
-    # of each pretraining; evaluations of earlier code have one for those that were published together
+    # one for each pretraining; evaluations of earlier code have one for those that were published together
     provenance: Annotated[
-        list[Provenance], Field(min_length=1), BeforeValidator(lambda each: each if isinstance(each, list) else [each])
+        list[Provenance],
+        Field(min_length=1),
+        BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
     ]
 
     @property
     def seconds(self) -> list[float]:
         """How long each pretraining took, in the order of the seeds."""
-        return [taken for _, taken in sorted(self.pretrain_seconds.items())]
+        return [seconds for _, seconds in sorted(self.pretrain_seconds.items())]
 
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":
-        """Of seeds that were trained apart; raises StudyError where their settings differ, or seeds do not."""
-        made = [one for run in runs for one in run.provenance]
-        for one in made[1:]:
-            if other := other_setting(made[0].settings.model_dump(), one.settings.model_dump()):
-                raise StudyError(f"run.json: parts of one evaluation have another `{other}`; leave one of them out")
+        """Join runs of seeds that were trained apart; raises StudyError where settings differ, or seeds do not."""
+        provenances = [provenance for run in runs for provenance in run.provenance]
+        settings = [provenance.settings.model_dump() for provenance in provenances]
+        for other in settings[1:]:
+            if key := other_setting(settings[0], other):
+                raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
+
+        seconds = {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()}
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
-        if len(by_seed) > len({seed for run in runs for seed in run.pretrain_seconds}):
+        if len(by_seed) > len(seconds):
             raise StudyError("run.json: parts of one evaluation have the same seed; leave one of them out")
         figures = {
             "pretrain_loss": fmean(run.pretrain_loss for run in by_seed),
             "documents_per_second": harmonic_mean([run.documents_per_second for run in by_seed]),
-            "pretrain_seconds": {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()},
+            "pretrain_seconds": seconds,
+            "provenance": provenances,
         }
-        return runs[0].model_copy(update=figures | {"provenance": made})
+        return runs[0].model_copy(update=figures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,40 +152,48 @@ def read_baseline(folder: Path) -> Baseline:
 def read_evaluation(folder: Path) -> Evaluation:
     """Read the evaluation of the variant that `folder` is named after; raises StudyError where it is broken.
 
-    Of seeds that were trained apart it has a folder for each part, with seeds of its own.
+    Seeds that were trained apart have a folder for each part below it.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
-    runs = []
-    for part in parts:
-        with as_written(part / "run.json"):
-            runs.append(Run.model_validate_json(verified(part / "run.json").read_bytes()))
-
-    run = Run.joined(runs)
-
-    def whole(name: str, table: Table, separator: str = "\t", as_text: bool = False) -> pd.DataFrame:
-        read = [read_table(part / name, table, separator, figures_as_text=as_text) for part in parts]
-        joined = pd.concat(read, ignore_index=True)
-        if others := {*joined.get("variant", ())} - {folder.name}:
-            raise StudyError(
-                f"{folder / name}: of variant {quoted(min(others))}, its folder is another's; `dvc repro` makes it"
-            )
-        return joined
-
-    asked = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
-    predictions = whole("predictions.tsv", PREDICTIONS, as_text=True).merge(asked, "left", [*SPLIT])
+    run = Run.joined([_read_run(part) for part in parts])
+    predictions = _read_predictions(folder, parts)
     with as_written(folder / "predictions.tsv"):
-        unmarked, gold = predictions.correct == "", predictions.gold
-        if gold.isna().any() or (unmarked != (gold == "")).any() or (unmarked & (predictions.split == "dev")).any():
-            raise ValueError("an answer is to none of the baseline's questions, or not marked")
         if {*predictions.seed} != {*run.pretrain_seconds}:
             raise ValueError("it has other seeds than run.json")
-    probes = {name: whole(f"{name}.tsv", table) for name, table in PROBES.items()}
-    for name in ("extraction", "prefix_offset", "origins", "decodings"):
+
+    probes = {name: _read_parts(folder, parts, f"{name}.tsv", table) for name, table in PROBES.items()}
+    for name in OF_ALL_SEEDS:
         with as_written(folder / f"{name}.tsv"):
             keys = [key for key in PROBES[name].key if key != "seed"]
             if not (probes[name].groupby(keys).seed.nunique() == probes[name].seed.nunique()).all():
                 raise ValueError("a seed lacks a row")
-    curves = whole("curves.csv", CURVES, ",", as_text=True)
-    for number, name in enumerate(("question", "gold"), 5):
-        predictions.insert(number, name, predictions.pop(name))
+    curves = _read_parts(folder, parts, "curves.csv", CURVES, ",", figures_as_text=True)
     return Evaluation(folder.name, predictions, curves, run, **probes)
+
+
+def _read_run(part: Path) -> Run:
+    with as_written(path := part / "run.json"):
+        return Run.model_validate_json(verified(path).read_bytes())
+
+
+def _read_parts(folder: Path, parts: Sequence[Path], name: str, *how: Any, **more: Any) -> pd.DataFrame:
+    """Return a table of all parts; how, more: as `read_table` takes them after the path."""
+    joined = pd.concat([read_table(part / name, *how, **more) for part in parts], ignore_index=True)
+    if others := {*joined.get("variant", ())} - {folder.name}:
+        named = quoted(min(others))
+        raise StudyError(f"{folder / name}: of variant {named}, its folder is another's; `dvc repro` makes it")
+    return joined
+
+
+def _read_predictions(folder: Path, parts: Sequence[Path]) -> pd.DataFrame:
+    """Return the predictions with the baseline's questions, gold places and reader's answers."""
+    questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
+    predictions = _read_parts(folder, parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
+    predictions = predictions.merge(questions, "left", [*SPLIT])
+    with as_written(folder / "predictions.tsv"):
+        unmarked, gold = predictions.correct == "", predictions.gold
+        if gold.isna().any() or (unmarked != (gold == "")).any() or (unmarked & (predictions.split == "dev")).any():
+            raise ValueError("an answer is to none of the baseline's questions, or not marked")
+    return predictions[
+        ["variant", *SPLIT, "seed", *INIT, "question", "gold", "predicted", *CORRECT, "probability", "reader"]
+    ]

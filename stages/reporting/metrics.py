@@ -50,8 +50,8 @@ def summarise(evaluation: Evaluation, questions: int) -> Result:
     scratch, pretrained = (dev_answers(evaluation, init, questions) for init in ("scratch", "pretrained"))
     table = evaluation.predictions
     test = table[(table["split"] == "test") & (table["correct"] != "")]["row"].nunique()
-    told = dev_answers(evaluation, "pretrained", test, "test") if test else None
-    return Result(evaluation, scratch, pretrained, told)
+    answered = dev_answers(evaluation, "pretrained", test, "test") if test else None
+    return Result(evaluation, scratch, pretrained, answered)
 
 
 def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = "dev") -> Answers:
@@ -73,12 +73,25 @@ def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = 
         raise StudyError(f"{name}: not of the baseline's {split} questions; `dvc repro` makes it")
     by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability", "predicted"])
     correct = by_seed["correct"].to_numpy().astype(np.int64)
-    shares = (correct.mean(), *accuracy_interval(correct), *correct.mean(axis=0))
-    mean, low, high, *seeds = (round(100 * float(each), 2) for each in shares)
     asked = read.drop_duplicates("row").sort_values("row")
-    gold, reader = (asked[name].to_numpy(dtype=str) for name in ("gold", "reader"))
-    said, probability = by_seed["predicted"].to_numpy(dtype=str), by_seed["probability"].to_numpy(float)
-    return Answers(correct, probability, said, gold, reader, mean, low, high, tuple(seeds))
+    low, high = accuracy_interval(correct)
+    mean, low, high, *seeds = (percent(share) for share in (correct.mean(), low, high, *correct.mean(axis=0)))
+    return Answers(
+        correct,
+        by_seed["probability"].to_numpy(float),
+        by_seed["predicted"].to_numpy(dtype=str),
+        asked["gold"].to_numpy(dtype=str),
+        asked["reader"].to_numpy(dtype=str),
+        mean,
+        low,
+        high,
+        tuple(seeds),
+    )
+
+
+def percent(share: float) -> float:
+    """Return a share as metrics.json has it: percent in two decimals."""
+    return round(100 * float(share), 2)
 
 
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: Baseline) -> dict[str, Any]:

@@ -37,39 +37,43 @@ def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
     }
 
 
+def csv(data: pd.DataFrame) -> str:
+    """Return rows of `figures` as CSV."""
+    return data.round(4).to_csv(index=False, lineterminator="\n")
+
+
 def made(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return the commits and machines that trained the rows."""
     return sorted({(short(row.provenance["commit"]), row.provenance["device"]) for row in rows})
 
 
-def draw_trials(rows: pd.DataFrame) -> Figure:
+def draw_trials(data: pd.DataFrame) -> Figure:
     """Draw rows of `figures` from top to bottom, with a line at the first."""
     label = "held-out questions, or facts of the pages (%)"
-    figure, axes = rows_figure(list(rows.change), 1.1 + 0.34 * len(rows), label)
-    height = range(len(rows))
-    answered, memorised = 100 * rows.accuracy, 100 * rows.memorised
+    figure, axes = rows_figure(list(data.change), 1.1 + 0.34 * len(data), label)
+    height = range(len(data))
+    answered, memorised = 100 * data.accuracy, 100 * data.memorised
     axes.axvline(answered.iloc[0], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     axes.hlines(height, answered, memorised, color="#BBBBBB", linewidth=1.2, zorder=2)
-    whiskers = [answered - 100 * rows.ci_low, 100 * rows.ci_high - answered]
+    whiskers = _whiskers(data)
     axes.errorbar(answered, height, xerr=whiskers, fmt="none", color=INK, linewidth=1.0, capsize=2.5, zorder=3)
     axes.scatter(answered, height, s=34, color=ANSWERED, zorder=4, label="answered (95 % interval)")
     axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, label="memorised")
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(len(data) - 0.5, -0.5)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
 
 
-def draw_exposures(rows: pd.DataFrame) -> Figure:
+def draw_exposures(data: pd.DataFrame) -> Figure:
     """Draw rows of `figures` that differ in their epochs alone, the fewest first."""
     figure = Figure(figsize=(SMALL, 3.6), layout="constrained")
     axes = figure.subplots()
-    answered = 100 * rows.accuracy
-    whiskers = [answered - 100 * rows.ci_low, 100 * rows.ci_high - answered]
-    axes.plot(rows.epochs, 100 * rows.memorised, color=MEMORISED, marker="D", label="memorised facts")
+    axes.plot(data.epochs, 100 * data.memorised, color=MEMORISED, marker="D", label="memorised facts")
     label = "answered questions (95 % interval)"
-    axes.errorbar(rows.epochs, answered, yerr=whiskers, color=ANSWERED, marker="o", capsize=2.5, label=label)
+    answered, whiskers = 100 * data.accuracy, _whiskers(data)
+    axes.errorbar(data.epochs, answered, yerr=whiskers, color=ANSWERED, marker="o", capsize=2.5, label=label)
     axes.set_xscale("log")
-    axes.set_xticks(rows.epochs, rows.epochs)
+    axes.set_xticks(data.epochs, data.epochs)
     axes.minorticks_off()
     axes.set_ylim(0, 100)
     axes.set_xlabel("exposures: how often each page was read")
@@ -77,3 +81,9 @@ def draw_exposures(rows: pd.DataFrame) -> Figure:
     axes.grid(zorder=0)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure
+
+
+def _whiskers(data: pd.DataFrame) -> list[pd.Series]:
+    """Return how far the interval of the answers reaches down and up, in points."""
+    answered = 100 * data.accuracy
+    return [answered - 100 * data.ci_low, 100 * data.ci_high - answered]
