@@ -37,8 +37,10 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 
 
-def people(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """Whom training and dev questions ask about: name, page, place, where the place stands in the page, split."""
+def people_asked_about(
+    prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return whom training and dev questions ask about: name, page, place, its position in the page, split."""
     positions = audit.set_index(["split", "row"]).position.to_dict()
     table = prepared.table[prepared.table.split != "test"]
     return [
@@ -54,18 +56,18 @@ def people(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence
 
 
 def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]]:
-    """Each fact in each of FORMS."""
+    """Return each fact in each of FORMS."""
     opening = question_forms(prepared)[0].before
-    found: dict[str, list[Prompt]] = {form: [] for form in FORMS}
+    asked: dict[str, list[Prompt]] = {form: [] for form in FORMS}
     for fact, (form, how) in product(facts, FORMS.items()):
         page = fact.page[: fact.position]
         cue = page[max(len(fact.name) + 2, len(page) - CHARACTERS) :]
         text = opening[len(opening) - how["shift"] :] + how["text"].format(name=fact.name, page=page, cue=cue)
-        found[form].append(Prompt(text, fact.place + (MASK if text.endswith(MASK) else "")))
-    return found
+        asked[form].append(Prompt(text, fact.place + (MASK if text.endswith(MASK) else "")))
+    return asked
 
 
-def shown(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
+def shown_model(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
     """Return a model as the page holds it: stored weights, and what torch says with these."""
     article, model = settings.article, settings.article.models[name]
     experiment = Experiment.of(settings.of_article(name), article.recipe, model.variant)
@@ -75,7 +77,7 @@ def shown(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fac
     gpt.load_state_dict(restored(tensors))
     gpt.eval()
     recipe = experiment.question_recipe
-    said = answers(gpt, prepared, "dev", recipe)
+    answered = answers(gpt, prepared, "dev", recipe)
     matches = {form: exact_matches(gpt, prepared.vocabulary, asked) for form, asked in prompts(prepared, facts).items()}
     return {
         "title": model.title,
@@ -85,11 +87,11 @@ def shown(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fac
         "theta": getattr(experiment.mixer, "theta", None),
         "parameters": trained["parameters"],
         "trained_accuracy": trained["accuracy"],
-        "accuracy": 100 * float(said.correct.mean()),
-        "answers": said.predicted.tolist(),
+        "accuracy": 100 * float(answered.correct.mean()),
+        "answers": answered.predicted.tolist(),
         "epochs": getattr(recipe.finetune, f"{model.init}_epochs"),
         "people": len(facts),
-        "right": {form: 100 * float(np.mean(found)) for form, found in matches.items()},
+        "right": {form: 100 * float(np.mean(right)) for form, right in matches.items()},
         "completed": [fact.name for fact, right in zip(facts, matches["page"], strict=True) if right],
         "commits": trained["commits"],
         "device": trained["device"],

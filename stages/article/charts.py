@@ -33,7 +33,7 @@ class Dot(NamedTuple):
     high: float | None = None
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The value as text."""
         interval = "" if self.low is None else f" ({self.low:.1f} to {self.high:.1f})"
         return f"{self.value:.1f} %{interval}"
@@ -64,9 +64,9 @@ class Chart:
             picture = picture.replace(colour, paint)
         picture = re.sub(r"font-family: [^;\"]*;? ?", "", picture)
         for number, dot in enumerate(self.dots):
-            series, said = escape(dot.series), escape(f"{dot.series}, {dot.row}: {dot.said}")
+            series, words = escape(dot.series), escape(f"{dot.series}, {dot.row}: {dot.words}")
             picture = picture.replace(
-                f'<g id="{name}--mark-{number}">', f'<g class="mark" data-series="{series}" data-said="{said}">'
+                f'<g id="{name}--mark-{number}">', f'<g class="mark" data-series="{series}" data-said="{words}">'
             )
             picture = picture.replace(f'<g id="{name}--range-{number}">', f'<g data-series="{series}">')
         return Markup(picture)

@@ -1,4 +1,4 @@
-"""The README's first figure: what the committed reports found, side by side: reports/overview.svg."""
+"""The README's first figure: the accuracies of the committed reports, side by side: reports/overview.svg."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,21 +26,21 @@ SHOWN = {  # by the folder of a report: what its panel is called
 def main() -> None:
     """Draw the accuracies of the compared variants in the committed reports."""
     Parser(description=main.__doc__).parse_args()
-    found = {title: read_json(REPORTS / name / "metrics.json") for name, title in SHOWN.items()}
-    write_text(REPORTS / "overview.svg", svg(overview(found, load().study.compared)))
+    reports = {title: read_json(REPORTS / name / "metrics.json") for name, title in SHOWN.items()}
+    write_text(REPORTS / "overview.svg", svg(overview(reports, load().study.compared)))
 
 
-def overview(found: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
-    """Draw a panel for each metrics.json of `found`, by its title; a bar for each of the variants."""
+def overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
+    """Draw a panel for each metrics.json of `reports`, by its title; a bar for each of the variants."""
     figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
-    panels = figure.subplots(1, len(found), sharey=True)
-    for axes, (title, metrics) in zip(panels, found.items(), strict=True):
+    panels = figure.subplots(1, len(reports), sharey=True)
+    for axes, (title, metrics) in zip(panels, reports.items(), strict=True):
         for at, name in enumerate(variants):
-            each = metrics["variants"][name]
-            accuracy = each["dev_accuracy"]
+            figures = metrics["variants"][name]
+            accuracy = figures["dev_accuracy"]
             axes.bar(at, accuracy, width=0.7, color=PRETRAINED, label="" if at else "pretrained, then finetuned")
-            axes.bar(at, each["scratch_dev_accuracy"], width=0.3, color=SCRATCH, label="" if at else "from scratch")
-            spread = [[accuracy - each["dev_accuracy_ci_low"]], [each["dev_accuracy_ci_high"] - accuracy]]
+            axes.bar(at, figures["scratch_dev_accuracy"], width=0.3, color=SCRATCH, label="" if at else "from scratch")
+            spread = [[accuracy - figures["dev_accuracy_ci_low"]], [figures["dev_accuracy_ci_high"] - accuracy]]
             axes.errorbar(at, accuracy, yerr=spread, ecolor=INK, elinewidth=1, capsize=2.5)
             axes.annotate(f"{accuracy:.0f}", (at, 104), ha="center", va="center", fontsize=8.5)
         lines = {"always London": ("baseline", "--"), "the reader, which sees the page": ("reader", "-.")}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from stages.article.asked import FORMS, people, shown
+from stages.article.asked import FORMS, people_asked_about, shown_model
 from stages.article.charts import Chart
 from stages.article.engine import SCRIPTS
 from stages.article.sections import FULL, HANDOUT, UNAIDED, charts, extraction, metrics
@@ -51,8 +51,8 @@ def main() -> None:
         "opening": question_forms(prepared)[0].before,
         "forms": FORMS,
         "cue": CHARACTERS,
-        "models": {name: shown(name, settings, prepared, facts) for name in settings.article.models},
-        "people": people(prepared, audit, pages),
+        "models": {name: shown_model(name, settings, prepared, facts) for name in settings.article.models},
+        "people": people_asked_about(prepared, audit, pages),
     }
     page = render(content, settings, charts(settings.study.compared))
     if (size := len(page.encode())) > MOST_BYTES:
@@ -95,16 +95,17 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
     )
 
 
-def first_person(known: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def first_person(people: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the first dev person of whom the finding holds: whom the page is opened with.
 
     Raises StudyError: there is none.
     """
-    for number, person in enumerate(each for each in known if each["split"] == "dev"):
+    asked = [person for person in people if person["split"] == "dev"]
+    for number, person in enumerate(asked):
         answered = {name for name, model in models.items() if model["answers"][number] == person["place"]}
         if person["name"] in models[LONGER]["completed"] and answered == {ALONE, ANSWERS}:
             return person
-    raise StudyError("of nobody do the models show what the page says: look at their answers in data/article/")
+    raise StudyError("the models show what the page says of nobody: look at their answers in data/article/")
 
 
 def bits_of(content: Mapping[str, Any]) -> float:

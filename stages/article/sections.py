@@ -1,6 +1,7 @@
 """What the article's sections show: figures of the committed reports."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from stages.trials.row import ACCESS, PRACTICES, Row
 
 REPORTS = Path("reports")
 HANDOUT, UNAIDED, OPEN, QUICK = "handout/compared", "unaided/compared", "open/all", "quick/compared"
+Measure = tuple[str, str, str]  # weights, measure, variant
 INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
     "page's words, pretrained": ("pretrained", "continuation"),
@@ -30,54 +32,56 @@ NO_CLOZES, FULL = "the pages alone", f"{CHOSEN['reader']}, 60 epochs"
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:
     """Return the figures by name; compared: the variants of those that do not show all."""
-    found = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
-    accuracies = [
-        accuracy(f"{each['recipe']}, {init}", variant, each, variant, key)
-        for each in found.values()
-        for init, key in INITS.items()
-        for variant in compared
-    ]
-    order = sorted(found[OPEN]["variants"], key=lambda name: -found[OPEN]["variants"][name]["dev_accuracy"])
-    mixers = [
-        accuracy(variant.replace("_", " "), each["recipe"], each, variant)
-        for each in (found[OPEN], found[UNAIDED], found[HANDOUT])
-        for variant in order
-        if variant in each["variants"]
-    ]
+    reports = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
     shares = extraction(HANDOUT)
-    words, shifts = (
-        [Dot(row, variant, *shares[*how, variant]) for row, how in rows.items() for variant in compared]
-        for rows in (WORDS, SHIFTS)
-    )
     questions = "dev questions answered (%)"
     return {
-        "scratch": Chart(accuracies, questions, found[HANDOUT]["baseline"]["dev_accuracy"]),
-        "extraction": Chart(words, "facts (%)"),
-        "position": Chart(shifts, "facts (%)"),
+        "scratch": Chart(by_init(reports.values(), compared), questions, reports[HANDOUT]["baseline"]["dev_accuracy"]),
+        "extraction": Chart(facts(shares, WORDS, compared), "facts (%)"),
+        "position": Chart(facts(shares, SHIFTS, compared), "facts (%)"),
         "practice": Chart(practice(), "facts, or held-out questions (%)"),
-        "mixers": Chart(mixers, questions),
+        "mixers": Chart(by_variant([reports[name] for name in (OPEN, UNAIDED, HANDOUT)]), questions),
     }
 
 
 def metrics(selection: str) -> dict[str, Any]:
     """Return the figures of a report, `<recipe>/<selection>`."""
-    found: dict[str, Any] = read_json(REPORTS / selection / "metrics.json")
-    return found
+    figures: dict[str, Any] = read_json(REPORTS / selection / "metrics.json")
+    return figures
 
 
-def extraction(selection: str) -> dict[tuple[str, str, str], list[float]]:
-    """By weights, measure and variant of a report: a share of the facts in percent, and the ends of its interval."""
-    table = pd.read_csv(REPORTS / selection / "extraction.csv").to_dict("records")
-    return {
-        (each["weights"], each["measure"], each["variant"]): [100 * each[key] for key in ("share", "ci_low", "ci_high")]
-        for each in table
-    }
+def extraction(selection: str) -> dict[Measure, list[float]]:
+    """Return shares of the facts in percent, and the ends of their intervals, of a report."""
+    table = pd.read_csv(REPORTS / selection / "extraction.csv").set_index(["weights", "measure", "variant"])
+    percent = 100 * table[["share", "ci_low", "ci_high"]]
+    return dict(zip(percent.index, percent.to_numpy().tolist(), strict=True))
 
 
-def accuracy(row: str, series: str, found: dict[str, Any], variant: str, key: str = "dev_accuracy") -> Dot:
+def by_init(reports: Iterable[dict[str, Any]], variants: Sequence[str]) -> list[Dot]:
+    """Return the accuracies of variants, a row for each report and start of finetuning."""
+    rows = product(reports, INITS.items(), variants)
+    return [accuracy(f"{report['recipe']}, {init}", name, report, name, key) for report, (init, key), name in rows]
+
+
+def by_variant(reports: Sequence[dict[str, Any]]) -> list[Dot]:
+    """Return the accuracies of all variants, a series for each report, in the order of the first one's accuracies."""
+    accuracies = {name: figures["dev_accuracy"] for name, figures in reports[0]["variants"].items()}
+    order = sorted(accuracies, key=lambda name: -accuracies[name])
+    rows = [(report, name) for report, name in product(reports, order) if name in report["variants"]]
+    return [accuracy(name.replace("_", " "), report["recipe"], report, name) for report, name in rows]
+
+
+def accuracy(row: str, series: str, report: dict[str, Any], variant: str, key: str = "dev_accuracy") -> Dot:
     """Return a variant's accuracy in the figures of a report."""
-    each = found["variants"][variant]
-    return Dot(row, series, each[key], each.get(f"{key}_ci_low"), each.get(f"{key}_ci_high"))
+    figures = report["variants"][variant]
+    return Dot(row, series, figures[key], figures.get(f"{key}_ci_low"), figures.get(f"{key}_ci_high"))
+
+
+def facts(
+    shares: Mapping[Measure, Sequence[float]], rows: Mapping[str, tuple[str, str]], variants: Sequence[str]
+) -> list[Dot]:
+    """Return shares of the facts; rows: weights and measure of each row."""
+    return [Dot(row, variant, *shares[*rows[row], variant]) for row, variant in product(rows, variants)]
 
 
 def practice() -> list[Dot]:
@@ -87,8 +91,9 @@ def practice() -> list[Dot]:
     rows = [Row.load(path) for path in sorted(ACCESS.glob("open-rope-*-1.json"))]
     for row in sorted(rows, key=lambda row: (PRACTICES.index(row.change), row.epochs)):
         cells[f"{CHOSEN[row.change]}, {row.epochs} epochs"] = pd.Series(figures([row], row.change))
+
     dots = []
-    for label, each in cells.items():
-        dots.append(Dot(label, "memorised", 100 * each.memorised))
-        dots.append(Dot(label, "answered", *(100 * each[key] for key in ("accuracy", "ci_low", "ci_high"))))
+    for label, cell in cells.items():
+        dots.append(Dot(label, "memorised", 100 * cell.memorised))
+        dots.append(Dot(label, "answered", *(100 * cell[key] for key in ("accuracy", "ci_low", "ci_high"))))
     return dots

@@ -16,29 +16,29 @@ def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
 
     A row's largest value becomes ±127, the others are rounded to the nearest of as many steps.
     """
-    found = {}
+    tensors = {}
     for name, tensor in weights.items():
         values = tensor.detach().float().cpu().numpy()
         if values.ndim == 1:
-            found[name] = {"values": _text(values)}
+            tensors[name] = {"values": _text(values)}
             continue
         scales = np.maximum(np.abs(values).max(axis=1), np.finfo(np.float32).tiny) / LARGEST  # (D,)
         small = np.rint(values / scales[:, None]).astype(np.int8)  # (D, C)
-        found[name] = {"values": _text(small), "scales": _text(scales)}
-    return found
+        tensors[name] = {"values": _text(small), "scales": _text(scales)}
+    return tensors
 
 
 def restored(tensors: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
     """Return what `stored` holds, as the page reads it: float32, of a matrix its rows."""
-    found = {}
-    for name, each in tensors.items():
-        if "scales" not in each:
-            found[name] = torch.from_numpy(_numbers(each["values"], np.float32))
+    weights = {}
+    for name, tensor in tensors.items():
+        if "scales" not in tensor:
+            weights[name] = torch.from_numpy(_numbers(tensor["values"], np.float32))
             continue
-        scales = _numbers(each["scales"], np.float32)
-        small = _numbers(each["values"], np.int8).reshape(len(scales), -1)
-        found[name] = torch.from_numpy(small * scales[:, None])
-    return found
+        scales = _numbers(tensor["scales"], np.float32)
+        small = _numbers(tensor["values"], np.int8).reshape(len(scales), -1)
+        weights[name] = torch.from_numpy(small * scales[:, None])
+    return weights
 
 
 def _text(numbers: np.ndarray[Any, Any]) -> str:

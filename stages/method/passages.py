@@ -77,12 +77,12 @@ def continued(model: GPT, own: np.ndarray, choice: Pick | int) -> np.ndarray:
 def measured(model: GPT, prepared: Prepared, tokens: np.ndarray) -> dict[str, Any]:
     """Return the figures of passages (passages, length), and the first one."""
     text = prepared.vocabulary.decode(prepared.documents.tokens)
-    said = [prepared.vocabulary.decode(passage) for passage in tokens]
+    texts = [prepared.vocabulary.decode(passage) for passage in tokens]
     return {
         "likelihood": round(likelihood(model, tokens), 3),
-        "repetition": round(float(np.mean([repetition(passage.split()) for passage in said])), 3),
-        "copied": round(float(np.mean([copied(passage[BEGINNING:], text) for passage in said])), 3),
-        "passage": said[0],
+        "repetition": round(float(np.mean([repetition(passage.split()) for passage in texts])), 3),
+        "copied": round(float(np.mean([copied(passage[BEGINNING:], text) for passage in texts])), 3),
+        "passage": texts[0],
     }
 
 
@@ -110,9 +110,9 @@ def repetition(words: Sequence[str]) -> float:
     return 1 - len(set(runs)) / len(runs) if runs else 0.0
 
 
-def copied(said: str, text: str) -> float:
+def copied(passage: str, text: str) -> float:
     """Return the share of a passage's stretches of STRETCH characters that stand in a text."""
-    stretches = [said[start : start + STRETCH] for start in range(len(said) - STRETCH + 1)]
+    stretches = [passage[start : start + STRETCH] for start in range(len(passage) - STRETCH + 1)]
     return float(np.mean([stretch in text for stretch in stretches])) if stretches else 0.0
 
 

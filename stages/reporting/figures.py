@@ -58,8 +58,8 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str], leading: Sequence
             if len(rows):
                 epochs, losses = seed_curves(rows)
                 above = colour != PALE
-                for each in losses if len(losses) > 1 else ():
-                    axes.plot(epochs, each, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=1 + above)
+                for seed in losses if len(losses) > 1 else ():
+                    axes.plot(epochs, seed, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=1 + above)
                 mean, dot = losses.mean(axis=0), "." if len(epochs) == 1 else ""  # one point makes no line
                 line = {"color": colour, "linestyle": dash, "linewidth": 1 + 0.6 * above, "zorder": 2 + above}
                 axes.plot(epochs, mean, marker=dot, label=variant, **line)
@@ -93,11 +93,13 @@ def seed_curves(rows: pd.DataFrame, points: int = 60) -> tuple[Array, Array]:
 def _bars(axes: Axes, offset: float, accuracies: Sequence[Answers], colour: str, label: str) -> None:
     """Draw a bar, a whisker, the seeds' dots and the figure of each row."""
     heights = np.arange(len(accuracies)) + offset
-    means, low, high = (np.array([getattr(each, name) for each in accuracies]) for name in ("mean", "low", "high"))
+    means, low, high = np.array([(answers.mean, answers.low, answers.high) for answers in accuracies]).T
     axes.barh(heights, means, height=0.36, color=colour, zorder=2, label=label)
     whiskers = np.maximum(0, [means - low, high - means])
     axes.errorbar(means, heights, xerr=whiskers, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, zorder=4)
-    for height, each in zip(heights, accuracies, strict=True):
-        dots = np.full(len(each.by_seed), height)
-        axes.scatter(each.by_seed, dots, s=13, color="white", edgecolors=INK, linewidths=0.7, zorder=5, clip_on=False)
-        axes.text(BEYOND, height, f"{each.mean:.1f}", ha="right", va="center", fontsize=8)
+    for height, answers in zip(heights, accuracies, strict=True):
+        dots = np.full(len(answers.by_seed), height)
+        axes.scatter(
+            answers.by_seed, dots, s=13, color="white", edgecolors=INK, linewidths=0.7, zorder=5, clip_on=False
+        )
+        axes.text(BEYOND, height, f"{answers.mean:.1f}", ha="right", va="center", fontsize=8)

@@ -21,7 +21,7 @@ def escape(text: object) -> Markdown:
     if isinstance(text, Markdown):
         return text
     line = " ".join(str(text).split())
-    printable = "".join(each if each.isprintable() or each in JOINERS else "\ufffd" for each in line)
+    printable = "".join(letter if letter.isprintable() or letter in JOINERS else "\ufffd" for letter in line)
     entities = printable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return Markdown(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", entities))
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from stages.reporting.evaluations import Baseline, Evaluation, Provenance
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.metrics import Result
+from stages.reporting.metrics import Answers, Result
 
 
 def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
@@ -24,13 +24,12 @@ def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
     ]  # fmt: skip
     rows = []
     for result in results:
-        found, run, facts = result.pretrained, result.evaluation.run, result.evaluation.extraction
-        row = [result.variant, f"{found.mean:.1f} ({found.low:.1f} to {found.high:.1f})"]
-        row += [f"{result.scratch.mean:.1f} ({result.scratch.low:.1f} to {result.scratch.high:.1f})"]
+        run, facts = result.evaluation.run, result.evaluation.extraction
+        seeds, minutes = len(result.pretrained.by_seed), fmean(run.seconds) / 60
+        row = [result.variant, interval(result.pretrained), interval(result.scratch)]
         row += [percent(facts.pretrained_memorised.mean()), percent(facts.finetuned_extracted.mean())]
-        minutes = fmean(run.seconds) / 60
-        made = [str(len(found.by_seed)), f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"]
-        rows.append([*row, *made])
+        row += [str(seeds), f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"]
+        rows.append(row)
     for name, accuracy in (
         ("the reader", baseline.reader_accuracy),
         (f"always {baseline.place}", baseline.dev_accuracy),
@@ -41,10 +40,9 @@ def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
 
 def summary_table(best: Result, baseline: Baseline) -> Markdown:
     """Return the result: the best variant, what it is compared with, and the most that can be right."""
-    found, test = best.pretrained, best.test
     rows = [
-        ("dev accuracy", f"{found.mean:.1f} % ({found.low:.1f} to {found.high:.1f})"),
-        *([("test accuracy", f"{test.mean:.1f} % ({test.low:.1f} to {test.high:.1f})")] if test else []),
+        ("dev accuracy", interval(best.pretrained, " %")),
+        *([("test accuracy", interval(best.test, " %"))] if best.test else []),
         ("from scratch", f"{best.scratch.mean:.1f} %"),
         (f"always {baseline.place}", f"{baseline.dev_accuracy:.1f} %"),
         ("the reader", f"{baseline.reader_accuracy:.1f} %"),
@@ -53,22 +51,33 @@ def summary_table(best: Result, baseline: Baseline) -> Markdown:
     return table(("best variant", best.variant), rows, right=(best.variant,))
 
 
+def interval(answers: Answers, unit: str = "") -> str:
+    """Return an accuracy and its interval."""
+    return f"{answers.mean:.1f}{unit} ({answers.low:.1f} to {answers.high:.1f})"
+
+
 def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
     """Return commit, params hash, device, precision, kernels, libraries, seconds of all seeds and rate of one."""
     header = ("variant", "commit", "params", "device", "precision", "kernels", "libraries", "seconds", "documents/s")
     rows = []
-    for each in evaluations:
-        made = each.run.provenance
-        row = [" + ".join(dict.fromkeys(column)) for column in zip(*map(_origin, made), strict=True)]
-        seconds = sum(one.seconds for one in made)
-        rows.append([each.variant, *row, f"{seconds:,.0f}", f"{each.run.documents_per_second:,.1f}"])
+    for evaluation in evaluations:
+        run = evaluation.run
+        columns = zip(*map(_origin, run.provenance), strict=True)
+        seconds = sum(provenance.seconds for provenance in run.provenance)
+        joined = [" + ".join(dict.fromkeys(column)) for column in columns]
+        rows.append([evaluation.variant, *joined, f"{seconds:,.0f}", f"{run.documents_per_second:,.1f}"])
     return table(header, rows, right=header[-2:])
 
 
-def _origin(made: Provenance) -> list[str]:
-    libraries = ", ".join(map(" ".join, made.libraries.items()))
-    code, settings, kernels = short(made.commit), short(made.params_sha256), kernels_in_words(made.kernels)
-    return [code, settings, made.device, made.precision, kernels, libraries]
+def _origin(provenance: Provenance) -> list[str]:
+    return [
+        short(provenance.commit),
+        short(provenance.params_sha256),
+        provenance.device,
+        provenance.precision,
+        kernels_in_words(provenance.kernels),
+        ", ".join(map(" ".join, provenance.libraries.items())),
+    ]
 
 
 def short(identity: str) -> str:

@@ -47,11 +47,11 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     """
     numbers = count(1)
 
-    def figure(found: re.Match[str]) -> str:
-        name, label, caption = found.groups()
+    def figure(match: re.Match[str]) -> str:
+        name, label, caption = match.groups()
         element = inlined(pictures[name], f"f{next(numbers)}--", unescape(label))
-        said = f"<figcaption>{caption}</figcaption>" if caption else ""
-        return f'<figure><div class="scroll">{element}</div>{said}</figure>'
+        below = f"<figcaption>{caption}</figcaption>" if caption else ""
+        return f'<figure><div class="scroll">{element}</div>{below}</figure>'
 
     unparted = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", report)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(unparted)
@@ -78,11 +78,11 @@ def inlined(picture: str, prefix: str, label: str) -> Markup:
     """
     root = ElementTree.fromstring(picture)
     for parent in list(root.iter()):
-        for child in [each for each in parent if _local(each.tag) in DROPPED]:
+        for child in [child for child in parent if _local(child.tag) in DROPPED]:
             parent.remove(child)
-    for each in root.iter():
-        each.tag = _local(each.tag)
-        each.attrib = {_local(name): " ".join(value.split()) for name, value in each.attrib.items()}
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        element.attrib = {_local(name): " ".join(value.split()) for name, value in element.attrib.items()}
     width = PIXELS_A_POINT * float(root.attrib["width"].removesuffix("pt"))
     root.attrib = {"viewBox": root.attrib["viewBox"], "style": f"--width: {width:.0f}px"}
     root.attrib |= {"role": "img", "aria-label": label}

@@ -41,7 +41,7 @@ def comparisons_part(results: Sequence[Result], place: str, reference: str) -> P
 
 
 def against_baselines(results: Sequence[Result], place: str) -> list[Difference]:
-    """Each variant with the constant `place`, then each with the reader."""
+    """Compare each variant with the constant `place`, then with the reader."""
     answers, always = results[0].pretrained, f"always {place}"
     constants = {always: (answers.gold == place).astype(int), READER: (answers.reader == answers.gold).astype(int)}
     pairs = [(result.variant, name) for name in constants for result in results]
@@ -49,23 +49,23 @@ def against_baselines(results: Sequence[Result], place: str) -> list[Difference]
 
 
 def between_variants(results: Sequence[Result], reference: str) -> list[Difference]:
-    """All pairs of the variants, the better one first; of many those with `reference`."""
+    """Compare all pairs of the variants, the better one first; of many those with `reference`."""
     names = [result.variant for result in results]
     pairs = [pair for pair in combinations(names, 2) if len(names) <= ALL_PAIRS or reference in pair]
     return compare_trainings({result.variant: result.pretrained.correct for result in results}, pairs)
 
 
-def variants_table(found: Sequence[Difference]) -> Markdown:
+def variants_table(differences: Sequence[Difference]) -> Markdown:
     """Return a row for each pair."""
     header = ("first", "second", "first − second, points (95 % interval)", "p", "corrected p", "significant")
-    rows = [
-        (each.first, each.second, shown_points(each), shown_p(each.p), shown_p(each.corrected_p), each.significant)
-        for each in found
-    ]
+    rows = []
+    for pair in differences:
+        ps = (shown_p(pair.p), shown_p(pair.corrected_p))
+        rows.append((pair.first, pair.second, shown_points(pair), *ps, pair.significant))
     return table(header, rows, right=header[2:5])
 
 
-def baselines_table(results: Sequence[Result], found: Sequence[Difference], place: str) -> Markdown:
+def baselines_table(results: Sequence[Result], differences: Sequence[Difference], place: str) -> Markdown:
     """Return a row for each variant: its differences from both baselines, and where it differs from the reader."""
     header = [
         "variant", f"less {place}, points (95 % interval)", "corrected p",
@@ -74,16 +74,19 @@ def baselines_table(results: Sequence[Result], found: Sequence[Difference], plac
     ]  # fmt: skip
     rows = []
     for number, result in enumerate(results):
-        pair = found[number], found[number + len(results)]
-        tested = [shown for each in pair for shown in (shown_points(each), shown_p(each.corrected_p))]
-        said, reader = result.pretrained, result.pretrained.reader[:, None]
-        right, readers = said.correct == 1, reader == said.gold[:, None]
-        shares = (said.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
+        tested = []
+        for difference in (differences[number], differences[number + len(results)]):
+            tested += [shown_points(difference), shown_p(difference.corrected_p)]
+
+        answers = result.pretrained
+        reader = answers.reader[:, None]
+        right, readers = answers.correct == 1, reader == answers.gold[:, None]
+        shares = (answers.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
         rows.append((result.variant, *tested, *(percent(float(share)) for share in shares)))
     return table(header, rows, right=header[1:])
 
 
-def differences_csv(found: Sequence[Difference]) -> str:
-    """All comparisons as CSV; points and their interval in percentage points, no p where there is no test."""
-    rows = pd.DataFrame({**asdict(each), "significant": each.significant} for each in found)
+def differences_csv(differences: Sequence[Difference]) -> str:
+    """Return all comparisons as CSV; points and their interval in percentage points, no p where there is no test."""
+    rows = pd.DataFrame({**asdict(pair), "significant": pair.significant} for pair in differences)
     return rows.to_csv(index=False, float_format="%.4g", lineterminator="\n")

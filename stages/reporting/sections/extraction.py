@@ -20,7 +20,7 @@ BARS = (("pretrained", "memorised"), ("finetuned", "memorised"), ("finetuned", "
 
 def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
     """Return the section, which holds shares only, no question, name or place; None without any fact."""
-    probes = [each for each in evaluations if len(each.extraction)]
+    probes = [evaluation for evaluation in evaluations if len(evaluation.extraction)]
     if not probes:
         return None
     rows = pd.DataFrame([row for probe in probes for row in shares(probe)])
@@ -45,8 +45,7 @@ def shares(probe: Evaluation) -> list[dict[str, Any]]:
     for weights in WEIGHTS:
         key = {"variant": probe.variant, "weights": weights}
         for measure in ("memorised", "extracted", *probe.forms):
-            found = share(probe.extraction, f"{weights}_{measure}")
-            rows.append({**key, "measure": measure, **found})
+            rows.append({**key, "measure": measure, **share(probe.extraction, f"{weights}_{measure}")})
         for offset, moved in probe.prefix_offset.groupby("offset"):
             rows.append({**key, "measure": f"{OFFSET}{offset}", **share(moved, weights)})
     return rows
@@ -87,6 +86,6 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
 
 
 def _before_and_after(rows: pd.DataFrame, variant: str, measures: Sequence[str]) -> list[str]:
-    """Cells `pretrained → finetuned` of a variant, in percent; dashes for a form that it did not practise."""
-    found = rows[rows.variant == variant].pivot(index="measure", columns="weights", values="share").reindex([*measures])
-    return [" → ".join(map(percent, pair)) for pair in found[[*WEIGHTS]].to_numpy()]
+    """Return cells `pretrained → finetuned` of a variant, in percent; dashes for a form that it did not practise."""
+    shown = rows[rows.variant == variant].pivot(index="measure", columns="weights", values="share").reindex([*measures])
+    return [" → ".join(map(percent, pair)) for pair in shown[[*WEIGHTS]].to_numpy()]

@@ -35,11 +35,11 @@ def origins_table(probes: Sequence[Evaluation]) -> Markdown:
     rows = []
     for probe in probes:
         for label, (asked, init) in ROWS.items():
-            found = probe.origins[(probe.origins.asked == asked) & (probe.origins.init == init)]
-            if len(found):
+            answers = probe.origins[(probe.origins.asked == asked) & (probe.origins.init == init)]
+            if len(answers):
                 undefined = () if asked == "dev" else ("correct", "own_page")
-                cells = ["–" if name in undefined else percent((found.origin == name).mean()) for name in COLUMNS]
-                marked = found.assign(hallucination=(found.origin == "hallucination").astype(int))
+                cells = ["–" if name in undefined else percent((answers.origin == name).mean()) for name in COLUMNS]
+                marked = answers.assign(hallucination=(answers.origin == "hallucination").astype(int))
                 middle, low, high = map(percent, share(marked, "hallucination").values())
                 rows.append((probe.variant, label, *cells, f"{middle} ({low} to {high})"))
     return table(header, rows, right=header[2:])
@@ -48,6 +48,8 @@ def origins_table(probes: Sequence[Evaluation]) -> Markdown:
 def neighbours_table(probes: Sequence[Evaluation]) -> Markdown:
     """Return a row for each variant: how many answers are wrong, and how many percent of these are a neighbour's."""
     header = ("variant", "wrong answers", "nearest name's, %", "nearest state's, %", "any name's, %")
-    wrong = {probe.variant: probe.neighbours[["letters", "state", "chance"]] for probe in probes}
-    rows = [(name, f"{len(found):,}", *map(percent, found.mean())) for name, found in wrong.items()]
+    rows = []
+    for probe in probes:
+        wrong = probe.neighbours[["letters", "state", "chance"]]
+        rows.append((probe.variant, f"{len(wrong):,}", *map(percent, wrong.mean())))
     return table(header, rows, right=header[1:])

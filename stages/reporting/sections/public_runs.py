@@ -13,9 +13,8 @@ from stages.reporting.metrics import Result
 from stages.reporting.style import GREY, rows_figure, svg
 from stages.reporting.template import Part, fill
 
-RUNS = (
-    Path(__file__).parents[3] / "docs" / "public_runs.tsv"
-)  # one file of predictions a repository; docs/public-runs.md
+# one file of predictions a repository; docs/public-runs.md
+RUNS = Path(__file__).parents[3] / "docs" / "public_runs.tsv"
 SCRATCH = "scratch"  # the variant of all runs without pretraining
 QUESTIONS = 500
 OWN, SOUND, FAULTY = "#0072B2", "#999999", "#D55E00"  # colours
@@ -36,12 +35,12 @@ def public_table(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Mark
     header = ("variant", "public runs", "without known fault", "median, %", "range, %", "here, each seed: % (rank)")
     rows = []
     for variant, accuracies in own.items():
-        found = runs[runs.variant == variant]
-        sound = found[found.fault == ""].accuracy
-        ranks = [f"{each:.1f} ({1 + (sound > each).sum()} of {len(sound) + 1})" for each in accuracies]
+        of_variant = runs[runs.variant == variant]
+        sound = of_variant[of_variant.fault == ""].accuracy
+        ranks = [f"{seed:.1f} ({1 + (sound > seed).sum()} of {len(sound) + 1})" for seed in accuracies]
         spread = f"{sound.min():.1f} to {sound.max():.1f}"
         seeds = ", ".join(ranks) if variant != SCRATCH else f"{min(accuracies):.1f} to {max(accuracies):.1f}"
-        rows.append((variant, len(found), len(sound), f"{sound.median():.1f}", spread, seeds))
+        rows.append((variant, len(of_variant), len(sound), f"{sound.median():.1f}", spread, seeds))
     return table(header, rows, right=header[1:5])
 
 

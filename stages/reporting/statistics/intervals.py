@@ -73,6 +73,6 @@ def share(outcomes: pd.DataFrame, column: str) -> dict[str, float]:
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:
-    """Return the Wilson interval of a fraction of which `hits` of `trials` were seen."""
-    found = stats.binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
-    return float(found.low), float(found.high)
+    """Return the Wilson interval of a fraction, seen as `hits` of `trials`."""
+    interval = stats.binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
+    return float(interval.low), float(interval.high)

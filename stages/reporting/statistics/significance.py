@@ -56,14 +56,14 @@ def compare_trainings(correct: Mapping[str, Marks], pairs: Sequence[tuple[str, s
     With fewer than LEAST_SEEDS seeds on a side there is no test, and the interval is of the questions alone. Holm
     corrects over all `pairs`.
     """
-    found = []
+    compared = []
     for one, other in pairs:
         points, spread, freedom = _welch(correct[one], correct[other])
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * spread
         tested = freedom < np.inf
         p = (2 * float(stats.t.sf(abs(points) / spread, freedom)) if spread else float(points == 0)) if tested else nan
-        found.append((one, other, points, half or _unseen(correct[one]), p))
-    return _differences(found)
+        compared.append((one, other, points, half or _unseen(correct[one]), p))
+    return _differences(compared)
 
 
 def compare_with_constants(
@@ -73,12 +73,12 @@ def compare_with_constants(
 
     The test of `sign_flip_test` takes the trained weights as given. Holm corrects over all `pairs`.
     """
-    found = []
+    compared = []
     for one, other in pairs:
         differences = correct[one] - constants[other][:, None]
         p = sign_flip_test(differences.sum(axis=1))
-        found.append((one, other, float(differences.mean()), half_width(differences) or _unseen(differences), p))
-    return _differences(found)
+        compared.append((one, other, float(differences.mean()), half_width(differences) or _unseen(differences), p))
+    return _differences(compared)
 
 
 def _welch(first: Marks, second: Marks) -> tuple[float, float, float]:
@@ -99,15 +99,15 @@ def _unseen(values: Marks) -> float:
     return wilson(0, len(values))[1]
 
 
-def _differences(found: Sequence[tuple[str, str, float, float, float]]) -> list[Difference]:
-    """Names, difference, half of its interval and p of each, in points and corrected."""
-    tested = [p for *_, p in found if not np.isnan(p)]
+def _differences(compared: Sequence[tuple[str, str, float, float, float]]) -> list[Difference]:
+    """Return differences in points, with corrected p; compared: names, difference, half of its interval, p."""
+    tested = [p for *_, p in compared if not np.isnan(p)]
     corrected = iter(holm(tested))
     differences = []
-    for one, other, mean, half, p in found:
+    for one, other, mean, half, p in compared:
         bounds = mean, max(-1.0, mean - half), min(1.0, mean + half)
         # as they are shown: what reads -0.00 is 0
-        points, low, high = (round(100 * each, 2) + 0.0 for each in bounds)
+        points, low, high = (round(100 * bound, 2) + 0.0 for bound in bounds)
         differences.append(Difference(one, other, points, low, high, p, nan if np.isnan(p) else next(corrected)))
     return differences
 
@@ -120,14 +120,14 @@ def sign_flip_test(differences: npt.NDArray[np.int64]) -> float:
     correction for many tests. With one seed each, it is the exact McNemar test.
     """
     sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
-    chances = np.ones(1)  # of the sum of the positive ones being 0, 1, 2, …
+    probabilities = np.ones(1)  # of the sum of the positive ones being 0, 1, 2, …
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         one = np.zeros(size * count + 1)
         one[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
-        chances = np.convolve(chances, one)
-    total = len(chances) - 1
+        probabilities = np.convolve(probabilities, one)
+    total = len(probabilities) - 1
     distance = np.abs(2 * np.arange(total + 1) - total)
-    return min(1.0, float(chances[distance >= abs(int(differences.sum()))].sum()))
+    return min(1.0, float(probabilities[distance >= abs(int(differences.sum()))].sum()))
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -144,7 +144,9 @@ def shown_p(p: float) -> str:
     return "–" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def shown_points(found: Difference, decimals: int = 1) -> str:
+def shown_points(difference: Difference, decimals: int = 1) -> str:
     """Return a difference with its interval: `+3.0 (-1.5 to +7.5)`."""
-    points, low, high = (f"{each:+.{decimals}f}" for each in (found.points, found.ci_low, found.ci_high))
+    points, low, high = (
+        f"{value:+.{decimals}f}" for value in (difference.points, difference.ci_low, difference.ci_high)
+    )
     return f"{points} ({low} to {high})"
