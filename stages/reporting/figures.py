@@ -30,12 +30,13 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     figure, axes = rows_figure([result.variant for result in results], 1.5 + 0.45 * len(results), label)
     _bars(axes, -0.19, [result.pretrained for result in results], PRETRAINED, "pretrained, then finetuned")
     _bars(axes, 0.19, [result.scratch for result in results], SCRATCH, "finetuned from scratch")
-    always = f"always {baseline.place}: {baseline.dev_accuracy:.1f} %"
-    axes.axvline(baseline.dev_accuracy, color=INK, linestyle="--", linewidth=1.1, zorder=1.5, label=always)
-    reader = f"the reader, which sees the page: {baseline.reader_accuracy:.1f} %"
-    axes.axvline(baseline.reader_accuracy, color=INK, linestyle="-.", linewidth=1.1, zorder=1.5, label=reader)
-    ceiling = f"ceiling: {baseline.ceiling:.1f} %"
-    axes.axvline(baseline.ceiling, color=GREY, linestyle=":", linewidth=1.5, zorder=1.5, label=ceiling)
+    for value, name, colour, dash, width in (
+        (baseline.dev_accuracy, f"always {baseline.place}", INK, "--", 1.1),
+        (baseline.reader_accuracy, "the reader, which sees the page", INK, "-.", 1.1),
+        (baseline.ceiling, "ceiling", GREY, ":", 1.5),
+    ):
+        line = f"{name}: {value:.1f} %"
+        axes.axvline(value, color=colour, linestyle=dash, linewidth=width, zorder=1.5, label=line)
     axes.set_xlim(0, 110)  # a column of figures beyond the bars and lines
     axes.set_xticks(range(0, 101, 10))
     axes.set_axisbelow(True)

@@ -9,28 +9,25 @@ def metrics(accuracies: dict[str, float]) -> dict[str, object]:
         "reader": {"dev_accuracy": 92.0},
         "variants": {
             name: {
-                "dev_accuracy": each,
-                "dev_accuracy_ci_low": each - 2,
-                "dev_accuracy_ci_high": each + 3,
+                "dev_accuracy": accuracy,
+                "dev_accuracy_ci_low": accuracy - 2,
+                "dev_accuracy_ci_high": accuracy + 3,
                 "scratch_dev_accuracy": 1.5,
             }
-            for name, each in accuracies.items()
+            for name, accuracy in accuracies.items()
         },
     }
 
 
 def test_a_panel_has_the_bars_and_lines_of_its_report() -> None:
-    found = {
+    reports = {
         "one: a": metrics({"rope": 88.4, "rnn": 20.0, "vanilla": 60.0}),
         "two: b": metrics({"rope": 10.0, "vanilla": 7.0}),
     }
-    panels = overview(found, ["vanilla", "rope"]).axes
+    panels = overview(reports, ["vanilla", "rope"]).axes
     heights = [[bar.get_height() for bar in panel.patches] for panel in panels]
     assert heights == [[60.0, 1.5, 88.4, 1.5], [7.0, 1.5, 10.0, 1.5]]
     for panel in panels:
-        lines = [
-            line.get_ydata()[0] for line in panel.lines if len({*line.get_ydata()}) == 1 and len(line.get_ydata()) == 2
-        ]
-        assert lines[-2:] == [5.0, 92.0]
+        assert [line.get_ydata()[0] for line in panel.lines[-2:]] == [5.0, 92.0]
         assert [label.get_text() for label in panel.get_xticklabels()] == ["vanilla", "rope"]
     assert [text.get_text() for text in panels[0].texts] == ["60", "88"]

@@ -82,14 +82,16 @@ def test_a_killed_process_is_told_as_a_lack_of_memory(
 def test_the_lengths_that_are_measured(
     monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception], measured: list[int]
 ) -> None:
-    def measure(each: Cell) -> Measurement:
-        seconds = cost[each.model.context]
+    def measure(cell: Cell) -> Measurement:
+        seconds = cost[cell.model.context]
         if isinstance(seconds, Exception):
             raise seconds
-        return Measurement(each.model.context, 1, seconds, 1, 0.1, 1)
+        return Measurement(cell.model.context, 1, seconds, 1, 0.1, 1)
 
     monkeypatch.setattr(measurement, "measure_apart", measure)
-    assert [each.length for each in measure_lengths([cell("vanilla", length) for length in cost], 1.0)] == measured
+    assert [
+        measurement.length for measurement in measure_lengths([cell("vanilla", length) for length in cost], 1.0)
+    ] == measured
 
 
 def _die(_: Cell) -> None:

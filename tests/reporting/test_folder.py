@@ -8,7 +8,6 @@ import html5lib
 import pytest
 
 from stages.reporting.folder import write_report
-from stages.reporting.html import index
 from stages.settings import Report
 from stages.system.errors import StudyError
 from tests.support.example import PLACES, SHOWN, probe_tables, write_baseline, write_variant
@@ -87,23 +86,18 @@ def test_the_page_says_how_often_dev_was_asked(evaluations: Path) -> None:
 def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path) -> None:
     plain = written(evaluations, *BOTH)
     assert "not all trained at the same commit" not in plain and "their times do not compare" not in plain
-    made = {"commit": "f00000000000000+", "kernels": "torch", "device": "cpu of another kind"}
+    assert "Precisions" not in plain
+    made = {"commit": "f00000000000000+", "kernels": "torch", "device": "cpu of another kind", "precision": "bfloat16"}
     write_variant(evaluations, "rope", (NONE,), (MOST,), provenance=made)
     page = written(evaluations, "rope")
     assert "the interval is Wilson's, over questions alone" in page and "Differences between" not in page
     page = written(evaluations, *BOTH)
-    assert "| rope | f000000000+ | fedcba9876 | cpu of another kind | float32 | torch's |" in page
+    assert "| rope | f000000000+ | fedcba9876 | cpu of another kind | bfloat16 | torch's |" in page
+    assert "not all trained in the same precision (bfloat16, float32)" in page
     assert "not all trained at the same commit" in page and "their times do not compare" in page
     assert re.search(r"\| rope \| 80\.0 \(.* \| 1 \|", page) and re.search(r"\| vanilla \| 50\.0 \(.* \| 2 \|", page)
     assert "The mean over the seeds" in page and "the interval is Wilson's" in page
     assert re.search(r"\| rope \| vanilla \| \+30\.0 \([^)]+\) \| – \| – \| – \|", page)  # too few seeds for a test
-
-
-def test_other_precisions_are_told(evaluations: Path) -> None:
-    assert "Precisions" not in written(evaluations, *BOTH)
-    write_variant(evaluations, "rope", (NONE,), (MOST,), provenance={"precision": "bfloat16"})
-    assert "not all trained in the same precision (bfloat16, float32)" in written(evaluations, *BOTH)
-    assert "Precisions" not in written(evaluations, "rope")
 
 
 @pytest.mark.parametrize("name", ["predictions.tsv", "curves.csv"])
@@ -168,22 +162,3 @@ def test_missing_or_broken_input_is_told_in_one_line_and_leaves_the_old_report(
         written(evaluations, *BOTH)
     assert "\n" not in str(told.value)
     assert (evaluations.parent / "report" / "report.md").read_text(encoding="utf-8") == before
-
-
-def test_a_report_whose_writing_ends_halfway_leaves_the_old_one(
-    evaluations: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written(evaluations, *BOTH)
-    target, write = evaluations.parent / "report", index.write_text
-    before = {path.name: path.read_bytes() for path in target.iterdir()}
-
-    def full(path: Path, content: str) -> None:
-        if path.name == "metrics.json":
-            raise OSError(28, "No space left on device")
-        write(path, content)
-
-    monkeypatch.setattr(index, "write_text", full)
-    with pytest.raises(OSError, match="No space"):
-        written(evaluations, "rope")
-    assert before == {path.name: path.read_bytes() for path in target.iterdir()}
-    assert {*target.parent.iterdir()} == {target, evaluations}

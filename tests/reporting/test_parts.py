@@ -73,14 +73,6 @@ def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
     assert cells[6:] == ["torch 2.13.0, numpy 2 + torch 2.14.0, numpy 2", "30", "4.0"]
 
 
-def test_an_evaluation_counts_beside_a_part_in_its_folder(tmp_path: Path, whole: Path) -> None:
-    (tmp_path / "both").mkdir()
-    (tmp_path / "both" / "baseline").symlink_to(whole.parent / "baseline")
-    own = part(tmp_path / "both" / "rope", whole, [1], {})
-    part(own / "two", whole, [2], {})
-    assert read_evaluation(own).run.pretrain_seconds == {1: 10.0, 2: 20.0}
-
-
 @pytest.mark.parametrize(
     ("seeds", "settings", "told"),
     [

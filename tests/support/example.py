@@ -123,7 +123,7 @@ def probe_tables(
     drawn = {"greedy": 1, "beam": questions > 4, "draw": questions > 10}
     tables = {
         "neighbours.tsv": pd.DataFrame({"row": [1, 2], "letters": [0.5, 1], "state": [1, 1], "chance": 0.05}),
-        "decodings.tsv": pd.DataFrame({"row": questions, **drawn, **{f"{name}_probability": 0.8 for name in drawn}}),
+        "decodings.tsv": pd.DataFrame({"row": questions, **drawn}),
         "extraction.tsv": pd.DataFrame(marks),
         "prefix_offset.tsv": pd.DataFrame(moved, columns=["row", "offset", *WEIGHTS]),
         "origins.tsv": pd.DataFrame(origins, columns=["asked", "init", "row", "origin"]),

@@ -22,8 +22,8 @@ def results(folder: Path, right: dict[str, int], seeds: int = 1) -> list[Result]
 
 def test_each_variant_meets_the_constant_the_reader_and_every_other(tmp_path: Path) -> None:
     both = results(tmp_path, {"rope": 40, "vanilla": 36})
-    found = [*against_baselines(both, PLACES[3]), *between_variants(both, "vanilla")]
-    assert [(each.first, each.second, each.points) for each in found] == [
+    differences = [*against_baselines(both, PLACES[3]), *between_variants(both, "vanilla")]
+    assert [(pair.first, pair.second, pair.points) for pair in differences] == [
         ("rope", f"always {PLACES[3]}", 70.0),  # the place of every tenth question
         ("vanilla", f"always {PLACES[3]}", 62.0),
         ("rope", "the reader", 30.0),  # 40 less 25 of 50
@@ -53,6 +53,6 @@ def test_many_variants_are_compared_with_one_that_their_answers_do_not_choose(
     tmp_path: Path, variants: int, pairs: int
 ) -> None:
     several = results(tmp_path, {f"v{number}": 40 - number for number in range(variants)}, seeds=3)
-    found = between_variants(several, "v3")
-    assert len(found) == pairs
-    assert variants < 6 or all("v3" in (each.first, each.second) and each.points >= 0 for each in found)
+    differences = between_variants(several, "v3")
+    assert len(differences) == pairs
+    assert variants < 6 or all("v3" in (pair.first, pair.second) and pair.points >= 0 for pair in differences)

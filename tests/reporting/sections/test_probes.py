@@ -11,7 +11,6 @@ from stages.reporting.evaluations import Evaluation, read_evaluation
 from stages.reporting.sections.extraction import draw_extraction, extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.reporting.statistics.intervals import accuracy_interval
-from stages.system.errors import StudyError
 from tests.reporting.statistics.test_intervals import marks
 from tests.support.example import FACTS, probe_tables, write_variant
 
@@ -63,14 +62,6 @@ def test_variants_that_practised_different_forms_stand_in_one_table(tmp_path: Pa
     assert part is not None and "in percent of the 40 facts that leave room" in part.text
     assert cells(part.text, "y") == [["75.0 → 37.5", "– → –", "75.0 → 37.5", "25.0 → 50.0", "60.0"]]
     assert cells(part.text, "x")[0] == ["75.0 → 37.5", "75.0 → 37.5", "– → –", "25.0 → 50.0", "60.0"]
-
-
-def test_an_evaluation_of_code_with_other_columns_is_told_in_one_line(tmp_path: Path) -> None:
-    older = probe_tables()
-    older["neighbours.tsv"] = older["neighbours.tsv"].drop(columns="chance")
-    write_variant(tmp_path, "x", [[0]], [[1]], curve_rows=1, probes=older)
-    with pytest.raises(StudyError, match=r"x/neighbours\.tsv is damaged \('chance'\); .*dvc repro"):
-        read_evaluation(tmp_path / "x")
 
 
 def test_each_row_has_the_shares_of_all_answers_and_hallucinations_their_interval(tmp_path: Path) -> None:
