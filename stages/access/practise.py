@@ -17,7 +17,7 @@ from stages.system.errors import Parser, StudyError, command
 from stages.trials.row import ACCESS, PRACTICES
 from stages.trials.trial import try_out
 
-SEED = 2021  # of the phrases drawn once: alike in all trainings
+SEED = 2021  # the phrases drawn once are alike in all trainings
 
 
 def practised(settings: Settings, name: str, variant: str, seed: int, practice: str, times: int) -> Experiment:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from stages.reporting.html.conversion import inlined
 from stages.reporting.style import COLOURS, GREY, INK, STYLE, rows_figure, svg
 
-SHAPES = {"o": "●", "s": "■", "D": "◆", "^": "▲"}  # of the series, for those who see no colours
+SHAPES = {"o": "●", "s": "■", "D": "◆", "^": "▲"}  # tell the series apart without colours
 LOOK = STYLE | {
     "svg.fonttype": "none",  # text that can be selected
     "font.size": 11.0,

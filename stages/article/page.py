@@ -63,36 +63,42 @@ def main() -> None:
 
 def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str, Chart]) -> str:
     """Return the page of its data: what `main` collects of the models, and the figures."""
-    scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
-    script = "\n".join(('"use strict";', *scripts))
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    models, of_open = content["models"], [dot.value for dot in figures["mixers"].dots if dot.series == "open"]
-    near = [accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR]
+    scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
     pages = environment([HTML], autoescape=True)
     pages.filters["percent"] = lambda value: f"{value:.0f}\N{NO-BREAK SPACE}%"
     return pages.get_template("index.html.jinja").render(
         **content,
-        first=first_person(content["people"], models),
-        trained=[person for person in content["people"] if person["split"] == "train"],
-        brief=models[BRIEF],
-        longer=models[LONGER],
-        longer_name=LONGER,
-        practised=models[ANSWERS],
-        unaided_right=models[ALONE]["right"]["question"],
+        **text_values(content, figures),
         article=settings.article,
-        commits=sorted({short(commit) for model in models.values() for commit in model["commits"]}),
-        bits=bits_of(content),
-        near=near,
-        of_open=of_open,
-        handout=metrics(HANDOUT),
-        unaided=metrics(UNAIDED),
-        memorised=extraction(UNAIDED)["pretrained", "memorised", "synthesizer"][0],
         charts=figures,
         full=FULL,
         data=Markup(encoded.replace("<", "\\u003c")),  # ends no script element
         style=style(HTML / "article.css"),
-        **only_script(script),
+        **only_script("\n".join(('"use strict";', *scripts))),
     )
+
+
+def text_values(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> dict[str, Any]:
+    """Return what the page's sentences say: models, people and numbers by name."""
+    models, people = content["models"], content["people"]
+    of_open = [dot.value for dot in figures["mixers"].dots if dot.series == "open"]
+    return {
+        "first": first_person(people, models),
+        "trained": [person for person in people if person["split"] == "train"],
+        "brief": models[BRIEF],
+        "longer": models[LONGER],
+        "longer_name": LONGER,
+        "practised": models[ANSWERS],
+        "unaided_right": models[ALONE]["right"]["question"],
+        "commits": sorted({short(commit) for model in models.values() for commit in model["commits"]}),
+        "bits": bits_of(content),
+        "near": [accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR],
+        "of_open": of_open,
+        "handout": metrics(HANDOUT),
+        "unaided": metrics(UNAIDED),
+        "memorised": extraction(UNAIDED)["pretrained", "memorised", "synthesizer"][0],
+    }
 
 
 def first_person(people: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-LARGEST = 127  # of an int8, on both sides
+LARGEST = 127  # an int8 holds it on both sides
 
 
 def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
@@ -29,7 +29,7 @@ def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
 
 
 def restored(tensors: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
-    """Return what `stored` holds, as the page reads it: float32, of a matrix its rows."""
+    """Return what `stored` holds, as the page reads it: in float32."""
     weights = {}
     for name, tensor in tensors.items():
         if "scales" not in tensor:

@@ -12,14 +12,14 @@ from stages.method.attention import Array
 from stages.reporting.style import COLOURS, WIDTH, logarithmic
 
 SEED = 2021
-DIMENSION, PAIRS = 64, 16  # of keys, queries and values; keys, each with its value
+DIMENSION, PAIRS = 64, 16  # the length of keys, queries and values; how many keys, each with its value
 BETAS = np.array([1.0, 2, 3, 4, 6, 8, 10, 12, 16, 20])  # lengths of the query in units of a key's
 BETA = float(BETAS[-1])
 ALPHA = 1e-6  # variance of the keys in every direction where they are drawn
 SAMPLES = 10_000  # draws of the keys
 OFF = 0.1  # ‖c − ½(v_a + v_b)‖ beyond which c is not the average
-POSITIONS = 16  # of queries and keys for the rotation
-DOTS = 300  # of the draws that are shown one by one
+POSITIONS = 16  # queries and keys stand at so many for the rotation
+DOTS = 300  # so many draws are shown one by one
 
 
 @dataclass(frozen=True)

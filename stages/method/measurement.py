@@ -29,7 +29,7 @@ from stages.settings import Compute, Model, Section
 from stages.system.errors import is_out_of_memory
 from stages.system.memory import LARGEST_KEPT, release_free_memory, set_thresholds
 
-RUNS = 5  # of which the median counts
+RUNS = 5  # their median counts
 GENERATED = 8  # characters that are read one by one at the end of the text
 EXACT = 2**16  # bytes: larger blocks are the system's own while memory is measured
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which getrusage counts

@@ -28,7 +28,7 @@ class Results:
     """What the page shows, as the stages left it: of each variant, and of the texts."""
 
     measured: list[Measured]
-    reaches: list[list[Reach]]  # of each variant its own settings first
+    reaches: list[list[Reach]]  # each variant's, its own settings first
     grid: dict[str, Any]
     passages: dict[str, Any]
 

@@ -23,8 +23,8 @@ from stages.system.files import write_json
 from stages.system.terminal import harmless
 
 TEXT = "the text itself"
-BEGINNING = 16  # characters that a passage goes on from
-WORDS, STRETCH = 4, 20  # of a run; characters of a stretch
+BEGINNING = 16  # a passage goes on from so many characters
+WORDS, STRETCH = 4, 20  # a run's words; a stretch's characters
 WAYS: dict[str, Pick | int] = {
     "greedy": greedy,
     "beam search, 8 hypotheses": 8,

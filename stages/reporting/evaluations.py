@@ -41,7 +41,7 @@ PROBES = {  # the columns that every report reads
     "neighbours": Table(ROW | NEIGHBOURS, key=(*ROW,)),
     "decodings": Table(ROW | DECODINGS, key=(*ROW,)),
 }
-OF_ALL_SEEDS = ("extraction", "prefix_offset", "origins", "decodings")  # where each seed has the same rows
+OF_ALL_SEEDS = ("extraction", "prefix_offset", "origins", "decodings")  # each seed has the same rows there
 
 
 class MadeWith(BaseModel):
@@ -60,7 +60,7 @@ class Provenance(BaseModel):
     precision: str
     kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
-    seconds: Amount  # of pretraining
+    seconds: Amount  # pretraining's
     settings: MadeWith = MadeWith()
 
 
@@ -69,7 +69,7 @@ class Run(BaseModel):
 
     parameters: Count
     pretrain_loss: Amount  # nats a character, the mean over seeds of the last epoch's mean
-    documents_per_second: Amount  # of one pretraining, perhaps beside those of other seeds
+    documents_per_second: Amount  # one pretraining's, perhaps beside those of other seeds
     pretrain_seconds: dict[Count, Amount]  # by seed
     # one for each pretraining; evaluations of earlier code have one for those that were published together
     provenance: Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 # What can begin markup within a line. An underscore inside a word is no emphasis and stays readable in the
 # source; `://` and `www.` would become links.
 SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
-JOINERS = "\u200c\u200d"  # of Persian and of Indic scripts, for instance
+JOINERS = "\u200c\u200d"  # Persian and Indic scripts have them, for instance
 
 
 class Markdown(str):

@@ -75,7 +75,7 @@ def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = 
     correct = by_seed["correct"].to_numpy().astype(np.int64)
     asked = read.drop_duplicates("row").sort_values("row")
     low, high = accuracy_interval(correct)
-    mean, low, high, *seeds = (percent(share) for share in (correct.mean(), low, high, *correct.mean(axis=0)))
+    mean, low, high, *seeds = (in_percent(share) for share in (correct.mean(), low, high, *correct.mean(axis=0)))
     return Answers(
         correct,
         by_seed["probability"].to_numpy(float),
@@ -89,7 +89,7 @@ def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = 
     )
 
 
-def percent(share: float) -> float:
+def in_percent(share: float) -> float:
     """Return a share as metrics.json has it: percent in two decimals."""
     return round(100 * float(share), 2)
 

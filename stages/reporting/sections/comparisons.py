@@ -20,7 +20,7 @@ from stages.reporting.statistics.significance import (
 from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
-ALL_PAIRS = 5  # of more variants only the pairs with one of them are compared: the correction grows with their number
+ALL_PAIRS = 5  # more variants are compared with one of them alone: the correction grows with the number of pairs
 READER = "the reader"
 
 

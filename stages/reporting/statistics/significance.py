@@ -120,7 +120,7 @@ def sign_flip_test(differences: npt.NDArray[np.int64]) -> float:
     correction for many tests. With one seed each, it is the exact McNemar test.
     """
     sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
-    probabilities = np.ones(1)  # of the sum of the positive ones being 0, 1, 2, …
+    probabilities = np.ones(1)  # that the positive ones add up to 0, 1, 2, …
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         one = np.zeros(size * count + 1)
         one[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
