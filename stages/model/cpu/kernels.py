@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from torch import Tensor
 
 from stages.model.cpu.calls import Call
 from stages.model.cpu.processor import NATIVE, processor_class, processor_features
-from stages.system.digests import read_sealed, write_sealed
+from stages.system.files import write_bytes
 from stages.system.terminal import harmless
 
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
@@ -37,18 +36,20 @@ DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bflo
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"  # in the environment of the processes that a process starts
 WITHOUT = "torch's operations serve: a training step takes 1.4 to 2.5 times as long"
 
+Libraries = dict[torch.dtype, ctypes.CDLL]
+
 
 class _Switch:
     on = True
 
 
 def use_kernels(on: bool) -> None:
-    """Whether the compiled kernels serve where they can."""
+    """Say whether the compiled kernels serve where they can."""
     _Switch.on = on
 
 
 def identity() -> str:
-    """What computes on the CPU: `torch`, or the kernels' name, a hash of source, compiler, flags and processor."""
+    """Name of what computes on the CPU: `torch`, or a hash of the kernels' source, compiler, flags and processor."""
     libraries = _libraries() if _Switch.on else None
     return "torch" if libraries is None else libraries[0]
 
@@ -66,22 +67,21 @@ def call(name: str, arguments: Call) -> None:
 
 
 def seeded(dropout_rate: float) -> dict[str, float]:
-    """A kernel's dropout and what governs it, drawn from torch's generator; 0 where nothing is dropped."""
+    """Arguments of a kernel's dropout: the rate, and a seed from torch's generator, 0 where nothing is dropped."""
     return {"dropout_rate": dropout_rate, "seed": int(torch.randint(2**63 - 1, ())) if dropout_rate else 0}
 
 
 @cache
-def _libraries() -> tuple[str, dict[torch.dtype, ctypes.CDLL]] | None:
-    """The kernels' name, and those compiled for each type of number; None where nothing here compiles them."""
-    found = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
-    reason = "" if any(found) else f"no C++ compiler found ({', '.join(COMPILERS)})"
+def _libraries() -> tuple[str, Libraries] | None:
+    """Name of the kernels, and those for each type of number; None where nothing here compiles them."""
+    compilers = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
+    reason = "" if any(compilers) else f"no C++ compiler found ({', '.join(COMPILERS)})"
     if os.name != "posix":
-        found, reason = [], "only Linux and macOS are supported"
-    for compiler in filter(None, found):
+        compilers, reason = [], "only Linux and macOS are supported"
+    for compiler in filter(None, compilers):
         for optional in OPTIONAL_FLAGS:
             try:
-                name, files = _compiled(compiler, [*FLAGS, *_processor_flags(), *optional])
-                return name, {dtype: ctypes.CDLL(str(file)) for dtype, file in files.items()}
+                return _compiled(compiler, [*FLAGS, *_processor_flags(), *optional])
             except subprocess.CalledProcessError as error:
                 reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
             except OSError as error:  # also where OpenMP is missing
@@ -99,8 +99,8 @@ def _processor_flags() -> list[str]:
     return [*flags, "-mprefer-vector-width=512"] if kind in ("avx512", "avx512-bf16", "amx") else flags
 
 
-def _compiled(compiler: str, flags: list[str]) -> tuple[str, dict[torch.dtype, Path]]:
-    """The kernels' name, and the shared library for each type of number, made unless an earlier run did.
+def _compiled(compiler: str, flags: list[str]) -> tuple[str, Libraries]:
+    """Load the kernels, and compile them first unless an earlier run did.
 
     Raises OSError: there is no folder to keep them in, or the compiler does not start. Raises CalledProcessError: the
     compiler refuses.
@@ -112,33 +112,27 @@ def _compiled(compiler: str, flags: list[str]) -> tuple[str, dict[torch.dtype, P
     if folder.parts[0] == "~":
         raise OSError("this user has no home folder; set XDG_CACHE_HOME")
     files = {dtype: folder / f"{name}-{str(dtype).removeprefix('torch.')}.so" for dtype in DEFINITIONS}
-    if not _whole(files):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
-            if not _whole(files):
-                _compile(compiler, flags, files)
-    return name, files
 
-
-def _whole(files: dict[torch.dtype, Path]) -> bool:
-    """Whether they are there as they were compiled: to load a part of one would kill the process."""
-    return all(read_sealed(file) is not None for file in files.values())
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
+        if not all(file.exists() for file in files.values()):
+            _compile(compiler, flags, files)
+    return name, {dtype: ctypes.CDLL(str(file)) for dtype, file in files.items()}
 
 
 def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) -> None:
     """Compile for all types side by side, and tell how long it took."""
     started = time.monotonic()
-    with ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as folder:
         running = []
         for dtype, file in files.items():
-            target = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=file.parent))) / file.name
-            command = [compiler, *flags, *DEFINITIONS[dtype], *map(str, SOURCES), "-o", str(target)]
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            running.append((stack.enter_context(process), target, file))
-        for process, target, file in running:
-            _, said = process.communicate()
+            command = [compiler, *flags, *DEFINITIONS[dtype], *map(str, SOURCES), "-o", str(Path(folder, file.name))]
+            running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        errors = [process.communicate()[1] for process in running]
+        for process, error in zip(running, errors, strict=True):
             if process.returncode:
-                raise subprocess.CalledProcessError(process.returncode, compiler, stderr=said)
-            write_sealed(file, target.read_bytes())
+                raise subprocess.CalledProcessError(process.returncode, compiler, stderr=error)
+        for file in files.values():
+            write_bytes(file, Path(folder, file.name).read_bytes())
     seconds = time.monotonic() - started
     print(f"kernels compiled for this processor ({processor_class()}) in {seconds:.1f} s, once", file=sys.stderr)
