@@ -1,4 +1,4 @@
-"""`gated_deltanet`: a memory that fades and is corrected.
+"""`gated_deltanet`: a memory that fades and is corrected, in plain form `GatedDeltaNet` of stages/plain/recurrent.py.
 
 Yang, Kautz, Hatamizadeh 2024, "Gated Delta Networks: Improving Mamba2 with Delta Rule",
 https://arxiv.org/abs/2412.06464
@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.mixer import SequenceMixer, State
+from stages.model.mixer import Mixer, State
 from stages.settings import Model, Section
 
 WIDTH = 4  # inputs that the short convolution sees, the last one its own
 CHUNK = 32  # positions solved for together: 16 to 64 take about the same time, all 128 three times as long
-EPSILON = 1e-5  # of the output's RMSNorm
-LENGTH_EPSILON = 1e-6  # of the squared length of queries and keys
+EPSILON = 1e-5  # the output's RMSNorm adds it
+LENGTH_EPSILON = 1e-6  # added to the squared length of queries and keys
 RATES = (0.0, 16.0)  # first weights, as in Mamba-2 (arXiv 2405.21060): exp(A_log) is drawn uniformly between these
 STEPS = (1e-3, 1e-1)  # and softplus(dt_bias) between these, its logarithm uniformly
 
@@ -31,7 +31,7 @@ class Memory(State):
     inputs: Tensor  # (B, WIDTH - 1, 3C)
 
 
-class Mixer(SequenceMixer):
+class GatedDeltaNet(Mixer):
     """A matrix S a head, read with the query: o_t = S_t q_t. It fades by α and is set right at the key by β::
 
         S_t = α_t S_{t−1} (I − β_t k_t k_tᵀ) + β_t v_t k_tᵀ
@@ -45,6 +45,7 @@ class Mixer(SequenceMixer):
     """
 
     needs_positions: ClassVar[bool] = False
+    is_serial: ClassVar[bool] = True
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
@@ -62,20 +63,21 @@ class Mixer(SequenceMixer):
 
     def mix(self, x: Tensor, state: Memory | None = None) -> Tensor:
         B, T, _ = x.shape
-        state, continues = (self.empty_state(B, T), False) if state is None else (state, True)
-        inputs = torch.cat([state.inputs, self.query_key_value(x)], dim=1)  # (B, WIDTH - 1 + T, 3C)
+        before = self.empty_state(B, T) if state is None else state
+        inputs = torch.cat([before.inputs, self.query_key_value(x)], dim=1)  # (B, WIDTH - 1 + T, 3C)
         heads = self._convolve(inputs).view(B, T, 3, self.heads, self.head_size)
         q, k, v = heads.permute(2, 0, 3, 1, 4).contiguous()  # (B, nh, T, hs) each
         step = F.softplus(self.a(x).float() + self.dt_bias.float())  # (B, T, nh)
         fading = (-self.A_log.float().exp() * step).transpose(1, 2)  # (B, nh, T): log α
         beta = self.b(x).float().sigmoid().transpose(1, 2)  # (B, nh, T)
 
-        memory, parts = state.memory, []
-        chunks = (each.split(CHUNK, dim=2) for each in (direction(q), direction(k), v, fading, beta))
+        memory = before.memory
+        parts = []
+        chunks = (sequence.split(CHUNK, dim=2) for sequence in (direction(q), direction(k), v, fading, beta))
         for q, k, v, fading, beta in zip(*chunks, strict=True):
             part, memory = gated_delta_rule(q, k, v, fading, beta, memory)
             parts.append(part)
-        if continues:
+        if state is not None:
             state.memory, state.inputs = memory, inputs[:, T:]
             state.lengths = state.lengths + T
 
@@ -108,7 +110,7 @@ def direction(x: Tensor) -> Tensor:
 def gated_delta_rule(
     q: Tensor, k: Tensor, v: Tensor, fading: Tensor, beta: Tensor, memory: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """What each position reads, and the memory after the last; all positions at once, in float32.
+    """Compute what each position reads, and the memory after the last: all positions at once, in float32.
 
     q, k, v: (B, nh, T, hs); fading: (B, nh, T), the logarithms of α; beta: (B, nh, T); memory: (B, nh, hs, hs), keys by
     values. With M = Sᵀ the recurrence is M_t = α_t M_{t−1} + k_t u_tᵀ, where u_t = β_t (v_t − α_t M_{t−1}ᵀ k_t) is what

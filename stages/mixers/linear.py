@@ -1,19 +1,18 @@
-"""`linear`: linear attention.
+"""`linear`: linear attention, in plain form `Linear` of stages/plain/recurrent.py.
 
 Katharopoulos et al. 2020, "Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
 https://arxiv.org/abs/2006.16236
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import SequenceMixer, State
+from stages.model.mixer import Mixer, State
 from stages.model.ops import wide
-from stages.model.packing import Packing
 from stages.settings import Model, Section
 
 CHUNK = 128  # positions whose pairs are all multiplied with each other; what is before them comes as sums
@@ -27,7 +26,7 @@ class Sums(State):
     keys: Tensor  # (B, nh, hs) the same: z, the sum of φ(k)
 
 
-class Mixer(SequenceMixer):
+class Linear(Mixer):
     """Attention whose weights are φ(q)·φ(k) over their sum, φ(x) = elu(x) + 1, instead of a softmax.
 
     The sums over the past can then be carried along: S += φ(k)vᵀ, z += φ(k), o = φ(q)S / φ(q)z. They are carried from
@@ -39,6 +38,7 @@ class Mixer(SequenceMixer):
     """
 
     needs_positions: ClassVar[bool] = True
+    is_serial: ClassVar[bool] = True
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
@@ -46,9 +46,9 @@ class Mixer(SequenceMixer):
         self.projection = nn.Linear(model.width, model.width)
 
     def mix(self, x: Tensor, state: Sums | None = None) -> Tensor:
-        B, T, _ = x.shape
-        packing = Packing.full((B, T))
-        ((q, k, v),) = split_heads(self.query_key_value(x).flatten(0, 1), packing, self.heads)  # (B, nh, T, hs) each
+        T = x.shape[1]
+        q, k, v = split_heads(self.query_key_value(x), 3 * self.heads).chunk(3, dim=1)
+        q, k, v = q.contiguous(), k.contiguous(), v.contiguous()  # (B, nh, T, hs) each
         past = None if state is None else torch.cat([state.products, state.keys[..., None]], dim=-1)
         if past is not None or T > CHUNK:  # sums are carried on
             q, k, v = wide(q), wide(k), wide(v)
@@ -56,7 +56,7 @@ class Mixer(SequenceMixer):
         v = torch.cat([v, torch.ones_like(v[..., :1])], dim=-1)  # (B, nh, T, hs + 1): the last sums up the weights
 
         parts: list[Tensor] = []
-        chunks = zip(*(each.split(CHUNK, dim=2) for each in (q, k, v)), strict=True)
+        chunks = zip(q.split(CHUNK, dim=2), k.split(CHUNK, dim=2), v.split(CHUNK, dim=2), strict=True)
         for number, (q, k, v) in enumerate(chunks, 1):
             part = (q @ k.transpose(-2, -1)).tril() @ v  # (B, nh, c, hs + 1)
             parts.append(part if past is None else part + q @ past)
@@ -69,7 +69,7 @@ class Mixer(SequenceMixer):
 
         sums = torch.cat(parts, dim=2)  # (B, nh, T, hs + 1)
         mixed = sums[..., :-1] / sums[..., -1:]  # (B, nh, T, hs)
-        return self.projection(merge_heads([mixed.to(x.dtype)], packing)).view_as(x)
+        return self.projection(merge_heads(mixed.to(x.dtype)))
 
     def empty_state(self, batch: int, positions: int) -> Sums:
         like = self.projection.weight
@@ -79,18 +79,4 @@ class Mixer(SequenceMixer):
 
 def feature(x: Tensor) -> Tensor:
     """φ(x) = elu(x) + 1, and never 0: written so that far below zero nothing is lost beside the 1."""
-    y: Tensor = _Feature.apply(x)
-    return y
-
-
-class _Feature(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        y = x.clamp(max=0).exp().add_(x.relu())
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        (y,) = ctx.saved_tensors
-        return gradient * y.clamp(max=1)  # the slope is y itself up to 0, where y is 1, and 1 above
+    return x.clamp(max=0).exp() + x.relu()

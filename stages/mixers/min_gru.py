@@ -1,4 +1,4 @@
-"""`min_gru`: the minimal gated recurrent unit.
+"""`min_gru`: the minimal gated recurrent unit, in plain form `MinGRU` of stages/plain/recurrent.py.
 
 Feng et al. 2024, "Were RNNs All We Needed?", https://arxiv.org/abs/2410.01201
 """
@@ -12,7 +12,7 @@ from stages.model.recurrence import Hidden, RecurrentMixer
 from stages.settings import Model, Section
 
 
-class Mixer(RecurrentMixer):
+class MinGRU(RecurrentMixer):
     """h_t = (1 − z_t) h_{t−1} + z_t h̃_t from zero, z = σ(W_z x), h̃ = g(W_h x), then an output projection.
 
     g(x) = x + 0.5 above zero and σ(x) below keeps all of h positive. Neither gate looks at h, so the recurrence is
@@ -41,7 +41,7 @@ class Mixer(RecurrentMixer):
 
 
 def positive(x: Tensor) -> Tensor:
-    """The paper's g: x + 0.5 where x ≥ 0, σ(x) elsewhere."""
+    """Compute the paper's g: x + 0.5 where x ≥ 0, σ(x) elsewhere."""
     return x.relu() + x.clamp(max=0).sigmoid()
 
 
@@ -66,7 +66,7 @@ class _Scan(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
         keep, h = ctx.saved_tensors
-        # what h_t is worth: its own gradient and keep_{t+1} times the worth of h_{t+1}: a scan backwards in time
+        # worth_t = gradient_t + keep_{t+1} worth_{t+1}, a scan backwards in time
         worth = _tree(keep.roll(-1, dims=1).flip(1), gradient.flip(1)).flip(1)
         before = torch.cat([torch.zeros_like(h[:, :1]), h[:, :-1]], dim=1)  # h_{t−1}
         return worth * before, worth

@@ -1,5 +1,6 @@
 """`perceiver`: blocks over a few latents instead of all characters, in the course's causal version.
 
+Its plain form stands in stages/plain/model.py.
 Jaegle et al. 2021, "Perceiver: General Perception with Iterative Attention", https://arxiv.org/abs/2103.03206
 """
 
@@ -10,9 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.attention import CausalSelfAttention, attend
-from stages.model.backbone import Backbone as BaseBackbone
-from stages.model.cpu.varlen_attention import attend_varlen, serves
+from stages.model.attention import CausalSelfAttention, attend, attend_packed
+from stages.model.backbone import Backbone
 from stages.model.heads import merge_heads, split_heads
 from stages.model.mixer import State
 from stages.model.ops import embed_positions, layer_norm
@@ -20,48 +20,46 @@ from stages.model.packing import Packing
 from stages.settings import Count, Model, Section
 
 
-class Settings(Section):
+class PerceiverSettings(Section):
     """Section variants.perceiver."""
 
     bottleneck: Count  # m: latents
     residual: bool  # whether the last block adds the backbone's input to what it reads from the latents
 
 
-class Mixer(CausalSelfAttention):
+class CrossAttention(CausalSelfAttention):
     """An ordinary block's attention, in halves: in the first and the last block one sequence reads another."""
 
     needs_positions: ClassVar[bool] = True
 
+    def queries(self, x: Tensor) -> Tensor:
+        """Project a sequence x (N, C) to its queries: (N, C)."""
+        C = x.shape[1]
+        return F.linear(x, self.query_key_value.weight[:C], self.query_key_value.bias[:C])
+
     def keys_values(self, x: Tensor) -> Tensor:
-        """Keys and values of a sequence x (N, C), for `read`: (N, 2C)."""
-        joined = self.query_key_value
-        return F.linear(x, joined.weight[len(self.projection.weight) :], joined.bias[len(self.projection.weight) :])
+        """Project a sequence x (N, C) to its keys and values, for `read`: (N, 2C)."""
+        C = x.shape[1]
+        return F.linear(x, self.query_key_value.weight[C:], self.query_key_value.bias[C:])
 
     def read(self, x: Tensor, packing: Packing, keys_values: Tensor, key_packing: Packing) -> Tensor:
-        """What x (N, C) reads in another sequence's keys and values (M, 2C): query t from keys s ≤ t."""
-        queries = self._queries(x)
-        if serves(queries, self.head_size):
-            heads = self.heads, self.heads
-            return self.projection(attend_varlen(queries, keys_values, packing, key_packing, heads, self.dropout_rate))
-        parts = split_heads(queries, packing, self.heads, kinds=1), self.divide(keys_values, key_packing)
-        mixed = [attend(q, k, v, self.dropout_rate) for (q,), (k, v) in zip(*parts, strict=True)]
-        return self.projection(merge_heads(mixed, packing))
+        """Let x (N, C) read another sequence's keys and values (M, 2C), query t the keys s ≤ t: (N, C)."""
+        heads = self.heads, self.heads
+        tensors, packings = [self.queries(x), keys_values], [packing, key_packing]
+        return self.projection(attend_packed(tensors, packings, heads, self.dropout_rate))
 
-    def read_cached(self, x: Tensor, packing: Packing, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
-        """What x (N, C) reads in the `visible` ones of a state's keys and values (B, nh, S, hs)."""
-        ((q,),) = split_heads(self._queries(x), packing, self.heads, kinds=1)
-        return self.projection(merge_heads([attend(q, k, v, self.dropout_rate, None, visible)], packing))
+    def read_cached(self, x: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
+        """Let x (B·T, C) read the `visible` ones of a state's keys and values (B, nh, S, hs): (B·T, C)."""
+        q = split_heads(self.queries(x).view(len(k), -1, x.shape[1]), self.heads)  # (B, nh, T, hs)
+        mixed = attend(q, k, v, visible, self.dropout_rate)  # (B, nh, T, hs)
+        return self.projection(merge_heads(mixed).flatten(0, 1))
 
-    def divide(self, keys_values: Tensor, packing: Packing) -> list[tuple[Tensor, ...]]:
-        """Keys and values of each part (B, nh, T, hs), from (N, 2C)."""
-        return [kv.chunk(2, dim=1) for (kv,) in split_heads(keys_values, packing, 2 * self.heads, kinds=1)]
-
-    def _queries(self, x: Tensor) -> Tensor:
-        joined, width = self.query_key_value, len(self.projection.weight)
-        return F.linear(x, joined.weight[:width], joined.bias[:width])  # (N, C)
+    def by_head(self, x: Tensor, batch: int) -> tuple[Tensor, ...]:
+        """Keys and values of x (B·T, C), for a state: (B, nh, T, hs) each."""
+        return split_heads(self.keys_values(x).view(batch, -1, 2 * x.shape[1]), 2 * self.heads).chunk(2, dim=1)
 
 
-class Backbone(BaseBackbone):
+class Perceiver(Backbone):
     """Blocks over m latents instead of T characters.
 
     ::
@@ -86,71 +84,65 @@ class Backbone(BaseBackbone):
     State, a block: keys and values of the first m inputs, or latents, 2·C numbers each and none for later positions.
     """
 
-    def __init__(self, model: Model, settings: Settings) -> None:
+    def __init__(self, model: Model, settings: PerceiverSettings) -> None:
         if model.layers < 2:
             raise ValueError(f"its first and its last block are two, model.layers is {model.layers}")
         if settings.bottleneck > model.context:
             raise ValueError(f"bottleneck {settings.bottleneck} exceeds model.context {model.context}")
-        super().__init__(model, settings, Mixer)
-        # of three dimensions, as the course's: that decides its scale
-        C = torch.empty(1, settings.bottleneck, model.width)
+        super().__init__(model, settings, CrossAttention)
+        C = torch.empty(1, settings.bottleneck, model.width)  # three dimensions, as the course's: they decide its scale
         self.latents = nn.Parameter(nn.init.xavier_uniform_(C)[0])
         self.residual = settings.residual
 
     def forward(
         self, x: Tensor, packing: Packing, states: Sequence[Any] | None = None, loss_indices: Tensor | None = None
     ) -> Tensor:
+        blocks: list[Any] = list(self)
+        first, *inner, last = blocks
         if states is not None:
-            return self._continue(x, packing, states, loss_indices)
-        backbone: list[Any] = list(self)
-        down, *between, up = backbone
-        few = packing.first(len(self.latents)).rounded()  # min(m, T) characters of each sequence, and a few unseen
-        latents = embed_positions(self.latents, few)  # (M, C): M is summed over sequences
-        y = down.mixer.read(_normal(down, latents), few, down.mixer.keys_values(first_characters(x, packing, few)), few)
-        y = down.add(latents, y)
-        for block in between:
-            y = block(y, few)
-        return self._up(x, up.mixer.read(x, packing, up.mixer.keys_values(_normal(up, y)), few), loss_indices)
+            read = self._read_cached(x, packing.parts[0].shape, states)
+        else:
+            few = packing.first(len(self.latents)).rounded()  # min(m, T) characters of each sequence, and a few unseen
+            C = embed_positions(self.latents, few)  # (M, C): M is summed over sequences
+            inputs = first_characters(x, packing, few)  # (M, C)
+            z = first.add(C, first.mixer.read(_normal(first, C), few, first.mixer.keys_values(inputs), few))
+            for block in inner:
+                z = block(z, few)
+            read = last.mixer.read(x, packing, last.mixer.keys_values(_normal(last, z)), few)
+        return last.add(x if self.residual else torch.zeros_like(x), read, loss_indices)
 
-    def _up(self, x: Tensor, read: Tensor, loss_indices: Tensor | None) -> Tensor:
-        """The end of the last block: x (N, C), and what it has read in the latents."""
-        up: Any = self[-1]
-        return up.add(x if self.residual else torch.zeros_like(x), read, loss_indices)
+    def _read_cached(self, x: Tensor, shape: torch.Size, states: Sequence[Any]) -> Tensor:
+        """Make latents of x (B·T, C) where there is room, then let x read all that are made: (B·T, C)."""
+        B, T = shape
+        blocks: list[Any] = list(self)
+        first, *inner, last = blocks
+        first_state, *inner_states, last_state = states
+        seen, positions = first_state.lengths, first_state.next_positions(T)  # (B,), (B, T)
+        made = int((first_state.room - seen).clamp(0, T).max())  # latents of the neediest sequence; no more are kept
 
-    def _continue(self, x: Tensor, packing: Packing, states: Sequence[Any], loss_indices: Tensor | None) -> Tensor:
-        """x (B·T, C) after the positions seen: the latents they make, if there is room, then their outputs."""
-        (part,) = packing.parts
-        B, T = part.shape
-        backbone: list[Any] = list(self)
-        down, *blocks, up = backbone
-        first, *between, last = states
-        seen, positions = first.lengths, first.next_positions(T)  # (B,), (B, T)
-        M = int((first.room - seen).clamp(0, T).max())  # what the neediest sequence makes; no more are kept
-        if M:
-            few = Packing.full((B, M))
-            latents = self.latents[positions[:, :M].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·M, C)
-            inputs = x.view(B, T, -1)[:, :M].flatten(0, 1)  # (B·M, C)
-            ((k, v),) = down.mixer.divide(down.mixer.keys_values(inputs), few)
-            seen_inputs = first.extend(k, v)
-            y = down.add(latents, down.mixer.read_cached(_normal(down, latents), few, *seen_inputs))
-            for block, state in zip(blocks, between, strict=True):
-                y = block(y, few, state)
-            ((k, v),) = up.mixer.divide(up.mixer.keys_values(_normal(up, y)), few)
-            last.extend(k, v)
+        if made:
+            inputs = x.view(B, T, -1)[:, :made].flatten(0, 1)  # (B·made, C)
+            C = self.latents[positions[:, :made].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·made, C)
+            seen_inputs = first_state.extend(*first.mixer.by_head(inputs, B))
+            z = first.add(C, first.mixer.read_cached(_normal(first, C), *seen_inputs))
+            for block, state in zip(inner, inner_states, strict=True):
+                z = block(z, Packing.full((B, made)), state)
+            last_state.extend(*last.mixer.by_head(_normal(last, z), B))
+
         for state in states:
             state.lengths = seen + T
-        return self._up(x, up.mixer.read_cached(x, packing, *last.seen_from(positions)), loss_indices)
+        return last.mixer.read_cached(x, *last_state.seen_from(positions))
 
     def empty_states(self, batch: int, positions: int) -> list[State]:
         return super().empty_states(batch, min(positions, len(self.latents)))
 
 
 def first_characters(x: Tensor, packing: Packing, few: Packing) -> Tensor:
-    """The first characters of each sequence of x (N, C), as many as `few` has: (M, C); zeros past a sequence's end."""
+    """Take each sequence's first characters of x (N, C), as many as `few` has: (M, C); zeros past a sequence's end."""
     if few == packing:
         return x
-    parts = zip(split_heads(x, packing, heads=1, kinds=1), few.parts, strict=True)
-    return merge_heads([whole[:, :, : part.width] for (whole,), part in parts], few)
+    rectangles = zip(packing.rectangles(x), few.parts, strict=True)
+    return few.join(rectangle[:, : part.width] for rectangle, part in rectangles)
 
 
 def _normal(block: Any, x: Tensor) -> Tensor:

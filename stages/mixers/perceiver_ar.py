@@ -1,4 +1,4 @@
-"""`perceiver_ar`: only the last positions think on.
+"""`perceiver_ar`: only the last positions think on, in plain form `PerceiverAR` of stages/plain/attention.py.
 
 Hawthorne et al. 2022, "General-purpose, long-context autoregressive modeling with Perceiver AR",
 https://arxiv.org/abs/2202.07765
@@ -10,13 +10,13 @@ from stages.model.attention import CausalSelfAttention
 from stages.settings import Count, Model, Section
 
 
-class Settings(Section):
+class PerceiverARSettings(Section):
     """Section variants.perceiver_ar."""
 
     latents: Count  # the last positions, which the blocks after the first work on
 
 
-class Mixer(CausalSelfAttention):
+class PerceiverAR(CausalSelfAttention):
     """softmax(QKᵀ/√hs)V over the positions s ≤ t in the first block, over t-m < s ≤ t in each later one: the latents.
 
     In the paper a sequence has one set of latents, its last m positions, and only they have an output. Here every
@@ -30,6 +30,6 @@ class Mixer(CausalSelfAttention):
 
     needs_positions: ClassVar[bool] = True
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
+    def __init__(self, model: Model, settings: PerceiverARSettings, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.window = None if layer == 0 else settings.latents

@@ -1,23 +1,26 @@
 """`random_synthesizer`: attention whose weights are learned and free of the input.
 
+Its plain form is `RandomSynthesizer` of stages/plain/attention.py.
 Tay et al. 2020, "Synthesizer: Rethinking Self-Attention in Transformer Models": the random synthesizer, trained,
 https://arxiv.org/abs/2005.00743
 """
 
+import math
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from stages.model.attention import lower_triangle
 from stages.model.cache import ValueCache
 from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer as BaseMixer
-from stages.model.ops import attention_weights
+from stages.model.mixer import Mixer
+from stages.model.ops import causal_softmax, dropout
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 
 
-class Mixer(BaseMixer):
+class RandomSynthesizer(Mixer):
     """softmax(R)V, causal, with learned positions: R (nh, context, context) is a parameter, drawn from N(0, 0.02).
 
     Position t mixes the values of the positions up to its own in the same shares whatever the text says.
@@ -32,19 +35,27 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, packing: Packing, state: ValueCache | None = None) -> Tensor:
-        values = split_heads(self.value(x), packing, self.heads, kinds=1)  # (B, nh, T, hs) of each part
-        return self.projection(merge_heads([self._mix(v, state) for (v,) in values], packing))
+    def mix(self, x: Tensor, state: ValueCache | None = None) -> Tensor:
+        T = x.shape[1]
+        v = split_heads(self.value(x), self.heads)  # (B, nh, T, hs)
 
-    def _mix(self, v: Tensor, state: ValueCache | None) -> Tensor:
-        B, _, T, _ = v.shape
         if state is None:
-            scores, visible = self.scores[:, :T, :T].expand(B, -1, -1, -1), None  # (B, nh, T, T)
+            scores, visible = self.scores[:, :T, :T], lower_triangle(v, v)  # (nh, T, S), (T, S)
         else:
-            positions = state.next_positions(T)
-            v, visible = state.extend(v)
+            positions = state.next_positions(T)  # (B, T)
+            v, visible = state.extend(v)  # (B, nh, S, hs), (B, 1, T, S)
             scores = self.scores[:, positions, : v.shape[2]].transpose(0, 1)  # (B, nh, T, S)
-        return attention_weights(scores, 1.0, self.dropout_rate, visible=visible) @ v  # (B, nh, T, hs)
+
+        weights = scores.masked_fill(~visible, -math.inf).softmax(dim=-1).expand(len(x), -1, -1, -1)
+        return self.projection(merge_heads(dropout(weights, self.dropout_rate) @ v))
+
+    def packed(self, x: Tensor, packing: Packing) -> Tensor:
+        mixed = []
+        for value in packing.rectangles(self.value(x)):
+            B, T, _ = value.shape
+            weights = causal_softmax(self.scores[:, :T, :T].expand(B, -1, -1, -1), self.dropout_rate)
+            mixed.append(merge_heads(weights @ split_heads(value, self.heads)))
+        return self.projection(packing.join(mixed))
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
         return ValueCache.empty(batch, self.heads, positions, self.head_size, self.value.weight)

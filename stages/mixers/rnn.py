@@ -1,4 +1,4 @@
-"""`rnn`: the simple recurrent network.
+"""`rnn`: the simple recurrent network, in plain form `RNN` of stages/plain/recurrent.py.
 
 Elman 1990, "Finding Structure in Time", https://doi.org/10.1207/s15516709cog1402_1
 """
@@ -9,7 +9,7 @@ from stages.model.recurrence import Hidden, RecurrentMixer, recurrence
 from stages.settings import Model, Section
 
 
-class Mixer(RecurrentMixer):
+class RNN(RecurrentMixer):
     """a^t = tanh(U x^t + W a^{t−1} + s) from zero; a is the output, through no further projection.
 
     Step follows step, for W stands inside the tanh; U x is computed for all of them at once. W starts orthogonal, so

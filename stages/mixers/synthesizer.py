@@ -1,25 +1,28 @@
 """`synthesizer`: attention whose scores are computed from the query's position alone.
 
+Its plain form is `Synthesizer` of stages/plain/attention.py.
 Tay et al. 2020, "Synthesizer: Rethinking Self-Attention in Transformer Models": the dense synthesizer,
 https://arxiv.org/abs/2005.00743
 """
 
+import math
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from stages.model.attention import lower_triangle
 from stages.model.cache import ValueCache
 from stages.model.cpu.varlen_attention import attend_by_position, serves
 from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer as BaseMixer
-from stages.model.ops import attention_weights
+from stages.model.mixer import Mixer
+from stages.model.ops import dropout
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 
 
-class Mixer(BaseMixer):
+class Synthesizer(Mixer):
     """softmax(S)V, causal, with learned positions; S is the course's version of the paper's scores.
 
     ::
@@ -45,25 +48,28 @@ class Mixer(BaseMixer):
         self.value = nn.Linear(model.width, model.width)
         self.projection = nn.Linear(model.width, model.width)
 
-    def forward(self, x: Tensor, packing: Packing, state: ValueCache | None = None) -> Tensor:
-        hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
-        if state is None and serves(values, self.head_size):
-            given = hidden, values, packing, self.table, self.offsets
-            return self.projection(attend_by_position(*given, self.heads, self.dropout_rate))
-        parts = (split_heads(each, packing, self.heads, kinds=1) for each in (hidden, values))  # (B, nh, T, hs) of each
-        return self.projection(
-            merge_heads([self._mix(h, v, state) for (h,), (v,) in zip(*parts, strict=True)], packing)
-        )
+    def mix(self, x: Tensor, state: ValueCache | None = None) -> Tensor:
+        hidden = split_heads(F.relu(self.hidden(x)), self.heads)  # (B, nh, T, hs)
+        v = split_heads(self.value(x), self.heads)  # (B, nh, T, hs)
 
-    def _mix(self, h: Tensor, v: Tensor, state: ValueCache | None) -> Tensor:
-        visible = None
-        if state is not None:
-            v, visible = state.extend(v)
-            visible = visible[..., : len(self.table)]
-        v = v[:, :, : len(self.table)]  # (B, nh, S, hs): the values that have a score
-        S = v.shape[2]
-        scores = F.linear(h, self.table[:S], self.offsets[:S])  # (B, nh, T, S)
-        return attention_weights(scores, 1.0, self.dropout_rate, visible=visible) @ v
+        if state is None:
+            visible = lower_triangle(hidden, v)  # (T, S)
+        else:
+            v, visible = state.extend(v)  # (B, nh, S, hs), (B, 1, T, S)
+        S = min(v.shape[2], len(self.table))  # keys that have a score
+        v, visible = v[:, :, :S], visible[..., :S]
+
+        scores = F.linear(hidden, self.table[:S], self.offsets[:S])  # (B, nh, T, S)
+        weights = scores.masked_fill(~visible, -math.inf).softmax(dim=-1)
+        return self.projection(merge_heads(dropout(weights, self.dropout_rate) @ v))
+
+    def packed(self, x: Tensor, packing: Packing) -> Tensor | None:
+        if not serves(x, self.head_size):
+            return None
+        hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
+        return self.projection(
+            attend_by_position(hidden, values, packing, self.table, self.offsets, self.heads, self.dropout_rate)
+        )
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
         return ValueCache.empty(batch, self.heads, positions, self.head_size, self.value.weight)

@@ -1,4 +1,4 @@
-"""`window`: softmax attention over the last few positions.
+"""`window`: softmax attention over the last few positions, in plain form `Window` of stages/plain/attention.py.
 
 Beltagy et al. 2020, "Longformer: The Long-Document Transformer", https://arxiv.org/abs/2004.05150
 """
@@ -11,20 +11,20 @@ from stages.model.attention import RotaryAttention
 from stages.settings import Count, Model, Section
 
 
-class Settings(Section):
+class WindowSettings(Section):
     """Section variants.window."""
 
     width: Count  # positions a query sees, its own included
     theta: Annotated[float, Field(gt=1, le=1e12)]  # base of the rotation's wavelengths, as in rope
 
 
-class Mixer(RotaryAttention):
+class Window(RotaryAttention):
     """softmax(QKᵀ/√hs)V over the positions t-w < s ≤ t, with rotary positions.
 
     A block looks w-1 positions back, so the logits know of layers · (w-1) positions before their own.
     State: the last w-1 keys and values, at most 2·C·(w-1) numbers however long the text.
     """
 
-    def __init__(self, model: Model, settings: Settings, layer: int) -> None:
-        super().__init__(model, settings, layer, settings.theta)
+    def __init__(self, model: Model, settings: WindowSettings, layer: int) -> None:
+        super().__init__(model, settings, layer)
         self.window = settings.width

@@ -1,8 +1,9 @@
 """`wrnn`: a recurrent network of two coupled layers, the second fed by the first at two times.
 
-It has no published source but a student's report of an advanced AI course, with code in a public repository
-(npukujui11/AI_2023, RNN_assignment). There f₁ = f₂ = sigmoid, here tanh. The report's softmax output, of Q and
-s₃, is the model's own head here: the head is Q, and s₃ is left out, for the head has no bias.
+Its plain form is `WRNN` of stages/plain/recurrent.py. It has no published source but a student's report of an advanced
+AI course, with code in a public repository (npukujui11/AI_2023, RNN_assignment). There f₁ = f₂ = sigmoid, here tanh.
+The report's softmax output, of Q and s₃, is the model's own head here: the head is Q, and s₃ is left out, for the head
+has no bias.
 """
 
 from typing import ClassVar
@@ -14,7 +15,7 @@ from stages.model.recurrence import Hidden, RecurrentMixer, delayed, recurrence
 from stages.settings import Model, Section
 
 
-class Mixer(RecurrentMixer):
+class WRNN(RecurrentMixer):
     """a^t = tanh(U x^t + W a^{t−1} + s₁); b^t = tanh(V a^t + R a^{t−1} + T b^{t−1} + s₂), from zero; b is the output.
 
     The first layer runs to the end before the second starts, so that V a and R a are computed for all steps at once.

@@ -1,6 +1,8 @@
 """Causal softmax attention: what the softmax variants share."""
 
-from typing import ClassVar
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -10,9 +12,9 @@ from stages.model.cache import KeyValueCache, WindowCache
 from stages.model.cpu.varlen_attention import Angles, attend_varlen, serves
 from stages.model.heads import merge_heads, split_heads
 from stages.model.mixer import Mixer
-from stages.model.ops import attention_weights
+from stages.model.ops import dropout
 from stages.model.packing import Packing
-from stages.settings import Model, Section
+from stages.settings import Model
 
 
 class CausalSelfAttention(Mixer):
@@ -20,39 +22,35 @@ class CausalSelfAttention(Mixer):
 
     window: int | None = None  # how many positions a query sees, its own included; None is all up to its own
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: Model, settings: Any, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
 
+    def mix(self, x: Tensor, state: KeyValueCache | None = None) -> Tensor:
+        T = x.shape[1]
+        q, k, v = split_heads(self.query_key_value(x), 3 * self.heads).chunk(3, dim=1)  # (B, nh, T, hs) each
+        positions = torch.arange(T, device=x.device)[None] if state is None else state.next_positions(T)  # (B or 1, T)
+        q, k = self.place(q, positions), self.place(k, positions)
+
+        if state is None:
+            visible = lower_triangle(q, k, self.window)  # (T, S)
+        else:
+            k, v, visible = state.extend(k, v)  # (B, nh, S, hs) each, (B, 1, T, S)
+
+        return self.projection(merge_heads(attend(q, k, v, visible, self.dropout_rate)))
+
+    def place(self, x: Tensor, positions: Tensor) -> Tensor:
+        """Put positions (B or 1, T) into queries or keys x (B, nh, T, hs); here they came with the embedding."""
+        return x
+
+    def packed(self, x: Tensor, packing: Packing) -> Tensor:
+        joined, heads = self.query_key_value(x), (self.heads, self.heads)  # (N, 3C)
+        return self.projection(attend_packed([joined], [packing], heads, self.dropout_rate, self.window, self.angles()))
+
     def angles(self) -> Angles | None:
-        """Hook: the angles by which each position turns queries and keys, cosine and sine (context, hs/2) each."""
+        """Angles by which `place` turns each position, for `attend_packed`."""
         return None
-
-    def turned(self, x: Tensor, positions: Tensor | None) -> Tensor:
-        """Queries or keys x (B, nh, T, hs), turned by their angles; positions (B, T), or None for 0…T-1."""
-        angles = self.angles()
-        if angles is None:
-            return x
-        cosine, sine = (each[: x.shape[-2]] if positions is None else each[positions][:, None] for each in angles)
-        return rotate(x, cosine, sine)  # tables (T, hs/2) or (B, 1, T, hs/2)
-
-    def forward(self, x: Tensor, packing: Packing, state: KeyValueCache | None = None) -> Tensor:
-        joined = self.query_key_value(x)  # (N, 3C)
-        if state is None and serves(joined, self.head_size):
-            heads = self.heads, self.heads
-            mixed = attend_varlen(joined, None, packing, packing, heads, self.dropout_rate, self.window, self.angles())
-            return self.projection(mixed)
-        parts = split_heads(joined, packing, self.heads)  # q, k, v (B, nh, T, hs) of each part
-        return self.projection(merge_heads([self._attend(q, k, v, state) for q, k, v in parts], packing))
-
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, state: KeyValueCache | None) -> Tensor:
-        positions = None if state is None else state.next_positions(q.shape[2])
-        q, k = self.turned(q, positions), self.turned(k, positions)
-        visible = None
-        if state is not None:
-            k, v, visible = state.extend(k, v)
-        return attend(q, k, v, self.dropout_rate, self.window, visible)  # (B, nh, T, hs)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
         like = self.projection.weight
@@ -71,15 +69,20 @@ class RotaryAttention(CausalSelfAttention):
 
     needs_positions: ClassVar[bool] = False
 
-    def __init__(self, model: Model, settings: Section, layer: int, theta: float) -> None:
+    def __init__(self, model: Model, settings: Any, layer: int) -> None:
+        """Take the base of the wavelengths from `settings.theta`."""
         super().__init__(model, settings, layer)
         if self.head_size % 2:
             raise ValueError(f"rotary positions need an even head size, width / heads is {self.head_size}")
         pair = torch.arange(self.head_size // 2)
-        turn = theta ** (-2 * pair / self.head_size)  # (hs/2,) radians a position
+        turn = settings.theta ** (-2 * pair / self.head_size)  # (hs/2,) radians a position
         angle = torch.arange(model.context)[:, None] * turn  # (context, hs/2)
         self.register_buffer("cosine", angle.cos(), persistent=False)
         self.register_buffer("sine", angle.sin(), persistent=False)
+
+    def place(self, x: Tensor, positions: Tensor) -> Tensor:
+        cosine, sine = (table[positions][:, None] for table in self.angles())  # (B or 1, 1, T, hs/2) each
+        return rotate(x, cosine, sine)
 
     def angles(self) -> Angles:
         return self.get_buffer("cosine"), self.get_buffer("sine")
@@ -91,21 +94,57 @@ def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     return x * both_cosines + x.roll(x.shape[-1] // 2, dims=-1) * both_sines
 
 
-def attend(
-    q: Tensor, k: Tensor, v: Tensor, dropout_rate: float, window: int | None = None, visible: Tensor | None = None
-) -> Tensor:
-    """Softmax attention of queries (B, nh, T, hs) to keys and values (B, nh, S, hs) → (B, nh, T, hs).
+def lower_triangle(q: Tensor, k: Tensor, window: int | None = None) -> Tensor:
+    """Which keys (columns) a query (row) sees: the last `window` up to its own, or all of these; (T, S) bool.
 
-    dropout_rate: of the attention weights; who sees whom: as in `attention_weights`.
-
-    On a CPU this is written out: batched products and a softmax take less than half the time of torch's fused
-    bfloat16 backward at these lengths (measured with torch 2.13). Where the machine has a compiler, `attend_varlen`
-    does whole sequences in half of that again.
+    q: (…, T, hs); k: (…, S, hs).
     """
-    if not q.is_cpu:
-        if window is not None and visible is None:
-            within = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device)
-            visible = within.tril().triu(1 - window)  # (T, S): a band, in place of scores of all pairs
-        return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate, is_causal=visible is None)
-    scores = q @ k.transpose(-2, -1)  # (B, nh, T, S)
-    return attention_weights(scores, q.shape[-1] ** -0.5, dropout_rate, window, visible) @ v
+    triangle = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril()
+    return triangle if window is None else triangle.triu(1 - window)
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor, dropout_rate: float) -> Tensor:
+    """dropout(softmax(QKᵀ/√hs))V over the visible keys: (B, nh, T, hs).
+
+    q: (B, nh, T, hs); k, v: (B, nk, S, hs), with a head for each of the queries' or one for all of them; visible:
+    bool, broadcast to (B, nh, T, S).
+    """
+    B, nh, T, hs = q.shape
+    if not q.is_cpu:  # the same in one kernel
+        k, v = k.expand(-1, nh, -1, -1), v.expand(-1, nh, -1, -1)
+        return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate)
+
+    q = q.reshape(B, k.shape[1], -1, hs)  # heads that share keys as one, (B, nk, nh/nk · T, hs)
+    scores = (q @ k.transpose(-2, -1)).view(B, nh, T, -1) * hs**-0.5  # (B, nh, T, S)
+    weights = dropout(scores.masked_fill(~visible, -math.inf).softmax(dim=-1), dropout_rate)
+    return (weights.view(*q.shape[:3], -1) @ v).view(B, nh, T, hs)
+
+
+def attend_packed(
+    tensors: Sequence[Tensor],
+    packings: Sequence[Packing],
+    heads: tuple[int, int],
+    dropout_rate: float,
+    window: int | None = None,
+    angles: Angles | None = None,
+) -> Tensor:
+    """Attend in all sequences of a packed batch, fast: arguments and result are those of `attend_varlen`."""
+    query_heads, key_heads = heads
+    head_size = tensors[0].shape[1] // (query_heads + (2 * key_heads if len(tensors) == 1 else 0))
+    if serves(tensors[0], head_size):
+        return attend_varlen(tensors, packings, heads, dropout_rate, window, angles)
+
+    mixed = []
+    for parts in zip(*(packing.rectangles(x) for x, packing in zip(tensors, packings, strict=True)), strict=True):
+        by_head = [split_heads(part, part.shape[2] // head_size) for part in parts]  # (B, ·, T or S, hs)
+        q = by_head[0][:, :query_heads]  # (B, nh, T, hs)
+        k, v = by_head[-1][:, -2 * key_heads :].chunk(2, dim=1)  # (B, nk, S, hs) each
+        if angles is not None:
+            q, k = (rotate(x, *(table[: x.shape[2]] for table in angles)) for x in (q, k))
+        if q.is_cpu or window is not None:
+            part = attend(q, k, v, lower_triangle(q, k, window), dropout_rate)  # (B, nh, T, hs)
+        else:  # without a mask, which a GPU would read
+            k, v = k.expand(-1, query_heads, -1, -1), v.expand(-1, query_heads, -1, -1)
+            part = F.scaled_dot_product_attention(q, k, v, None, dropout_rate, is_causal=True)
+        mixed.append(merge_heads(part))
+    return packings[0].join(mixed)

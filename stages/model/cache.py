@@ -11,41 +11,37 @@ from stages.model.mixer import State
 
 @dataclass
 class Cache(State):
-    """Vectors a head of the first positions, as many as there is room for, in tensors (B, nh, room, hs)."""
+    """A vector for each head and position, as many positions as there is room for, in tensors (B, nh, room, hs)."""
 
     @classmethod
     def empty(cls, batch: int, heads: int, room: int, head_size: int, like: Tensor) -> Self:
-        """The cache of sequences that have seen nothing yet, of the type and on the device of `like`."""
+        """Cache of sequences that have seen nothing yet, of the type and on the device of `like`."""
         lengths = torch.zeros(batch, dtype=torch.long, device=like.device)
         return cls(lengths, *(like.new_zeros(batch, heads, room, head_size) for _ in fields(cls)[1:]))
 
     def extend(self, *vectors: Tensor) -> tuple[Tensor, ...]:
         """Append vectors (B, nh, T, hs) after each sequence's length; what no longer fits is left out.
 
-        Returns all vectors up to the longest sequence and who sees them, as `seen_from` does the new positions.
+        Returns what the new positions may look at, as `seen_from` does.
         """
         T = vectors[0].shape[2]
         positions = self.next_positions(T)  # (B, T)
         sequence, new = (positions < self.room).nonzero(as_tuple=True)
-        for kept, each in zip(self._kept, vectors, strict=True):
-            kept[sequence, :, positions[sequence, new]] = each[sequence, :, new]
+        for kept, added in zip(self.tensors[1:], vectors, strict=True):
+            kept[sequence, :, positions[sequence, new]] = added[sequence, :, new]
         self.lengths = self.lengths + T
         return self.seen_from(positions)
 
     def seen_from(self, positions: Tensor) -> tuple[Tensor, ...]:
-        """All vectors (B, nh, S, hs) of each kind, and which of them positions (B, T) may look at (B, 1, T, S) bool."""
+        """Vectors (B, nh, S, hs) of each kind, and which of them positions (B, T) may look at: (B, 1, T, S) bool."""
         filled = min(int(self.lengths.max()), self.room)
         visible = torch.arange(filled, device=positions.device) <= positions[:, None, :, None]
-        return *(kept[:, :, :filled] for kept in self._kept), visible
+        return *(kept[:, :, :filled] for kept in self.tensors[1:]), visible
 
     @property
     def room(self) -> int:
         """Most positions it remembers."""
-        return self._kept[0].shape[2]
-
-    @property
-    def _kept(self) -> list[Tensor]:
-        return [getattr(self, field.name) for field in fields(self)[1:]]
+        return self.tensors[1].shape[2]
 
 
 @dataclass
@@ -77,7 +73,7 @@ class WindowCache(KeyValueCache):
         position may look at: (B, 1, T, w-1+T) bool.
         """
         T = vectors[0].shape[2]
-        keys, values = (torch.cat(pair, dim=2) for pair in zip(self._kept, vectors, strict=True))
+        keys, values = (torch.cat(pair, dim=2) for pair in zip(self.tensors[1:], vectors, strict=True))
         slot = torch.arange(self.room + T, device=keys.device)
         distance = slot[self.room :, None] - slot  # (T, w-1+T)
         empty = self.room - self.lengths  # (B,) slots that hold nothing; none if negative

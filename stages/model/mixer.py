@@ -1,6 +1,6 @@
-"""The contract every attention variant keeps.
+"""The contract every variant keeps.
 
-Shape letters in model code: B batch, T time (characters), C width, nh heads, hs head size.
+Shape letters in model code: N characters of a batch, B batch, T time (characters), C width, nh heads, hs head size.
 """
 
 from abc import ABC, abstractmethod
@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from stages.model.heads import merge_heads, split_heads
 from stages.model.packing import Packing
 from stages.settings import Model
 
@@ -28,31 +27,35 @@ class State(ABC):
     @classmethod
     def concatenate(cls, states: "list[Self]") -> Self:
         """Stack the sequences of several states."""
-        return cls(**{field.name: torch.cat([getattr(s, field.name) for s in states]) for field in fields(cls)})
+        return cls(*(torch.cat(tensors) for tensors in zip(*(state.tensors for state in states), strict=True)))
 
     def index_select(self, indices: Tensor) -> Self:
-        """The state of some sequences. indices: (B',)."""
-        return type(self)(**{field.name: getattr(self, field.name)[indices] for field in fields(self)})
+        """Select the state of some sequences. indices: (B',)."""
+        return type(self)(*(tensor[indices] for tensor in self.tensors))
 
     def next_positions(self, number: int) -> Tensor:
         """Where the next so many positions of each sequence stand: (B, number)."""
         return self.lengths[:, None] + torch.arange(number, device=self.lengths.device)
 
     @property
+    def tensors(self) -> list[Tensor]:
+        """All that it remembers, `lengths` first."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+    @property
     def bytes_per_sequence(self) -> int:
         """Memory of one sequence's state in bytes."""
-        tensors = [getattr(self, field.name) for field in fields(self)]
-        return sum(tensor[0].numel() * tensor.element_size() for tensor in tensors)
+        return sum(tensor[0].numel() * tensor.element_size() for tensor in self.tensors)
 
 
 class Mixer(nn.Module, ABC):
     """Mixes information over time, causally: output t depends on inputs 0…t of its sequence only.
 
-    A variant is a file stages/mixers/<name>.py that defines a subclass `Mixer` of this class, of
-    `SequenceMixer` or of another variant's, and `Settings`, its section of params.yaml, if that is not empty.
+    `mix` is the idea, as its paper has it. `packed` is an optional fast form of it.
     """
 
     needs_positions: ClassVar[bool]  # whether the model adds learned positions to its embeddings
+    is_serial: ClassVar[bool] = False  # whether it goes through time step by step, or chunk by chunk
 
     @abstractmethod
     def __init__(self, model: Model, settings: Any, layer: int) -> None:
@@ -70,35 +73,28 @@ class Mixer(nn.Module, ABC):
 
     @property
     def dropout_rate(self) -> float:
-        """The rate of dropout of attention weights: 0 but in training."""
+        """Rate of dropout of attention weights: 0 but in training."""
         return self.dropout if self.training else 0.0
-
-    @abstractmethod
-    def forward(self, x: Tensor, packing: Packing, state: Any = None) -> Tensor:
-        """x (N, C) → (N, C): the characters of a batch, sequence after sequence.
-
-        With a state the packing is full, of one part, and x continues each sequence after the positions the state has
-        seen; the state then includes x. The outputs are those that the full form gives at the same positions.
-        """
-
-    @abstractmethod
-    def empty_state(self, batch: int, positions: int) -> State:
-        """A state of `batch` sequences that have seen nothing yet, with room for `positions` positions."""
-
-
-class SequenceMixer(Mixer):
-    """A mixer written for one batch of sequences (B, T, C) at a time."""
 
     @abstractmethod
     def mix(self, x: Tensor, state: Any = None) -> Tensor:
         """x (B, T, C), zeros past the end of a sequence → (B, T, C), of which nothing there counts.
 
-        The state is as in `Mixer.forward`.
+        With a state x continues each sequence after the positions that the state has seen; the state then includes x.
+        The outputs are those that the full form gives at the same positions.
         """
 
+    @abstractmethod
+    def empty_state(self, batch: int, positions: int) -> State:
+        """Make a state of `batch` sequences that have seen nothing yet, with room for `positions` positions."""
+
+    def packed(self, x: Tensor, packing: Packing) -> Tensor | None:
+        """Do what `mix` does to all sequences of a batch at once: x (N, C) → (N, C); None where nothing is faster."""
+        return None
+
     def forward(self, x: Tensor, packing: Packing, state: Any = None) -> Tensor:
-        if packing.are_full:  # rectangles already
-            parts = zip(x.split(packing.sizes), packing.parts, strict=True)
-            return torch.cat([self.mix(each.view(*part.shape, -1), state).flatten(0, 1) for each, part in parts])
-        mixed = [self.mix(part[:, 0], state)[:, None] for (part,) in split_heads(x, packing, heads=1, kinds=1)]
-        return merge_heads(mixed, packing)
+        """x (N, C) → (N, C): the characters of a batch, sequence after sequence; with a state of one full part."""
+        mixed = self.packed(x, packing) if state is None else None
+        if mixed is None:
+            mixed = packing.join(self.mix(rectangle, state) for rectangle in packing.rectangles(x))
+        return mixed

@@ -6,6 +6,7 @@ a value from a hash of its offset, seeded by torch's generator: `torch.manual_se
 kept for the backward pass.
 """
 
+import math
 from typing import Any
 
 import torch
@@ -16,26 +17,15 @@ from stages.model.cpu.calls import AddDropout, Gelu, Norm, Softmax
 from stages.model.cpu.kernels import call, seeded, serve
 from stages.model.packing import Packing
 
-EPSILON = 1e-5  # of LayerNorm, torch's default
+EPSILON = 1e-5  # LayerNorm's, as torch has it
 
 
-def attention_weights(
-    scores: Tensor, scale: float, dropout_rate: float, window: int | None = None, visible: Tensor | None = None
-) -> Tensor:
-    """dropout(softmax(scale · scores)) over the keys each query sees; scores (…, T, S).
-
-    Query t sees the last `window` keys up to the t-th, all of these with None; or those that are `visible`: bool,
-    broadcastable to (…, T, S).
-    """
-    if visible is None:
-        T, S = scores.shape[-2:]
-        last = torch.arange(1, T + 1, dtype=torch.int32, device=scores.device)
-        first, last = (last - (window or T)).clamp(min=0), last.clamp(max=S)  # its first key, the one after its last
-        if serve(scores):
-            return _AttentionWeights.apply(scores, first, last, scale, dropout_rate)
-        keys = torch.arange(S, device=scores.device)
-        visible = (keys >= first[:, None]) & (keys < last[:, None])  # (T, S)
-    return dropout((scores * scale).masked_fill(~visible, float("-inf")).softmax(dim=-1), dropout_rate)
+def causal_softmax(scores: Tensor, dropout_rate: float) -> Tensor:
+    """dropout(softmax(scores)) over the keys up to each query's own. scores: (…, T, T)."""
+    if serve(scores):
+        return _CausalSoftmax.apply(scores, dropout_rate)
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+    return dropout(scores.masked_fill(later, -math.inf).softmax(dim=-1), dropout_rate)
 
 
 def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
@@ -86,35 +76,33 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """LayerNorm over the last axis (Ba et al. 2016, arXiv 1607.06450). x: (N, C); weight, bias: (C,)."""
     if serve(x):
         return _LayerNorm.apply(x, weight, bias)
-    if x.device.type == "cpu":  # whose bfloat16 sums of the weight's and the bias's gradients are far off
+    if x.is_cpu:  # its bfloat16 sums of the weight's and the bias's gradients are far off
         return F.layer_norm(wide(x), weight.shape, wide(weight), wide(bias), EPSILON).to(x.dtype)
     return F.layer_norm(x, weight.shape, weight, bias, EPSILON)
 
 
 def wide(x: Tensor) -> Tensor:
-    """In float32, at least."""
+    """Turn x into float32, unless it is wider."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
-class _AttentionWeights(torch.autograd.Function):
+class _CausalSoftmax(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, first: Tensor, last: Tensor, scale: float, dropout_rate: float) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, dropout_rate: float) -> Tensor:
         scores = scores.contiguous()
         weights = torch.empty_like(scores)
         dropped = torch.empty_like(scores) if dropout_rate else weights
-        rows, columns = scores.shape[-2:]
-        shape = {"groups": scores.numel() // (rows * columns), "rows": rows, "columns": columns}
-        ctx.call = shape | {"first": first, "last": last, "scale": scale} | seeded(dropout_rate)
+        ctx.call = _matrix(scores) | seeded(dropout_rate)
         call("softmax_forward", Softmax(scores=scores, weights=weights, dropped=dropped, **ctx.call))
         ctx.save_for_backward(weights)
         return dropped
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (weights,) = ctx.saved_tensors
         gradient, result = gradient.contiguous(), torch.empty_like(weights)
         call("softmax_backward", Softmax(gradient=gradient, weights=weights, result=result, **ctx.call))
-        return result, None, None, None, None
+        return result, None
 
 
 class _AddDropout(torch.autograd.Function):
@@ -130,10 +118,11 @@ class _AddDropout(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
         gradient = gradient.contiguous()
-        result, of_bias = torch.empty_like(gradient), _sums(gradient) if ctx.has_bias else None
-        call("dropout_backward", AddDropout(gradient=gradient, result=result, bias_gradient=of_bias, **ctx.call))
-        of_residual = gradient if ctx.has_residual else None
-        return of_residual, result, None if of_bias is None else of_bias.to(gradient.dtype), None
+        result = torch.empty_like(gradient)
+        bias_gradient = _sums(gradient) if ctx.has_bias else None
+        call("dropout_backward", AddDropout(gradient=gradient, result=result, bias_gradient=bias_gradient, **ctx.call))
+        to_bias = None if bias_gradient is None else bias_gradient.to(gradient.dtype)
+        return gradient if ctx.has_residual else None, result, to_bias, None
 
 
 class _LinearGelu(torch.autograd.Function):
@@ -151,10 +140,10 @@ class _LinearGelu(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight = ctx.saved_tensors
-        to_y, ctx.slope = ctx.slope, None  # used up: there is one backward pass
-        gradient, of_bias = gradient.contiguous(), _sums(to_y)
-        call("gelu_backward", Gelu(slope=to_y, gradient=gradient, result=to_y, bias_gradient=of_bias, **_matrix(to_y)))
-        return to_y @ weight, to_y.t() @ x, of_bias.to(to_y.dtype)
+        y, ctx.slope = ctx.slope, None  # its memory takes the result: there is one backward pass
+        gradient, bias_gradient = gradient.contiguous(), _sums(y)
+        call("gelu_backward", Gelu(slope=y, gradient=gradient, result=y, bias_gradient=bias_gradient, **_matrix(y)))
+        return y @ weight, y.t() @ x, bias_gradient.to(y.dtype)
 
 
 class _LayerNorm(torch.autograd.Function):
@@ -170,11 +159,12 @@ class _LayerNorm(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight, statistics = ctx.saved_tensors
-        gradient, result, of_weight, of_bias = gradient.contiguous(), torch.empty_like(x), _sums(x), _sums(x)
+        gradient, result = gradient.contiguous(), torch.empty_like(x)
+        weight_gradient, bias_gradient = _sums(x), _sums(x)
         read = {"x": x, "weight": weight, "gradient": gradient, "statistics": statistics}
-        written = {"result": result, "weight_gradient": of_weight, "bias_gradient": of_bias}
+        written = {"result": result, "weight_gradient": weight_gradient, "bias_gradient": bias_gradient}
         call("norm_backward", Norm(**read, **written, **ctx.call))
-        return result, of_weight.to(x.dtype), of_bias.to(x.dtype)
+        return result, weight_gradient.to(x.dtype), bias_gradient.to(x.dtype)
 
 
 def _matrix(x: Tensor) -> dict[str, int]:
@@ -183,5 +173,5 @@ def _matrix(x: Tensor) -> dict[str, int]:
 
 
 def _sums(x: Tensor) -> Tensor:
-    """Where the sums of x's columns go: (C,) float32."""
+    """Memory for the sums of x's columns: (C,) float32."""
     return x.new_empty(x.shape[-1], dtype=torch.float32)

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Self
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-CHARACTER_STEP = 128  # how many characters are computed is a multiple of this: kernels are prepared for each number
+CHARACTER_STEP = 128  # the number of characters computed is a multiple of this: kernels are prepared for each number
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Part:
 
     @property
     def characters(self) -> int:
-        """Of all sequences."""
+        """Number of characters in all sequences."""
         return sum(self.lengths)
 
     @property
@@ -35,44 +35,69 @@ class Part:
         return self.characters == self.shape.numel()
 
     def first(self, characters: int) -> "Part":
-        """The sequences' first characters."""
+        """Keep the sequences' first characters."""
         return Part(tuple(min(length, characters) for length in self.lengths), min(self.width, characters))
 
     def filled(self) -> Tensor:
         """Which elements of the rectangle hold a character: (B, T) bool, on the CPU."""
         return torch.arange(self.width) < torch.tensor(self.lengths)[:, None]
 
+    @cached_property
+    def slots(self) -> Tensor:
+        """The place of each character in the flat rectangle: (characters,) int64, on the CPU."""
+        return self.filled().flatten().nonzero()[:, 0]
+
 
 @dataclass(frozen=True)
 class Packing:
     """Which of the N characters of a tensor (N, C) belong to which sequence: sequence after sequence, without PAD.
 
-    All that works on characters one by one goes over (N, C). What mixes them over time finds the sequences by their
-    `extents`, or takes the rectangles of the `parts` (`split_heads`).
+    Whatever works on characters one by one goes over (N, C). What mixes them over time takes the rectangles of the
+    parts (`rectangles`, `join`), or finds the sequences by their `extents`.
     """
 
     parts: tuple[Part, ...]
 
     @classmethod
     def full(cls, *shapes: Sequence[int]) -> Self:
-        """The sequences of full rectangles (B, T), one rectangle after the other."""
+        """Pack the sequences of full rectangles (B, T), one rectangle after the other."""
         return cls(tuple(Part((T,) * B, T) for B, T in shapes))
 
     def first(self, characters: int) -> Self:
-        """The sequences' first characters."""
+        """Keep the sequences' first characters."""
         return type(self)(tuple(part.first(characters) for part in self.parts))
 
     def rounded(self, step: int = CHARACTER_STEP) -> Self:
-        """With longer sequences where the rectangles have room, as `round_up` adds characters."""
-        lengths = [length for part in self.parts for length in part.lengths]
-        widths = [part.width for part in self.parts for _ in part.lengths]
-        longer = iter(round_up(lengths, widths, step))
-        return type(self)(tuple(Part(tuple(islice(longer, len(part.lengths))), part.width) for part in self.parts))
+        """Make the first sequences longer until the characters are a multiple of `step`, as far as there is room."""
+        missing = -sum(part.characters for part in self.parts) % step
+        parts = []
+        for part in self.parts:
+            lengths = []
+            for length in part.lengths:
+                added = min(missing, part.width - length)
+                lengths.append(length + added)
+                missing -= added
+            parts.append(Part(tuple(lengths), part.width))
+        return type(self)(tuple(parts))
 
-    @property
-    def sizes(self) -> list[int]:
-        """Characters of each part."""
-        return [part.characters for part in self.parts]
+    def rectangles(self, x: Tensor) -> list[Tensor]:
+        """x (N, C) → (B, T, C) of each part, zeros past the end of a sequence."""
+        rectangles = []
+        for rows, part in zip(x.split([part.characters for part in self.parts]), self.parts, strict=True):
+            if not part.is_full:
+                empty = x.new_zeros(part.shape.numel(), x.shape[1])
+                rows = empty.index_copy_(0, part.slots.to(x.device), rows)
+            rectangles.append(rows.view(*part.shape, -1))
+        return rectangles
+
+    def join(self, rectangles: Iterable[Tensor]) -> Tensor:
+        """(B, T, C) of each part → (N, C), without what is past the end of a sequence."""
+        joined = []
+        for rectangle, part in zip(rectangles, self.parts, strict=True):
+            rows = rectangle.flatten(0, 1)
+            # rows by their number; of the ways to take them this one has the fastest way back
+            joined.append(rows if part.is_full else F.embedding(part.slots.to(rows.device), rows))
+        return torch.cat(joined)
 
     @property
     def are_full(self) -> bool:
@@ -90,17 +115,3 @@ class Packing:
         """Each character's position in its sequence: (N,) int64, on the CPU."""
         starts, lengths = self.extents
         return torch.arange(int(lengths.sum())) - starts.repeat_interleave(lengths)
-
-
-def round_up(lengths: Iterable[int], widths: Iterable[int], step: int) -> list[int]:
-    """Lengths of sequences that add up to a multiple of `step`, if their rectangles have room for what is missing.
-
-    The first sequences with room take it. widths: of each sequence's rectangle.
-    """
-    longer = list(lengths)
-    missing = -sum(longer) % step
-    for i, width in enumerate(widths):
-        added = min(missing, width - longer[i])
-        longer[i] += added
-        missing -= added
-    return longer

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from stages.model.mixer import SequenceMixer, State
+from stages.model.mixer import Mixer, State
 
 
 @dataclass
@@ -16,10 +16,11 @@ class Hidden(State):
     h: Tensor  # (B, layers, C) float32
 
 
-class RecurrentMixer(SequenceMixer):
-    """Remembers activations only. No positions: order is in the recurrence."""
+class RecurrentMixer(Mixer):
+    """A mixer that remembers activations only. No positions: order is in the recurrence."""
 
     needs_positions: ClassVar[bool] = False
+    is_serial: ClassVar[bool] = True
     layers: ClassVar[int] = 1
 
     def empty_state(self, batch: int, positions: int) -> Hidden:
@@ -36,8 +37,8 @@ def recurrence(drive: Tensor, weight: Tensor, first: Tensor | None) -> Tensor:
     """
     weight = weight.float()
     h, hidden = first, []
-    for each in drive.unbind(1):  # (B, C)
-        h = torch.tanh(each if h is None else torch.addmm(each, h, weight.t()))
+    for driven in drive.unbind(1):  # (B, C)
+        h = torch.tanh(driven if h is None else torch.addmm(driven, h, weight.t()))
         hidden.append(h)
     return torch.stack(hidden, dim=1)
 

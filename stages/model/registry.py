@@ -1,27 +1,26 @@
-"""The registry: a variant's name is its file's name."""
+"""The registry: a variant's name is its file's name, and its class the one that the file defines."""
 
 import traceback
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import torch
 
 from stages.model.backbone import Backbone
+from stages.model.mixer import Mixer
 from stages.settings import PARAMS, Model, Section, check
 from stages.system.errors import StudyError
 
 
 def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model, prefix: str = "variants") -> Section:
-    """The typed section `<prefix>.<variant>` of params.yaml, tried on the model's shape; variants: by name.
+    """Typed section `<prefix>.<variant>` of params.yaml, tried on the model's shape; variants: by name.
 
     The trial takes no memory and no time: its weights have shapes only, so a mixer's `__init__` reads none of them.
     Raises StudyError: one line with the key that is unknown, of the wrong type or impossible.
     """
     key, path = f"{prefix}.{variant}", f"stages/mixers/{variant}.py"
     try:
-        module = _module(variant)
-        settings: Section = check(getattr(module, "Settings", Section), variants[variant], str(PARAMS), key)
+        settings: Section = check(defined(variant, Section) or Section, variants[variant], str(PARAMS), key)
         with torch.device("meta"):
             build(variant, model, settings)
     except StudyError:
@@ -36,18 +35,19 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
 
 
 def build(variant: str, model: Model, settings: Section) -> Backbone:
-    """A new backbone of the variant, with random weights: the file's own `Backbone`, or blocks with its `Mixer`.
+    """Build a backbone of the variant, with random weights: the file's own, or blocks with its mixer.
 
     Raises ValueError: the settings do not fit the model's shape.
     """
-    module = _module(variant)
-    if hasattr(module, "Backbone"):
-        return module.Backbone(model, settings)
-    return Backbone(model, settings, module.Mixer)
+    if backbone := defined(variant, Backbone):
+        return backbone(model, settings)
+    if mixer := defined(variant, Mixer):
+        return Backbone(model, settings, mixer)
+    raise StudyError(f"stages/mixers/{variant}.py defines no subclass of `Mixer`; docs/variants.md shows one")
 
 
-def _module(variant: str) -> ModuleType:
+def defined(variant: str, kind: type) -> Any:
+    """Find the subclass of `kind` that the variant's file defines, the last of several; None if there is none."""
     module = import_module(f"stages.mixers.{variant}")
-    if not hasattr(module, "Backbone") and not hasattr(module, "Mixer"):
-        raise StudyError(f"stages/mixers/{variant}.py defines no class `Mixer`; docs/variants.md shows one")
-    return module
+    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, kind)]
+    return next((value for value in reversed(classes) if value.__module__ == module.__name__), None)

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from stages.corpus.example import PAD, Examples
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
-from stages.model.mixer import SequenceMixer
+from stages.model.mixer import Mixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
@@ -45,7 +45,7 @@ class GraphTrainer(Trainer):
         # the graphs' memory, one for all: they run one after the other
         self.pool = None if backend.device.type == "cpu" else torch.cuda.graph_pool_handle()
         self.starts: list[Any] | None = None  # where to note when the device starts each step
-        is_serial = any(isinstance(module, SequenceMixer) for module in model.modules())
+        is_serial = any(isinstance(module, Mixer) and module.is_serial for module in model.modules())
         self.part_cost = SERIAL_PART_COST if is_serial else PART_COST
         self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
         for master, buffer in zip(self.masters, self.buffers, strict=True):

@@ -71,4 +71,4 @@ def test_the_model_rotates_as_these_complex_numbers_do() -> None:
     assert SETTINGS.variants["rope"]["theta"] == THETA
     x = torch.randn(2, MODEL.heads, 20, mixer.head_size, generator=torch.Generator().manual_seed(0))
     wanted = rotated(x.double().numpy(), np.arange(20.0))
-    assert mixer.turned(x, None).numpy() == pytest.approx(wanted, abs=1e-5)
+    assert mixer.place(x, torch.arange(20)[None]).numpy() == pytest.approx(wanted, abs=1e-5)

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from stages.method.derivatives import influence, random_backbone
-from stages.mixers.vanilla import Mixer as Vanilla
+from stages.mixers.vanilla import Vanilla
 from stages.model.registry import settings_of
 from stages.settings import Model
 from tests.support.influence import influence as tried

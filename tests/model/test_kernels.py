@@ -15,7 +15,6 @@ from stages.model.cpu.kernels import COMPILERS, SOURCES, TOLD
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
 from stages.model.ops import add_dropout, layer_norm, linear_gelu
-from tests.support.mutations import Change
 from tests.support.project import nobody
 from tests.support.tiny import SETTINGS, packing_of
 
@@ -96,7 +95,7 @@ def block(dtype: torch.dtype) -> list[Tensor]:
     inputs = [each.requires_grad_() for each in (x, weight, scale)]
     torch.manual_seed(2)
     h = layer_norm(x, scale, scale)
-    h = attend_varlen(torch.cat([h, x, h], dim=1), None, packing, packing, (2, 2), 0.2, window=30)
+    h = attend_varlen([torch.cat([h, x, h], dim=1)], [packing], (2, 2), 0.2, window=30)
     y = add_dropout(x, linear_gelu(h, weight, scale), scale, 0.2)
     return [y.detach(), *torch.autograd.grad(y.float().square().sum(), inputs)]
 
@@ -118,27 +117,20 @@ def test_a_processor_held_back_computes_the_same_with_shorter_vectors(
 
 
 @pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
-@pytest.mark.parametrize(
-    "damage",
-    [lambda whole: whole, lambda whole: whole[: len(whole) // 2], lambda _: b"", lambda whole: b"." + whole[1:]],
-)
-def test_what_was_compiled_is_found_and_compiled_anew_where_it_was_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], damage: Change
+def test_what_was_compiled_is_found_and_compiled_anew_where_a_part_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "one.cpp"
     source.write_text('extern "C" int one() { return 1; }\n', encoding="utf-8")
     monkeypatch.setattr(kernels, "SOURCES", [source])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first = kernels._libraries.__wrapped__()
-    for file in (tmp_path / "knowledge-access").glob("*.so"):
-        whole = file.read_bytes()
-        file.unlink()  # it is in use
-        file.write_bytes(damage(whole))
-    second = kernels._libraries.__wrapped__()
-    assert first is not None and second is not None and first[0] == second[0]
-    assert [library.one() for library in second[1].values()] == [1, 1]
+    first, second = kernels._libraries.__wrapped__(), kernels._libraries.__wrapped__()
+    next((tmp_path / "knowledge-access").glob("*.so")).unlink()
+    third = kernels._libraries.__wrapped__()
+    assert first[0] == second[0] == third[0]
+    assert [library.one() for _, libraries in (first, second, third) for library in libraries.values()] == [1] * 6
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1 + (damage(whole) != whole)
-    assert {line.startswith(f"kernels compiled for this processor ({processor_class()}) in ") for line in lines} == {
-        True
-    }
+    assert [line.startswith(f"kernels compiled for this processor ({processor_class()}) in ") for line in lines] == [
+        True,
+        True,
+    ]

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.mixers.linear import CHUNK, Mixer, feature
+from stages.mixers.linear import CHUNK, Linear, feature
 from stages.settings import Section
 from tests.support.tiny import MODEL
 
@@ -16,10 +16,10 @@ FLOAT32 = 1.1e-6
 BFLOAT16 = {"one chunk": 1.5e-2, "several": 1e-3}
 
 
-def mixer() -> Mixer:
+def mixer() -> Linear:
     """With weights loud enough that features lie on both sides of their bend."""
     torch.manual_seed(0)
-    made = Mixer(MODEL, Section(), layer=0)
+    made = Linear(MODEL, Section(), layer=0)
     for parameter in made.parameters():
         nn.init.normal_(parameter, std=0.3)
     return made
@@ -29,7 +29,7 @@ def text(length: int) -> Tensor:
     return torch.randn(2, length, MODEL.width, generator=torch.Generator().manual_seed(1))
 
 
-def one_piece(mixer: Mixer, x: Tensor) -> Tensor:
+def one_piece(mixer: Linear, x: Tensor) -> Tensor:
     """All weights at once, in float32: (φ(q)φ(k)ᵀ, masked) v over the sum of the weights."""
     B, T, C = x.shape
     heads = mixer.query_key_value(x).float().view(B, T, 3, mixer.heads, -1)
@@ -39,7 +39,7 @@ def one_piece(mixer: Mixer, x: Tensor) -> Tensor:
     return mixer.projection(mixed.to(x.dtype).transpose(1, 2).reshape(B, T, C))
 
 
-def results(mixer: Mixer, x: Tensor, output: Tensor) -> list[Tensor]:
+def results(mixer: Linear, x: Tensor, output: Tensor) -> list[Tensor]:
     """The output, and gradients of a random sum of it: of the input and of all weights."""
     loud = torch.randn(output.shape, generator=torch.Generator().manual_seed(2)).to(output.dtype)
     return [output.detach(), *torch.autograd.grad((output * loud).sum(), [x, *mixer.parameters()])]

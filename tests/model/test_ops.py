@@ -7,9 +7,8 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from stages.model import heads, ops
+from stages.model import ops
 from stages.model.cpu.kernels import identity, use_kernels
-from stages.model.packing import Packing
 
 SIZE = 400_000
 compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
@@ -27,31 +26,13 @@ def draws(seed: int, *shape: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
-def split(x: Tensor) -> Tensor:
-    parts = heads.split_heads(x, Packing.full((3, 8), (2, 20)), heads=2)
-    return torch.cat([(q.exp() + 2 * k * v).flatten() for q, k, v in parts])
-
-
-def split_one(x: Tensor) -> Tensor:
-    return torch.cat([q.exp().flatten() for (q,) in heads.split_heads(x, Packing.full((3, 8)), heads=2, kinds=1)])
-
-
-def merge(a: Tensor, b: Tensor) -> Tensor:
-    return heads.merge_heads([a, b], Packing.full(*(x.shape[::2] for x in (a, b)))).exp()
-
-
 OPERATIONS: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
-    "causal softmax": (lambda scores: ops.attention_weights(scores, 0.2, 0.0), [(2, 3, 21, 21)]),
-    "softmax of vectors' length": (lambda scores: ops.attention_weights(scores, 0.2, 0.0), [(2, 2, 32, 32)]),
-    "softmax over a window": (lambda scores: ops.attention_weights(scores, 0.2, 0.0, 5), [(2, 3, 21, 21)]),
+    "softmax": (lambda scores: ops.causal_softmax(scores, 0.0), [(2, 3, 21, 21)]),
+    "softmax of vectors' length": (lambda scores: ops.causal_softmax(scores, 0.0), [(2, 2, 32, 32)]),
     "residual": (lambda r, x, b: ops.add_dropout(r, x, b, 0.0), [(70, 24), (70, 24), (24,)]),
     "residual without bias": (lambda r, x: ops.add_dropout(r, x, None, 0.0), [(70, 24), (70, 24)]),
     "product and gelu": (ops.linear_gelu, [(70, 12), (24, 12), (24,)]),
     "layer norm": (ops.layer_norm, [(70, 24), (24,), (24,)]),
-    "split heads": (split, [(64, 60)]),
-    "split heads of one kind": (split_one, [(24, 20)]),
-    "merge heads": (merge, [(3, 2, 8, 5), (2, 2, 7, 5)]),
-    "merge heads of 32": (merge, [(3, 2, 8, 32), (2, 2, 7, 32)]),
 }
 
 
@@ -102,9 +83,9 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
 @compiled
 def test_softmax_with_dropout_is_the_softmax_masked_and_scaled_both_ways() -> None:
     scores = draws(0, 4, 2, 37, 37).requires_grad_()
-    plain = ops.attention_weights(scores, 0.2, 0.0)
+    plain = ops.causal_softmax(scores, 0.0)
     torch.manual_seed(0)
-    dropped = ops.attention_weights(scores, 0.2, 0.3)
+    dropped = ops.causal_softmax(scores, 0.3)
     kept = (dropped != 0) | (plain == 0)
     torch.testing.assert_close(dropped, torch.where(kept, plain / 0.7, 0))
     gone, visible = int((~kept).sum()), int((plain != 0).sum())

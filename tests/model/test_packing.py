@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from stages.model import heads
 from stages.model.packing import Packing, Part
 from tests.support.tiny import packing_of
 
@@ -14,7 +13,7 @@ def test_sequences_lie_one_after_the_other() -> None:
     starts, lengths = PACKING.extents.tolist()
     assert (starts, lengths) == ([0, 1, 4, 9, 11], [1, 3, 5, 2, 5])
     assert PACKING.positions.tolist() == [0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 0, 1, 2, 3, 4]
-    assert (PACKING.sizes, PACKING.are_full) == ([4, 12], False)
+    assert not PACKING.are_full
 
 
 def test_first_characters() -> None:
@@ -28,17 +27,20 @@ def test_full_packings_are_those_of_rectangles() -> None:
     assert packing.are_full and packing.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
 
 
-@pytest.mark.usefixtures("either")
-def test_rectangles_have_zeros_past_the_end_of_a_sequence_and_give_the_sequences_back() -> None:
-    x = torch.arange(1.0, 16 * 6 + 1).view(16, 6).requires_grad_()
-    parts = heads.split_heads(x, PACKING, heads=2)
-    for part, rectangles, first in zip(PACKING.parts, parts, (0, 4), strict=True):
-        for kind, rectangle in enumerate(rectangles):
-            assert rectangle.shape == (len(part.lengths), 2, part.width, 1)
-            assert not rectangle.transpose(1, 2)[~part.filled()].any()
-            inside = rectangle.transpose(1, 2)[part.filled()][:, :, 0]  # (characters, heads)
-            torch.testing.assert_close(inside, x[first : first + part.characters, 2 * kind : 2 * kind + 2])
-    merged = heads.merge_heads([2 * q for q, _, _ in parts], PACKING)
-    torch.testing.assert_close(merged, 2 * x[:, :2])
-    merged.sum().backward()  # type: ignore[no-untyped-call]
-    torch.testing.assert_close(x.grad, torch.tensor([2.0, 2, 0, 0, 0, 0]).expand(16, 6))
+def test_sequences_grow_where_there_is_room_up_to_a_round_number_of_characters() -> None:
+    assert PACKING.rounded(9) == Packing((Part((3, 3), 4), Part((5, 2, 5), 5)))
+    assert PACKING.rounded(100) == Packing((Part((4, 4), 4), Part((5, 5, 5), 5)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_rectangles_have_zeros_past_the_end_of_a_sequence_and_give_the_sequences_back(dtype: torch.dtype) -> None:
+    x = torch.arange(1.0, 16 * 6 + 1, dtype=dtype).view(16, 6).requires_grad_()
+    rectangles = PACKING.rectangles(x)
+    for part, rectangle, characters in zip(PACKING.parts, rectangles, x.split([4, 12]), strict=True):
+        assert rectangle.shape == (*part.shape, 6)
+        assert not rectangle[~part.filled()].any()
+        assert torch.equal(rectangle[part.filled()], characters)
+    joined = PACKING.join(2 * rectangle for rectangle in rectangles)
+    assert torch.equal(joined, 2 * x)
+    joined.backward(x.detach())
+    assert x.grad is not None and torch.equal(x.grad, 2 * x)

@@ -86,10 +86,10 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
     keys = packing.first(case.few) if case.few else packing
     width, key_width = (heads * case.size for heads in case.heads)
     queries, keys_values = (
-        draws(1, sum(packing.sizes), width).to(dtype),
-        draws(2, sum(keys.sizes), 2 * key_width).to(dtype),
+        draws(1, len(packing.positions), width).to(dtype),
+        draws(2, len(keys.positions), 2 * key_width).to(dtype),
     )
-    gradient = draws(3, sum(packing.sizes), width).to(dtype)
+    gradient = draws(3, len(packing.positions), width).to(dtype)
     angles = None
     if case.rotated:
         cosine, sine = angles_of(case.size)
@@ -97,7 +97,8 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
 
     inputs = [queries, keys_values] if apart else [torch.cat([queries, keys_values], dim=1)]
     ours = [each.clone().requires_grad_() for each in inputs]
-    y = attend_varlen(ours[0], ours[1] if apart else None, packing, keys, case.heads, 0.0, case.window, angles)
+    packings = [packing, keys] if apart else [packing]
+    y = attend_varlen(ours, packings, case.heads, 0.0, case.window, angles)
     y.backward(gradient)
     doubles = [each.double().requires_grad_() for each in (queries, keys_values)]
     exact = angles and (angles[0].double(), angles[1].double())
@@ -115,7 +116,7 @@ def weights(packing: Packing, heads: int, dropout_rate: float, size: int = 64) -
     values = torch.eye(size)[packing.positions].repeat(1, heads)  # value s has a 1 in channel s
     queries = torch.zeros(len(values), heads * size)
     joined = torch.cat([queries, queries, values], dim=1)
-    return attend_varlen(joined, None, packing, packing, (heads, heads), dropout_rate).view(-1, heads, size)
+    return attend_varlen([joined], [packing], (heads, heads), dropout_rate).view(-1, heads, size)
 
 
 def test_a_share_is_dropped_and_the_rest_scaled() -> None:
@@ -140,7 +141,7 @@ def test_sequences_heads_and_queries_are_dropped_independently() -> None:
 def attend(x: Tensor, packing: Packing, by_position: bool) -> Tensor:
     """Two heads of 16 channels, of x (N, 96), which drop 0.3 of their weights."""
     if not by_position:
-        return attend_varlen(x, None, packing, packing, (2, 2), 0.3)
+        return attend_varlen([x], [packing], (2, 2), 0.3)
     queries, values, rest = x.split(32, dim=1)
     table = rest[: max(packing.extents[1])]
     return attend_by_position(queries, values, packing, table[:, :16] / 4, table[:, 16], 2, 0.3)
@@ -166,7 +167,7 @@ def test_gradients_pass_where_weights_do(by_position: bool) -> None:
 @pytest.mark.parametrize("by_position", [False, True])
 def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> None:
     packing, threads = packing_of(LENGTHS), torch.get_num_threads()
-    x = draws(1, sum(packing.sizes), 3 * 32).float()
+    x = draws(1, len(packing.positions), 3 * 32).float()
 
     def both() -> tuple[Tensor, Tensor | None]:
         torch.manual_seed(5)
@@ -189,7 +190,7 @@ def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> N
 def test_large_scores_stay_finite() -> None:
     packing = packing_of([[6, 30]])
     x = (1e4 * draws(1, 36, 3 * 8)).float().requires_grad_()
-    y = attend_varlen(x, None, packing, packing, (1, 1), 0.0)
+    y = attend_varlen([x], [packing], (1, 1), 0.0)
     y.sum().backward()  # type: ignore[no-untyped-call]
     assert y.isfinite().all()
     assert x.grad is not None and x.grad.isfinite().all()

@@ -72,12 +72,13 @@ def test_every_selected_cell_is_built_once_before_any_trains(
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("class Other:\n    pass\n", "draft.py defines no class `Mixer`"),
+        ("class Other:\n    pass\n", "draft.py defines no subclass of `Mixer`"),
         ("\n\ndef mix(:\n", "draft.py: SyntaxError: invalid syntax (draft.py, line 3)"),
         ("\nimport nonsense\n", "draft.py: line 2: ModuleNotFoundError: No module named 'nonsense'"),
         (
-            "class Mixer:\n    def __init__(self, model, settings, layer):\n        self.x = y\n",
-            "draft.py: line 3: NameError",
+            "from stages.model.mixer import Mixer\nclass Draft(Mixer):\n    empty_state = mix = None\n"
+            "    def __init__(self, model, settings, layer):\n        self.x = y\n",
+            "draft.py: line 5: NameError",
         ),
     ],
 )

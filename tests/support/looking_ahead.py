@@ -4,31 +4,42 @@ import math
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from stages.mixers.vanilla import Mixer as Vanilla
+from stages.mixers.vanilla import Vanilla
+from stages.model.attention import attend
 from stages.model.heads import merge_heads, split_heads
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 
 
-class Unmasked(Vanilla):
+class Ahead(Vanilla):
+    """A mixer that is what `mix` says, and nothing faster."""
+
+    def packed(self, x: Tensor, packing: Packing) -> None:
+        return None
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, ...]:
+        """Of x (B, T, C): (B, nh, T, hs) each."""
+        return split_heads(self.query_key_value(x), 3 * self.heads).chunk(3, dim=1)
+
+
+class Unmasked(Ahead):
     """Attention to every position, later ones too."""
 
-    def forward(self, x: Tensor, packing: Packing, state: object = None) -> Tensor:
-        ((q, k, v),) = split_heads(self.query_key_value(x), packing, self.heads)
-        return self.projection(merge_heads([F.scaled_dot_product_attention(q, k, v)], packing))
+    def mix(self, x: Tensor, state: object = None) -> Tensor:
+        q, k, v = self.queries_keys_values(x)
+        visible = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool)
+        return self.projection(merge_heads(attend(q, k, v, visible, 0.0)))
 
 
-class OneAhead(Vanilla):
+class OneAhead(Ahead):
     """Causal attention, moved by one: each output sees the input after its own."""
 
-    def forward(self, x: Tensor, packing: Packing, state: object = None) -> Tensor:
-        (part,) = packing.parts
-        return super().forward(x, packing).view(*part.shape, -1).roll(-1, dims=1).flatten(0, 1)
+    def mix(self, x: Tensor, state: object = None) -> Tensor:
+        return super().mix(x).roll(-1, dims=1)
 
 
-class Linformer(Vanilla):
+class Linformer(Ahead):
     """softmax(Q(EK)ᵀ/√hs)EV with a learned E (k, T), one for keys and values (Wang et al. 2020, arXiv 2006.04768).
 
     Query t is kept from the columns after the t-th, in vain: E has mixed later positions into every column before.
@@ -40,10 +51,9 @@ class Linformer(Vanilla):
         super().__init__(model, settings, layer)
         self.over_time = nn.Linear(model.context, self.columns, bias=False)  # its weight is E
 
-    def forward(self, x: Tensor, packing: Packing, state: object = None) -> Tensor:
-        ((q, k, v),) = split_heads(self.query_key_value(x), packing, self.heads)  # (B, nh, T, hs)
-        T = q.shape[2]
-        k, v = (self.over_time.weight[:, :T] @ each for each in (k, v))  # (B, nh, k, hs)
-        unseen = torch.ones(T, self.columns, dtype=torch.bool).triu(1)
-        scores = (q @ k.transpose(2, 3) / self.head_size**0.5).masked_fill(unseen, -math.inf)  # (B, nh, T, k)
-        return self.projection(merge_heads([scores.softmax(dim=-1) @ v], packing))
+    def mix(self, x: Tensor, state: object = None) -> Tensor:
+        q, k, v = self.queries_keys_values(x)
+        E = self.over_time.weight[:, : q.shape[2]]  # (k, T)
+        unseen = torch.ones(q.shape[2], self.columns, dtype=torch.bool).triu(1)
+        scores = (q @ (E @ k).transpose(2, 3) / self.head_size**0.5).masked_fill(unseen, -math.inf)  # (B, nh, T, k)
+        return self.projection(merge_heads(scores.softmax(dim=-1) @ (E @ v)))

@@ -12,9 +12,9 @@ class Call(ctypes.Structure):
     """Arguments that are not given are null or 0. Tensors are contiguous and live as long as the call."""
 
     def __init__(self, **values: Argument) -> None:
-        super().__init__(**{name: address(each) if isinstance(each, Tensor) else each for name, each in values.items()})
+        super().__init__(**{name: address(x) if isinstance(x, Tensor) else x for name, x in values.items()})
         self.given = values
-        self.dtype = next(each.dtype for each in values.values() if isinstance(each, Tensor))
+        self.dtype = next(x.dtype for x in values.values() if isinstance(x, Tensor))
 
 
 def address(x: Tensor, column: int = 0) -> ctypes.c_void_p:
@@ -30,11 +30,9 @@ def _fields(pointers: str, integers: str, reals: str = "", unsigned: str = "") -
 
 
 class Softmax(Call):
-    """scores … result: (groups, rows, columns); first, last: (rows,) int32."""
+    """scores … result: (rows, width); row i sees the columns up to i mod width."""
 
-    _fields_ = _fields(
-        "scores gradient weights dropped result first last", "groups rows columns", "scale dropout_rate", "seed"
-    )
+    _fields_ = _fields("scores gradient weights dropped result", "rows width", "dropout_rate", "seed")
 
 
 class AddDropout(Call):
@@ -55,12 +53,6 @@ class Norm(Call):
     _fields_ = _fields(
         "x weight bias gradient result statistics weight_gradient bias_gradient", "rows width", "epsilon"
     )
-
-
-class Heads(Call):
-    """x: (N, kinds · nh · hs); first, second, third: (B, nh, T, hs); starts, lengths: (B,) int64."""
-
-    _fields_ = _fields("x first second third starts lengths", "batch time heads size kinds")
 
 
 class Attention(Call):

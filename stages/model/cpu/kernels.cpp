@@ -2,7 +2,7 @@
 //
 // Compiled once for float32 and once, with -DBFLOAT16, for bfloat16; arithmetic is float32. Arrays are contiguous. Sums
 // over rows are taken in CHUNKS fixed pieces and added in their order, so results do not depend on the number of
-// threads. fused.py and heads.py have the meaning and the shapes; calls.py mirrors the structs, of which a kernel reads
+// threads. ops.py has the meaning and the shapes; calls.py mirrors the structs, of which a kernel reads
 // the fields that it names.
 #include "arithmetic.h"
 
@@ -13,9 +13,8 @@ constexpr int CHUNKS = 32;
 struct Softmax {
     const number *scores, *gradient;
     number *weights, *dropped, *result;
-    const int32_t *first, *last;
-    int64_t groups, rows, columns;
-    double scale, dropout_rate;
+    int64_t rows, width;
+    double dropout_rate;
     uint64_t seed;
 };
 
@@ -43,18 +42,11 @@ struct Norm {
     double epsilon;
 };
 
-struct Heads {
-    number *x, *first, *second, *third;  // (N, kinds · nh · hs); kinds times (B, nh, T, hs); kinds is 1 or 3
-    const int64_t *starts, *lengths;     // of each sequence in x
-    int64_t batch, time, heads, size, kinds;
-};
-
-// row = 0 … 0, values, 0 … 0
-inline void write_row(const float *values, number *row, int64_t from, int64_t seen, int64_t columns) {
-    std::memset(static_cast<void *>(row), 0, from * sizeof(number));
+// row = values, 0 … 0
+inline void write_row(const float *values, number *row, int64_t seen, int64_t columns) {
 #pragma omp simd
-    for (int64_t s = 0; s < seen; ++s) write(row[from + s], values[s]);
-    std::memset(static_cast<void *>(row + from + seen), 0, (columns - from - seen) * sizeof(number));
+    for (int64_t s = 0; s < seen; ++s) write(row[s], values[s]);
+    std::memset(static_cast<void *>(row + seen), 0, (columns - seen) * sizeof(number));
 }
 
 // body(row, sums) for each row, where sums are `count` times `width` floats that start at 0; then their totals.
@@ -73,38 +65,28 @@ void sum_rows(int64_t rows, int64_t width, int count, float *const *totals, Body
     }
 }
 
-inline void copy(number *to, const number *from, int64_t size) {  // the usual head sizes without a call
-    if (size == 32)
-        std::memcpy(static_cast<void *>(to), from, 32 * sizeof(number));
-    else if (size == 64)
-        std::memcpy(static_cast<void *>(to), from, 64 * sizeof(number));
-    else
-        std::memcpy(static_cast<void *>(to), from, size * sizeof(number));
-}
-
 }  // namespace
 
 extern "C" {
 
-// weights = softmax(scale · scores) over the keys first ≤ s < last of each query, dropped = dropout(weights).
+// weights = softmax(scores) over the keys up to each query's own, dropped = dropout(weights).
 void softmax_forward(const Softmax &call) {
     const Dropout shared(call.seed, call.dropout_rate);
 #pragma omp parallel
     {
-        Scratch scratch(call.columns);
+        Scratch scratch(call.width);
         float *values = scratch.data();
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < call.groups * call.rows; ++i) {
-            const int64_t from = call.first[i % call.rows], seen = call.last[i % call.rows] - from;
-            const int64_t start = i * call.columns, length = whole(seen, LANES);
+        for (int64_t i = 0; i < call.rows; ++i) {
+            const int64_t start = i * call.width, seen = i % call.width + 1, length = whole(seen, LANES);
 #pragma omp simd
-            for (int64_t s = 0; s < seen; ++s) values[s] = read(call.scores[start + from + s]);
+            for (int64_t s = 0; s < seen; ++s) values[s] = read(call.scores[start + s]);
             hide(values, 0, length, 0, seen);
-            softmax(values, 0, length, call.scale);
-            write_row(values, call.weights + start, from, seen, call.columns);
+            softmax(values, 0, length, 1.0f);
+            write_row(values, call.weights + start, seen, call.width);
             if (call.dropout_rate > 0) {
-                shared.apply(values, 0, length, static_cast<uint32_t>(start + from));
-                write_row(values, call.dropped + start, from, seen, call.columns);
+                shared.apply(values, 0, length, static_cast<uint32_t>(start));
+                write_row(values, call.dropped + start, seen, call.width);
             }
         }
     }
@@ -115,26 +97,24 @@ void softmax_backward(const Softmax &call) {
     const Dropout shared(call.seed, call.dropout_rate);
 #pragma omp parallel
     {
-        Scratch slope_scratch(call.columns), share_scratch(call.columns);
+        Scratch slope_scratch(call.width), share_scratch(call.width);
         float *slopes = slope_scratch.data(), *shares = share_scratch.data();
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < call.groups * call.rows; ++i) {
-            const int64_t from = call.first[i % call.rows], seen = call.last[i % call.rows] - from;
-            const int64_t start = i * call.columns, length = whole(seen, LANES);
+        for (int64_t i = 0; i < call.rows; ++i) {
+            const int64_t start = i * call.width, seen = i % call.width + 1, length = whole(seen, LANES);
 #pragma omp simd
             for (int64_t s = 0; s < seen; ++s) {
-                slopes[s] = read(call.gradient[start + from + s]);
-                shares[s] = read(call.weights[start + from + s]);
+                slopes[s] = read(call.gradient[start + s]);
+                shares[s] = read(call.weights[start + s]);
             }
             for (int64_t s = seen; s < length; ++s) slopes[s] = shares[s] = 0;
-            if (call.dropout_rate > 0) shared.apply(slopes, 0, length, static_cast<uint32_t>(start + from));
+            if (call.dropout_rate > 0) shared.apply(slopes, 0, length, static_cast<uint32_t>(start));
             float mean = 0;
 #pragma omp simd reduction(+ : mean)
             for (int64_t s = 0; s < length; ++s) mean += slopes[s] * shares[s];
-            const float scale = call.scale;
 #pragma omp simd
-            for (int64_t s = 0; s < length; ++s) slopes[s] = shares[s] * (slopes[s] - mean) * scale;
-            write_row(slopes, call.result + start, from, seen, call.columns);
+            for (int64_t s = 0; s < length; ++s) slopes[s] = shares[s] * (slopes[s] - mean);
+            write_row(slopes, call.result + start, seen, call.width);
         }
     }
 }
@@ -277,39 +257,6 @@ void norm_backward(const Norm &call) {
             write(result[c], rate * (read(gradient[c]) * read(weight[c]) - sum - normal * product));
         }
     });
-}
-
-// Sequences of x → rectangles, 0 past a sequence's length.
-void split_heads(const Heads &call) {
-    number *const to[3] = {call.first, call.second, call.third};
-    const int64_t heads = call.heads, size = call.size;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < call.batch * heads; ++i) {
-        const int64_t start = call.starts[i / heads], length = call.lengths[i / heads];
-        for (int64_t kind = 0; kind < call.kinds; ++kind) {
-            number *rectangle = to[kind] + i * call.time * size;
-            for (int64_t t = 0; t < length; ++t)
-                copy(rectangle + t * size, call.x + (((start + t) * call.kinds + kind) * heads + i % heads) * size,
-                     size);
-            std::memset(static_cast<void *>(rectangle + length * size), 0,
-                        (call.time - length) * size * sizeof(number));
-        }
-    }
-}
-
-// The way back of `split_heads`.
-void merge_heads(const Heads &call) {
-    const number *const from[3] = {call.first, call.second, call.third};
-    const int64_t heads = call.heads, size = call.size;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < call.batch * call.time; ++i) {
-        const int64_t sequence = i / call.time, t = i % call.time, row = call.starts[sequence] + t;
-        if (t >= call.lengths[sequence]) continue;
-        for (int64_t kind = 0; kind < call.kinds; ++kind)
-            for (int64_t head = 0; head < heads; ++head)
-                copy(call.x + ((row * call.kinds + kind) * heads + head) * size,
-                     from[kind] + ((sequence * heads + head) * call.time + t) * size, size);
-    }
 }
 
 }  // extern "C"

@@ -20,7 +20,7 @@ MULTIPLY_BFLOAT16 = ("amx", "avx512-bf16")
 
 
 def processor_class(limit: str | None = None) -> str:
-    """The fastest class of CLASSES that this processor belongs to and is not held back from; else `other`.
+    """Fastest class of CLASSES that this processor belongs to and is not held back from; else `other`.
 
     limit: the latest class allowed, as oneDNN names it; that of the environment if None.
     """
@@ -32,20 +32,20 @@ def processor_class(limit: str | None = None) -> str:
 
 
 def processor_name() -> str:
-    """What the processor calls itself, with family and model: a cloud's processors of two makes share a name."""
+    """Name that the processor gives itself, with family and model: a cloud's processors of two makes share a name."""
     name = _field("model name") or platform.processor() or platform.machine()
     family, model = _field("cpu family"), _field("model")
     return f"{name}, family {family} model {model}" if family else name
 
 
 def processor_features() -> str:
-    """What the processor can do, names separated by spaces; only its kind where that is not told."""
+    """Abilities of the processor, names separated by spaces; only its kind where the system does not tell."""
     return _field("flags", "Features") or platform.processor()
 
 
 @cache
 def _field(*names: str) -> str:
-    """The first line of one of the names; empty where the system has no such file (it is Linux's)."""
+    """First line of one of the names; empty where the system has no such file (it is Linux's)."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

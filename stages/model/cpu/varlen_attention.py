@@ -1,5 +1,6 @@
 """Causal softmax attention of packed sequences of any lengths, on the CPU (varlen_attention.cpp)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,18 +15,17 @@ LARGEST_HEAD = 128  # channels that the kernels have registers for
 EVERYWHERE = 2**40  # a window that nothing is outside of
 
 Angles = tuple[Tensor, Tensor]  # cosine and sine, (≥ T, hs/2) each
+Columns = dict[str, tuple[int, int]]  # what the kernel reads: in which of the tensors, from which column on
 
 
 def serves(x: Tensor, head_size: int) -> bool:
-    """Whether attention of x's kind is computed here."""
+    """Whether the kernels attend to numbers like x's, on its device, in heads of this size."""
     return serve(x) and head_size <= LARGEST_HEAD
 
 
 def attend_varlen(
-    queries: Tensor,
-    keys_values: Tensor | None,
-    packing: Packing,
-    key_packing: Packing,
+    tensors: Sequence[Tensor],
+    packings: Sequence[Packing],
     heads: tuple[int, int],
     dropout_rate: float,
     window: int | None = None,
@@ -33,12 +33,26 @@ def attend_varlen(
 ) -> Tensor:
     """dropout(softmax(QKᵀ/√hs))V of each sequence; query t sees the last `window` keys up to the t-th, all with None.
 
-    queries: (N, …), the queries' heads, and behind them those of keys and values unless these are in `keys_values`
-    (M, …); packing, key_packing: of the N queries and the M keys; heads: numbers of query heads and of key heads, each
-    of which serves an equal group of the former; angles: by which queries and keys are rotated. Every query sees a
-    key. Returns (N, C).
+    tensors: one that holds the heads of queries, keys and values side by side (N, …), or two, the queries (N, C) and
+    the keys and values (M, …); packings: one for each; heads: numbers of query heads and of key heads, each of which
+    serves an equal group of the former; angles: by which queries and keys are rotated. Every query sees a key. Returns
+    (N, C).
     """
-    return _AttendVarlen.apply(queries, keys_values, packing, key_packing, heads, dropout_rate, window, angles)
+    (query_heads, key_heads), queries, keys_values = heads, tensors[0], tensors[-1]
+    size = queries.shape[1] // (query_heads + (2 * key_heads if len(tensors) == 1 else 0))
+    keys_from = keys_values.shape[1] - 2 * key_heads * size
+    columns = {"queries": (0, 0), "keys": (-1, keys_from), "values": (-1, keys_from + key_heads * size)}
+    cosine, sine = angles or (None, None)
+    if cosine is not None and sine is not None:
+        assert len(cosine) > max(int(packing.positions.max()) for packing in packings)
+        assert cosine.dtype == sine.dtype == queries.dtype and cosine.shape[1] == sine.shape[1] == size // 2
+
+    layout = _sequences(packings[0].extents, packings[-1].extents) | {
+        "heads": query_heads, "key_heads": key_heads, "value_heads": key_heads, "size": size,
+        "query_stride": queries.shape[1], "key_stride": keys_values.shape[1], "value_stride": keys_values.shape[1],
+        "window": window or EVERYWHERE, "cosine": cosine, "sine": sine, "scale": size**-0.5,
+    }  # fmt: skip
+    return _Attend.apply(columns, layout, dropout_rate, packings, *tensors)
 
 
 def attend_by_position(
@@ -49,106 +63,49 @@ def attend_by_position(
     queries, values: (N, C); table T: (S, hs); bias b: (S,). Positions from S on have no key, so nothing reads their
     values. Returns (N, C).
     """
+    size = table.shape[1]
     positions = packing.positions.clamp(max=len(table) - 1)
-    keys, biases = embed(table, positions), embed(bias[:, None], positions)
-    return _AttendByPosition.apply(queries, keys, biases, values, packing, len(table), heads, dropout_rate)
+    tensors = [queries, embed(table, positions), values, embed(bias[:, None], positions)]
+    columns = {"queries": (0, 0), "keys": (1, 0), "values": (2, 0), "biases": (3, 0)}
+    assert queries.shape == values.shape and queries.shape[1] == heads * size
+    starts, lengths = packing.extents
+    layout = _sequences(packing.extents, torch.stack([starts, lengths.clamp(max=len(table))])) | {
+        "heads": heads, "key_heads": 1, "value_heads": heads, "size": size,
+        "query_stride": queries.shape[1], "key_stride": size, "value_stride": values.shape[1],
+        "window": EVERYWHERE, "scale": 1.0,
+    }  # fmt: skip
+    return _Attend.apply(columns, layout, dropout_rate, [packing] * len(tensors), *tensors)
 
 
-class _AttendVarlen(torch.autograd.Function):
+class _Attend(torch.autograd.Function):
+    """A call of the kernel, whose arguments but for the tensors are the same on the way forward and back."""
+
     @staticmethod
     def forward(
-        ctx: Any,
-        queries: Tensor,
-        keys_values: Tensor | None,
-        packing: Packing,
-        key_packing: Packing,
-        heads: tuple[int, int],
-        dropout_rate: float,
-        window: int | None,
-        angles: Angles | None,
+        ctx: Any, columns: Columns, layout: Any, dropout_rate: float, packings: Sequence[Packing], *tensors: Tensor
     ) -> Tensor:
-        queries, keys_values = queries.contiguous(), None if keys_values is None else keys_values.contiguous()
-        (query_heads, key_heads), both = heads, queries if keys_values is None else keys_values
-        head_size = queries.shape[1] // (query_heads + 2 * key_heads if keys_values is None else query_heads)
-        cosine, sine = angles or (None, None)
-        # C++ checks nothing
-        assert (
-            len(queries) == sum(packing.sizes) and len(both) == sum(key_packing.sizes) and queries.dtype == both.dtype
-        )
-        assert packing.extents.shape == key_packing.extents.shape and query_heads % key_heads == 0
-        assert cosine is None or len(cosine) > max(int(each.positions.max()) for each in (packing, key_packing))
-        for table in (cosine, sine):
-            assert table is None or (table.dtype == queries.dtype and table.shape[1] == head_size // 2)
-        ctx.keys_from = query_heads * head_size if keys_values is None else 0  # columns
-        ctx.values_from = ctx.keys_from + key_heads * head_size
-        shape = {"heads": query_heads, "key_heads": key_heads, "value_heads": key_heads, "size": head_size}
-        strides = {"query_stride": queries.shape[1], "key_stride": both.shape[1], "value_stride": both.shape[1]}
-        scores = {"window": window or EVERYWHERE, "cosine": cosine, "sine": sine, "scale": head_size**-0.5}
-        sequences = _sequences(packing.extents, key_packing.extents)
-        ctx.call = sequences | shape | strides | scores | seeded(dropout_rate)
-        y = queries.new_empty(len(queries), query_heads * head_size)
-        sums = queries.new_empty(len(queries), query_heads, dtype=torch.float32)  # log Σ exp of each query's scores
-        keys, values = (address(both, at) for at in (ctx.keys_from, ctx.values_from))
-        call("attention", Attention(queries=queries, keys=keys, values=values, outputs=y, sums=sums, **ctx.call))
-        ctx.save_for_backward(queries, keys_values, sums)
-        return y
+        tensors = tuple(x.contiguous() for x in tensors)
+        for x, packing in zip(tensors, packings, strict=True):  # C++ checks nothing
+            assert x.dtype == tensors[0].dtype and len(x) == sum(part.characters for part in packing.parts)
+            assert packing.extents.shape == packings[0].extents.shape
+        ctx.columns, ctx.call = columns, layout | seeded(dropout_rate)
+        N, heads = len(tensors[0]), layout["heads"]
+        outputs = tensors[0].new_empty(N, heads * layout["size"])
+        sums = tensors[0].new_empty(N, heads, dtype=torch.float32)  # log Σ exp of each query's scores
+        read = {name: address(tensors[i], column) for name, (i, column) in columns.items()}
+        call("attention", Attention(outputs=outputs, sums=sums, **read, **ctx.call))
+        ctx.save_for_backward(*tensors, sums)
+        return outputs
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        queries, keys_values, sums = ctx.saved_tensors
-        to_queries = torch.empty_like(queries)
-        to_keys_values = None if keys_values is None else torch.empty_like(keys_values)
-        both = queries if keys_values is None else keys_values
-        to_both = to_queries if to_keys_values is None else to_keys_values
-        keys, values, to_keys, to_values = (
-            address(each, at) for each in (both, to_both) for at in (ctx.keys_from, ctx.values_from)
-        )
-        read: dict[str, Any] = {"queries": queries, "keys": keys, "values": values, "sums": sums}
-        written: dict[str, Any] = {"to_queries": to_queries, "to_keys": to_keys, "to_values": to_values}
-        call("attention", Attention(**read, gradient=gradient.contiguous(), **written, **ctx.call))
-        return to_queries, to_keys_values, None, None, None, None, None, None
-
-
-class _AttendByPosition(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        queries: Tensor,
-        keys: Tensor,
-        bias: Tensor,
-        values: Tensor,
-        packing: Packing,
-        positions: int,
-        heads: int,
-        dropout_rate: float,
-    ) -> Tensor:
-        queries, keys, bias, values = (each.contiguous() for each in (queries, keys, bias, values))
-        starts, lengths = packing.extents
-        head_size = keys.shape[1]
-        assert len(queries) == len(keys) == len(bias) == len(values) == sum(packing.sizes)
-        assert queries.shape == values.shape and queries.shape[1] == heads * head_size and bias.shape[1] == 1
-        assert queries.dtype == keys.dtype == bias.dtype == values.dtype
-        shape = {"heads": heads, "key_heads": 1, "value_heads": heads, "size": head_size}
-        strides = {"query_stride": queries.shape[1], "key_stride": head_size, "value_stride": values.shape[1]}
-        sequences = _sequences(packing.extents, torch.stack([starts, lengths.clamp(max=positions)]))
-        ctx.call = sequences | shape | strides | {"window": EVERYWHERE, "scale": 1.0} | seeded(dropout_rate)
-        ctx.reads_all = int(lengths.max()) <= positions
-        y = torch.empty_like(values)
-        sums = values.new_empty(len(values), heads, dtype=torch.float32)
-        read = {"queries": queries, "keys": keys, "values": values, "biases": bias}
-        call("attention", Attention(**read, outputs=y, sums=sums, **ctx.call))
-        ctx.save_for_backward(queries, keys, bias, values, sums)
-        return y
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        queries, keys, bias, values, sums = ctx.saved_tensors
-        new = torch.empty_like if ctx.reads_all else torch.zeros_like  # nothing is written where nothing was read
-        to_queries, to_keys, to_bias, to_values = torch.empty_like(queries), new(keys), new(bias), new(values)
-        read = {"queries": queries, "keys": keys, "values": values, "biases": bias, "sums": sums}
-        written = {"to_queries": to_queries, "to_keys": to_keys, "to_values": to_values, "to_biases": to_bias}
-        call("attention", Attention(gradient=gradient.contiguous(), **read, **written, **ctx.call))
-        return to_queries, to_keys, to_bias, to_values, None, None, None, None
+        *tensors, sums = ctx.saved_tensors
+        is_all_read = int(ctx.call["key_lengths"].sum()) == len(tensors[-1])  # or nothing is written there
+        gradients = [torch.empty_like(x) if is_all_read else torch.zeros_like(x) for x in tensors]
+        read = {name: address(tensors[i], column) for name, (i, column) in ctx.columns.items()}
+        written = {f"to_{name}": address(gradients[i], column) for name, (i, column) in ctx.columns.items()}
+        call("attention", Attention(gradient=gradient.contiguous(), sums=sums, **read, **written, **ctx.call))
+        return None, None, None, None, *gradients
 
 
 def _sequences(extents: Tensor, key_extents: Tensor) -> dict[str, Any]:
