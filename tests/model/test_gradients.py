@@ -17,7 +17,7 @@ LENGTHS = [1, 2, MODEL.context - 1, MODEL.context]
 # |difference| / |reference| of the loss and of a parameter's gradient. Measured were at most 6.2e-6, of gated_deltanet,
 # on a CPU; a GPU, which adds in other orders, is allowed ten times as much
 BOUNDS = {"cpu": 1e-5, "cuda": 1e-4}
-# Of the whole gradient. Where a query sees a single key its scores have no gradient, but mqa's is left with 8.7e-9.
+# A share of the whole gradient. Where a query sees one key only, its scores have none, but mqa is left with 8.7e-9.
 ROUNDING = 3e-8
 
 
@@ -40,8 +40,8 @@ def examples(lengths: list[int]) -> Examples:
 def gradients(loss: Tensor, model: nn.Module) -> dict[str, Tensor]:
     """By name, on the CPU; zero where a single position leaves a parameter unused, as W of a recurrence."""
     named = dict(model.named_parameters())
-    found = torch.autograd.grad(loss, list(named.values()), materialize_grads=True)
-    return {name: gradient.cpu() for name, gradient in zip(named, found, strict=True)}
+    derivatives = torch.autograd.grad(loss, list(named.values()), materialize_grads=True)
+    return {name: gradient.cpu() for name, gradient in zip(named, derivatives, strict=True)}
 
 
 @pytest.mark.parametrize("lengths", [[1, 1, 1], LENGTHS], ids=str)

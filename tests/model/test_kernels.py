@@ -22,10 +22,10 @@ Compilers = Callable[[bytes | None], str]
 
 
 @pytest.fixture
-def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Compilers:
-    """What is said where the only compilers are this file, and no kernels come of it."""
+def message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Compilers:
+    """The message where the only compilers are this file, and no kernels come of it."""
 
-    def said_with(compiler: bytes | None) -> str:
+    def message_with(compiler: bytes | None) -> str:
         for name in COMPILERS if compiler is not None else ():
             (tmp_path / name).write_bytes(compiler or b"")
             (tmp_path / name).chmod(0o755)
@@ -37,7 +37,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     monkeypatch.setenv(TOLD, "")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return said_with
+    return message_with
 
 
 @pytest.mark.parametrize(
@@ -49,19 +49,19 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     ],
 )
 def test_what_is_lost_without_a_compiler_is_told_once_in_one_line(
-    said: Compilers, compiler: bytes | None, reason: str
+    message: Compilers, compiler: bytes | None, reason: str
 ) -> None:
-    (line,) = said(compiler).splitlines()
+    (line,) = message(compiler).splitlines()
     assert line.startswith(f"kernels not compiled, so {kernels.WITHOUT}") and reason in line
     assert os.environ[TOLD]  # processes that this one starts say nothing
 
 
 def test_without_a_home_folder_it_is_told_where_to_keep_the_kernels(
-    said: Compilers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    message: Compilers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     nobody(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    (line,) = said(b"\x7fELF").splitlines()
+    (line,) = message(b"\x7fELF").splitlines()
     assert line.endswith("no home folder; set XDG_CACHE_HOME") and not (tmp_path / "~").exists()
 
 
@@ -92,7 +92,7 @@ def block(dtype: torch.dtype) -> list[Tensor]:
     draws = torch.Generator().manual_seed(1)
     packing = packing_of([[21, 40]])
     x, weight, scale = (torch.randn(*shape, generator=draws).to(dtype) for shape in ((61, 48), (48, 48), (48,)))
-    inputs = [each.requires_grad_() for each in (x, weight, scale)]
+    inputs = [x.requires_grad_(), weight.requires_grad_(), scale.requires_grad_()]
     torch.manual_seed(2)
     h = layer_norm(x, scale, scale)
     h = attend_varlen([torch.cat([h, x, h], dim=1)], [packing], (2, 2), 0.2, window=30)

@@ -37,8 +37,8 @@ def test_logits_of_full_forward_and_cached_generation_are_those_of_the_cpu(varia
 def test_answers_are_those_of_the_cpu(variant: str) -> None:
     model, on_gpu = pair(variant)
     prompts = [random_tokens(1, length, seed=length)[0].numpy() for length in (5, 3, 17, 5, 1, 40, MODEL.context)]
-    ours, theirs = (generate(each, prompts, 12) for each in (on_gpu, model))
-    assert [each.tokens.tolist() for each in ours] == [each.tokens.tolist() for each in theirs]
+    ours, theirs = (generate(network, prompts, 12) for network in (on_gpu, model))
+    assert [answer.tokens.tolist() for answer in ours] == [answer.tokens.tolist() for answer in theirs]
     for beam, expected in zip(beam_search(on_gpu, prompts, 6, 3), beam_search(model, prompts, 6, 3), strict=True):
         assert np.allclose([a.probability for a in beam], [a.probability for a in expected], rtol=1e-2)
         assert beam[0].tokens.tolist() == expected[0].tokens.tolist()

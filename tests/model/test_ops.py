@@ -77,7 +77,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         torch.manual_seed(0)
         y = ops.add_dropout(x, ops.linear_gelu(ops.layer_norm(x, weight, bias), matrix, bias), bias, 0.1)
         results.append([y, *torch.autograd.grad(y.sum(), [x, weight, bias])])
-    assert all(torch.equal(each, one) for one, *others in zip(*results, strict=True) for each in others)
+    assert all(torch.equal(one, other) for one, *others in zip(*results, strict=True) for other in others)
 
 
 @compiled

@@ -26,11 +26,11 @@ def perceiver(bottleneck: int, residual: bool = True, layers: int = 4) -> GPT:
 
 
 @pytest.mark.parametrize(
-    ("change", "bottleneck", "told"),
+    ("change", "bottleneck", "message"),
     [({"layers": 1}, 12, "model.layers is 1"), ({"context": 16}, 17, "bottleneck 17 exceeds model.context 16")],
 )
-def test_an_impossible_shape_is_told_in_a_line(change: dict[str, int], bottleneck: int, told: str) -> None:
-    with pytest.raises(StudyError, match=f"variants.perceiver: .*{told}"):
+def test_an_impossible_shape_is_one_line_of_error(change: dict[str, int], bottleneck: int, message: str) -> None:
+    with pytest.raises(StudyError, match=f"variants.perceiver: .*{message}"):
         tiny_model("perceiver", model=MODEL.model_copy(update=change), sections=sections(bottleneck))
 
 
@@ -41,11 +41,11 @@ def test_logits_and_gradients_of_four_blocks_are_the_plain_ones(residual: bool) 
     for length in (7, 12, LENGTH):
         tokens = random_tokens(3, length + 1)
         results = []
-        for each in (model, plain):
-            each.zero_grad()
-            logits = each(tokens[:, :-1])
+        for network in (model, plain):
+            network.zero_grad()
+            logits = network(tokens[:, :-1])
             F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten()).backward()
-            results.append([logits, *(parameter.grad for parameter in each.parameters())])
+            results.append([logits, *(parameter.grad for parameter in network.parameters())])
         for ours, theirs in zip(*results, strict=True):
             assert (ours - theirs).norm() <= 1e-5 * theirs.norm()
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.gpt import GPT
+from stages.model.packing import Packing
 from tests.support.influence import ROUNDING, influence
 from tests.support.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, packing_of, random_tokens, tiny_model
 
@@ -48,7 +49,7 @@ STATE = {
     "rnn": 2 * 32,
     "wrnn": 2 * 2 * 32,
 }
-LATENTS = (6 / (12 * 256 + 256)) ** 0.5  # √(6/(fan in + fan out)); of (1, m, d) m·d numbers go in and d come out
+LATENTS = (6 / (12 * 256 + 256)) ** 0.5  # √(6/(fan in + fan out)): m·d and d of (1, m, d)
 Law = tuple[Callable[[Tensor], Tensor], Any]
 # Parameters drawn as their papers or the course draw them: the law of a function of each
 OF_THE_PAPER: dict[str, dict[str, Law]] = {
@@ -103,8 +104,8 @@ def test_cached_generation_is_as_exact_as_the_full_forward_in_bfloat16(model: GP
     states = model.empty_states(3, MODEL.context)
     read = torch.cat([model(chunk, states) for chunk in tokens.split(1, dim=1)], dim=1)
     assert read.dtype == torch.bfloat16
-    rounding, found = ((logits.float() - exact).square().mean().sqrt().item() for logits in (model(tokens), read))
-    assert found < 2 * rounding
+    full_error, error = ((logits.float() - exact).square().mean().sqrt() for logits in (model(tokens), read))
+    assert error < 2 * full_error
 
 
 @torch.inference_mode()
@@ -125,8 +126,8 @@ def test_sequences_of_different_lengths_go_on_together_as_each_would_alone(model
             going = torch.tensor([3, 0, 1])
             states = [state.index_select(going) for state in states]
         at = positions[going] + step
-        said = model(tokens[going, at][:, None], states)
-        torch.testing.assert_close(said[:, 0], full[going, at], rtol=0, atol=ROUNDING)
+        logits = model(tokens[going, at][:, None], states)
+        torch.testing.assert_close(logits[:, 0], full[going, at], rtol=0, atol=ROUNDING)
     assert states[0].lengths.tolist() == [start + more for start in (30, 1, 9)]
 
 
@@ -137,8 +138,8 @@ def test_states_of_one_batch_do_not_share_memory_with_those_it_came_from(model: 
     model(tokens[:, :10], states)
     kept = [state.index_select(torch.tensor([1])) for state in states]
     model(tokens[:1, :5], kept)  # another continuation of sequence 1
-    said = model(tokens[:, 10:], states)
-    torch.testing.assert_close(said, model(tokens)[:, 10:], rtol=0, atol=ROUNDING)
+    logits = model(tokens[:, 10:], states)
+    torch.testing.assert_close(logits, model(tokens)[:, 10:], rtol=0, atol=ROUNDING)
 
 
 @torch.inference_mode()
@@ -156,11 +157,20 @@ def test_a_window_wider_than_the_room_of_a_sequence_takes_no_more_than_the_room(
 def test_packed_sequences_give_the_logits_of_each_alone_and_any_of_them_may_be_left_out(model: GPT) -> None:
     lengths = [[1, 2, 5, 7], [MODEL.context - 1], [3, MODEL.context, 16]]
     tokens = [random_tokens(1, length)[0] for part in lengths for length in part]
-    alone = torch.cat([model(each[None])[0] for each in tokens])
+    alone = torch.cat([model(sequence[None])[0] for sequence in tokens])
     for indices in (None, torch.tensor([0, 6, 7, 13, 14, 30, 61])):
         packed = model.hidden(torch.cat(tokens), packing_of(lengths), loss_indices=indices)
         expected = alone if indices is None else alone[indices]
         torch.testing.assert_close(model.head(packed), expected, rtol=0, atol=ROUNDING)
+
+
+@torch.inference_mode()
+@pytest.mark.usefixtures("either")
+def test_the_fast_form_of_a_mixer_gives_what_mix_gives(model: GPT) -> None:
+    x = torch.randn(2, 20, MODEL.width, generator=torch.Generator().manual_seed(0))
+    for block in model.blocks:
+        fast = block.mixer(x.flatten(0, 1), Packing.full((2, 20)))
+        torch.testing.assert_close(fast.view_as(x), block.mixer.mix(x), rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -177,13 +187,6 @@ def test_a_sequences_states_are_as_large_as_its_variant_says(name: str) -> None:
     for tokens in random_tokens(3, ROOM).split([3, 1, ROOM - 4], dim=1):
         model(tokens, states)
         assert sum(state.bytes_per_sequence for state in states) == 4 * STATE[name] + 8 * len(states)  # and lengths
-
-
-def test_blocks_and_models_share_no_parameters(variant: str) -> None:
-    models = [tiny_model(variant) for _ in range(2)]
-    addresses = [each.data_ptr() for model in models for block in model.blocks for each in block.parameters()]
-    assert len(set(addresses)) == len(addresses)
-    assert [len(model.blocks) for model in models] == [MODEL.layers] * 2
 
 
 def test_every_parameter_gets_a_gradient(model: GPT) -> None:

@@ -54,7 +54,7 @@ def turned(x: Tensor, angles: Angles | None) -> Tensor:
     """x (heads, T, hs), each pair of channels turned by its position's angle."""
     if angles is None:
         return x
-    (cosine, sine), (left, right) = (each[: x.shape[1]] for each in angles), x.chunk(2, dim=-1)
+    (cosine, sine), (left, right) = (table[: x.shape[1]] for table in angles), x.chunk(2, dim=-1)
     return torch.cat([left * cosine - right * sine, left * sine + right * cosine], dim=-1)
 
 
@@ -63,16 +63,16 @@ def plain(
 ) -> Tensor:
     """Each sequence alone, by torch. queries (N, C); keys_values (M, 2·nk·hs)."""
     (heads, key_heads), size = case.heads, case.size
-    said = []
+    outputs = []
     for start, length, key_start, key_length in torch.cat([packing.extents, keys.extents]).T.tolist():
         q = queries[start : start + length].view(length, heads, size).transpose(0, 1)
         k, v = keys_values[key_start : key_start + key_length].view(key_length, 2, key_heads, size).permute(1, 2, 0, 3)
-        k, v = (each.repeat_interleave(heads // key_heads, dim=0) for each in (turned(k, angles), v))
+        k, v = (x.repeat_interleave(heads // key_heads, dim=0) for x in (turned(k, angles), v))
         behind = torch.arange(length)[:, None] - torch.arange(key_length)
         hidden = (behind < 0) | (behind >= (case.window or math.inf))
         scores = (turned(q, angles) @ k.mT / size**0.5).masked_fill(hidden, -math.inf)
-        said.append((scores.softmax(dim=-1) @ v).transpose(0, 1).flatten(1))
-    return torch.cat(said)
+        outputs.append((scores.softmax(dim=-1) @ v).transpose(0, 1).flatten(1))
+    return torch.cat(outputs)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -96,17 +96,17 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
         angles = cosine.to(dtype), sine.to(dtype)
 
     inputs = [queries, keys_values] if apart else [torch.cat([queries, keys_values], dim=1)]
-    ours = [each.clone().requires_grad_() for each in inputs]
+    ours = [x.clone().requires_grad_() for x in inputs]
     packings = [packing, keys] if apart else [packing]
     y = attend_varlen(ours, packings, case.heads, 0.0, case.window, angles)
     y.backward(gradient)
-    doubles = [each.double().requires_grad_() for each in (queries, keys_values)]
+    doubles = [x.double().requires_grad_() for x in (queries, keys_values)]
     exact = angles and (angles[0].double(), angles[1].double())
     expected = plain(doubles[0], doubles[1], packing, keys, case, exact)
     expected.backward(gradient.double())
 
-    gradients = [each.grad for each in doubles] if apart else [torch.cat([each.grad for each in doubles], dim=1)]  # type: ignore[misc]
-    for one, other in zip([y, *(each.grad for each in ours)], [expected, *gradients], strict=True):
+    gradients = [x.grad for x in doubles] if apart else [torch.cat([x.grad for x in doubles], dim=1)]  # type: ignore[misc]
+    for one, other in zip([y, *(x.grad for x in ours)], [expected, *gradients], strict=True):
         assert one is not None and other is not None and one.dtype == dtype
         assert (one.double() - other).norm() <= bound * (other.norm() + 1)  # a window of one: no slope of queries
 
