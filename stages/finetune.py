@@ -1,35 +1,48 @@
 """Stage `finetune`: the training questions, from scratch and from pretrained weights, per seed."""
 
-from functools import partial
 from pathlib import Path
 
-from stages.corpus.prepared import Prepared
-from stages.experiment.experiment import Experiment
+from stages.experiment.cell import Cell
 from stages.system.errors import command
-from stages.training.jobs import finetuning
-from stages.training.run import Training, run
+from stages.training.publishing import publish
+from stages.training.seeds import train_apart, trains_apart
+
+INITS = ("scratch", "pretrained")  # the weights that finetuning begins with
 
 
 @command
 def main() -> None:
     """Finetune a variant by a recipe."""
-    experiment = Experiment.from_command_line(main.__doc__, trains=True)
-    prepared = Prepared.load(experiment.prepared_folder)
-    pretrained = experiment.weights_folder / "pretrained"
+    cell = Cell.from_command_line(main.__doc__, trains=True)
+    work = train_apart("finetune", cell) if trains_apart(cell) else train_here(cell)
+    if cell.only_seed is None:
+        names = [f"{init}-seed-{seed}" for seed in cell.seeds for init in INITS]
+        publish(work, names, cell.seeds, cell.weights_folder / "finetuned")
+    else:
+        print(work)
+
+
+def train_here(cell: Cell) -> Path:
+    """Train the cell's seeds, one after the other: the folder of work with their results."""
+    # they import torch: here, so that neither --help nor who starts a process a seed waits for it
+    from stages.corpus.prepared import Prepared
+    from stages.experiment.experiment import Experiment
+    from stages.training.jobs import finetuning
+    from stages.training.run import Run, Training
+
+    experiment = Experiment.to_train(cell)
+    prepared, pretrained = Prepared.load(experiment.prepared_folder), cell.weights_folder / "pretrained"
     experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
-    jobs = {init: finetuning(experiment, prepared, init) for init in ("scratch", "pretrained")}
+    scratch, finetune = (finetuning(experiment, prepared, init) for init in INITS)
+    trainings = []
+    for seed in cell.seeds:
+        trainings.append(Training(f"scratch-seed-{seed}", seed, scratch))
+        trainings.append(Training(f"pretrained-seed-{seed}", seed, finetune, pretrained / f"seed-{seed}.safetensors"))
 
-    def trainings(_: Path, seed: int) -> dict[str, Training]:
-        weights = pretrained / f"seed-{seed}.safetensors"
-        first_weights = {
-            "scratch": partial(experiment.new_model, prepared, seed),
-            "pretrained": partial(experiment.trained_model, prepared, weights),
-        }
-        return {f"{init}-seed-{seed}": Training(jobs[init], model) for init, model in first_weights.items()}
-
-    output = experiment.weights_folder / "finetuned"
     settings = experiment.settings("finetune", "pretrain")
-    run("finetune", experiment, settings, output, experiment.prepared_folder, pretrained, trainings=trainings)
+    run = Run("finetune", experiment, prepared, settings, experiment.prepared_folder, pretrained)
+    run.complete(trainings)
+    return run.work
 
 
 if __name__ == "__main__":

@@ -1,29 +1,45 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
 
+import sys
 from pathlib import Path
 
-from stages.corpus.prepared import Prepared
-from stages.experiment.experiment import Experiment
+from stages.experiment.cell import Cell
 from stages.system.errors import command
-from stages.training.jobs import length, pretraining, pretrainings
-from stages.training.run import Training, run
+from stages.training.publishing import publish
+from stages.training.seeds import train_apart, trains_apart
 
 
 @command
 def main() -> None:
     """Pretrain a variant by a recipe."""
-    experiment = Experiment.from_command_line(main.__doc__, trains=True)
+    cell = Cell.from_command_line(main.__doc__, trains=True)
+    work = train_apart("pretrain", cell) if trains_apart(cell) else train_here(cell)
+    if cell.only_seed is None:
+        publish(work, [f"seed-{seed}" for seed in cell.seeds], cell.seeds, cell.weights_folder / "pretrained")
+    else:
+        print(work)
+
+
+def train_here(cell: Cell) -> Path:
+    """Train the cell's seeds, one after the other: the folder of work with their results."""
+    # they import torch: here, so that neither --help nor who starts a process a seed waits for it
+    from stages.corpus.prepared import Prepared
+    from stages.experiment.experiment import Experiment
+    from stages.training.jobs import length, pretraining, pretrainings
+    from stages.training.run import Run
+
+    experiment = Experiment.to_train(cell)
     prepared = Prepared.load(experiment.prepared_folder)
     job = pretraining(experiment, prepared)
-    if experiment.only_seed is None:  # those of the seeds that train side by side say nothing
-        print(length(experiment.recipe.pretrain, len(prepared.documents)), flush=True)
+    run = Run("pretrain", experiment, prepared, experiment.settings("pretrain"), experiment.prepared_folder)
+    trainings = []
+    for seed in cell.seeds:
+        trainings += pretrainings(experiment, prepared, job, run.work / f"seed-{seed}.safetensors", seed)
 
-    def trainings(work: Path, seed: int) -> dict[str, Training]:
-        return pretrainings(experiment, prepared, job, work / f"seed-{seed}.safetensors", seed)
-
-    output = experiment.weights_folder / "pretrained"
-    settings = experiment.settings("pretrain")
-    run("pretrain", experiment, settings, output, experiment.prepared_folder, trainings=trainings)
+    if cell.only_seed in (None, cell.recipe.seeds[0]):  # of seeds side by side one says it
+        print(length(cell.recipe.pretrain, len(prepared.documents)), file=sys.stderr)
+    run.complete(trainings)
+    return run.work
 
 
 if __name__ == "__main__":

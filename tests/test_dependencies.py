@@ -31,9 +31,9 @@ def files_of(module: str) -> set[Path]:
 
 @cache
 def imports_of(file: Path) -> frozenset[Path]:
-    """The project's files that a file's import statements run as it is imported."""
+    """The project's files that a file's import statements name."""
     found: set[Path] = set()
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
@@ -75,14 +75,13 @@ def deps(name: str) -> list[str]:
     return listed
 
 
-def test_imports_stand_at_the_top_of_their_file() -> None:
-    """So that the tests below see them."""
+def test_imports_stand_at_the_top_of_their_file_but_for_those_of_torch_in_a_command_that_may_not_need_it() -> None:
     nested = {
         file.relative_to(ROOT).as_posix()
         for file in (ROOT / "stages").rglob("*.py")
         if re.search(r"^ +(from|import) stages\b", file.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert not nested
+    assert nested == {"stages/pretrain.py", "stages/finetune.py", "stages/experiment/provenance.py"}
 
 
 @pytest.mark.parametrize("name", STAGES)

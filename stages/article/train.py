@@ -1,7 +1,5 @@
 """Stage `train` of the article: one of its models, trained and asked the dev questions: data/article/<model>/."""
 
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from stages.corpus.prepared import Prepared
@@ -15,7 +13,6 @@ from stages.system.files import write_bytes, write_json
 from stages.system.records import FACTS, read_record
 from stages.training.jobs import finetuning, pretraining, pretrainings
 from stages.training.run import Run, Training
-from stages.training.work import folder_of
 
 WEIGHTS = "weights.safetensors"
 
@@ -45,23 +42,18 @@ def main() -> None:
 
 
 def _trained(experiment: Experiment, prepared: Prepared, init: str, seed: int) -> Path:
-    """The work folder with the weights `finetuned`, from scratch or after pretraining."""
-    second = finetuning(experiment, prepared, init)
+    """The folder of work with the weights `finetuned`, from scratch or after pretraining."""
+    settings = _settings(experiment) | {"seed": seed, "init": init}
+    run = Run("article", experiment, prepared, settings, experiment.prepared_folder)
+    job = finetuning(experiment, prepared, init)
+    if init == "scratch":
+        run.complete([Training("finetuned", seed, job)])
+        return run.work
 
-    def trainings(work: Path, _: int) -> Mapping[str, Training]:
-        if init == "scratch":
-            return {"finetuned": Training(second, partial(experiment.new_model, prepared, seed))}
-        weights = work / "pretrained.safetensors"
-        first = pretraining(experiment, prepared)
-        return {
-            **pretrainings(experiment, prepared, first, weights, seed),
-            "finetuned": Training(second, partial(experiment.trained_model, prepared, weights)),
-        }
-
-    name = f"article-{experiment.recipe_name}-{experiment.variant}"
-    work = folder_of(name, _settings(experiment) | {"seed": seed, "init": init}, experiment.prepared_folder)
-    Run(name, experiment, work, trainings).complete(seed)
-    return work
+    weights = run.work / "pretrained.safetensors"
+    trainings = pretrainings(experiment, prepared, pretraining(experiment, prepared), weights, seed)
+    run.complete([*trainings, Training("finetuned", seed, job, weights)])
+    return run.work
 
 
 def _settings(experiment: Experiment) -> dict[str, object]:

@@ -20,7 +20,7 @@ from stages.system.errors import Parser, command
 from stages.training.cuda_graph import trainer_for
 from stages.training.jobs import finetuning, length, practising, pretraining
 from stages.training.loop import Job, step
-from stages.training.seeds import go_apart, threads_each
+from stages.training.seeds import side_by_side, threads, threads_each
 
 TRIED = 5  # steps; the first prepares kernels and does not count
 CS224N = People(train=2000, dev=500, test=437)  # of its files, which may not be here yet
@@ -56,11 +56,11 @@ def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
         *own,
         *(finetuning(experiment, data, init) for init in ("scratch", "pretrained")),
     ]
-    seeds, threads = len(experiment.recipe.seeds), 1  # those that seeds share, side by side
-    if go_apart(experiment, experiment.recipe.seeds):
-        threads = torch.get_num_threads()
+    seeds, at_once = len(experiment.recipe.seeds), 1
+    if side_by_side(experiment.backend.device.type == "cpu", seeds):
+        at_once = threads()
         torch.set_num_threads(threads_each(seeds))
-    steps = sum(job.steps for job in jobs) * max(1.0, seeds / threads)
+    steps = sum(job.steps for job in jobs) * max(1.0, seeds / at_once)
     return variants * (steps * pace(experiment, jobs[0], data) + REST_A_VARIANT) + REST
 
 

@@ -10,14 +10,15 @@ from safetensors.torch import load_file
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.backend import Backend, choose_backend
+from stages.experiment.cell import Cell, prepared_folder, weights_folder
 from stages.experiment.draws import generator
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
-from stages.settings import QuestionRecipe, Recipe, Section, Settings, load, with_questions
+from stages.settings import QuestionRecipe, Recipe, Section, Settings, with_questions
 from stages.settings.changes import other_setting
 from stages.settings.needs import check_needs
 from stages.system.digests import as_written, verified
-from stages.system.errors import Parser, StudyError
+from stages.system.errors import StudyError
 from stages.system.records import ORIGIN, Amount, read_record, record
 
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
@@ -39,28 +40,13 @@ class Experiment:
     selected: tuple[str, ...] = ()  # variants that params.yaml selects, where it selects the recipe: for titles only
 
     @classmethod
-    def from_command_line(cls, description: str | None, trains: bool = False) -> "Experiment":
-        """Parse --recipe, --variant and, where it trains, --seed, and read their settings.
-
-        Raises StudyError: params.yaml is wrong, it knows no such recipe, variant or seed, or the training takes more
-        memory than there is, or years.
-        """
-        parser = Parser(description=description)
-        parser.add_argument("--recipe", required=True)
-        parser.add_argument("--variant", required=True)
-        if trains:
-            only = "train this one of the recipe's seeds; the stage without it publishes all"
-            parser.add_argument("--seed", type=int, help=only)
-        arguments = parser.parse_args()
-        settings = load()
-        experiment = cls.of(settings, arguments.recipe, arguments.variant)
-        seed, seeds = getattr(arguments, "seed", None), experiment.recipe.seeds
-        if seed is not None and seed not in seeds:
-            raise StudyError(f"recipe '{arguments.recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
-        if trains:
-            check_needs(settings, arguments.recipe, experiment.backend.memory, experiment.backend.dtype.itemsize)
-        selected = settings.selected(settings.model.variant) if settings.recipe == arguments.recipe else []
-        return replace(experiment, only_seed=seed, selected=tuple(selected))
+    def to_train(cls, cell: Cell) -> "Experiment":
+        """The cell of a training. Raises StudyError: as `of`, or the training takes more memory than there is."""
+        settings, name = cell.settings, cell.recipe_name
+        experiment = cls.of(settings, name, cell.variant)
+        check_needs(settings, name, experiment.backend.memory, experiment.backend.dtype.itemsize)
+        selected = settings.selected(settings.model.variant) if settings.recipe == name else []
+        return replace(experiment, only_seed=cell.only_seed, selected=tuple(selected))
 
     @classmethod
     def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":
@@ -82,18 +68,27 @@ class Experiment:
     @property
     def prepared_folder(self) -> Path:
         """The recipe's encoded data."""
-        return Path("data/prepared") / self.recipe_name
+        return prepared_folder(self.recipe_name)
 
     @property
     def weights_folder(self) -> Path:
         """Where the variant's weights lie: pretrained/ and finetuned/."""
-        return Path("data/weights") / self.recipe_name / self.variant
+        return weights_folder(self.recipe_name, self.variant)
 
     def title(self, phase: str, seed: int) -> str:
         """What a training's bar is called; of several selected variants it says which one this is."""
         among = self.selected if self.variant in self.selected else ()
         number = f"{among.index(self.variant) + 1} of {len(among)}: " if len(among) > 1 else ""
         return f"{number}{self.variant} {SHORT.get(phase, phase)}, seed {seed}"
+
+    def line(self, seed: int) -> int:
+        """Which line of the terminal a training's bar has: its own where the seeds train side by side."""
+        return 0 if self.only_seed is None else self.recipe.seeds.index(seed)
+
+    @property
+    def trainings(self) -> int:
+        """How many trainings of the recipe each phase has."""
+        return len(self.recipe.seeds) * max(1, len(self.selected))
 
     def settings(self, *sections: str) -> dict[str, Any]:
         """What a seed's result depends on, as JSON values: sections of the recipe, the variant's, the number format."""

@@ -4,35 +4,39 @@ import hashlib
 import json
 import platform
 import subprocess
-from typing import Any
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-import numpy
-import torch
-
-from stages.experiment.backend import Backend
+if TYPE_CHECKING:  # torch, which takes a second to load, is not needed to publish what others trained
+    from stages.experiment.backend import Backend
 
 
-def provenance(settings: Any, backend: Backend, seconds: float) -> dict[str, Any]:
-    """Commit, hash of the settings (JSON values), device, libraries and seconds of a result."""
+def provenance(settings: Any, backend: "Backend", seconds: float) -> dict[str, Any]:
+    """Commit, digest of the settings (JSON values), device, libraries and seconds of a result."""
     return {
         "commit": commit(),
-        "params_sha256": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
+        "params_sha256": settings_digest(settings),
         "device": backend.device_name,
         "precision": backend.precision,
         "kernels": backend.kernels,
-        "libraries": {"python": platform.python_version(), "torch": torch.__version__, "numpy": numpy.__version__},
+        "libraries": {"python": platform.python_version(), "torch": version("torch"), "numpy": version("numpy")},
         "seconds": round(seconds, 1),
     }
+
+
+def settings_digest(settings: Any) -> str:
+    """SHA-256 of JSON values, in hex digits."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def commit() -> str:
     """The commit of the code, with `+` where stages/ was changed since, locks aside; `unknown` outside of git."""
     try:
-        found = _git("rev-parse", "HEAD")
+        head = _git("rev-parse", "HEAD")
         changed = _git("status", "--porcelain", "--", "stages", ":(exclude,glob)stages/**/dvc.lock")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return found + ("+" if changed else "")
+    return head + ("+" if changed else "")
 
 
 def _git(*arguments: str) -> str:

@@ -1,7 +1,6 @@
 """Stage `grid`: variants trained on a text by hidden size and learning rate, and what each says then."""
 
 import time
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from stages.system.errors import Parser, command
 from stages.system.files import write_json
 from stages.system.records import CURVES, read_table
 from stages.training.jobs import pretraining
-from stages.training.run import Training, run
+from stages.training.publishing import publish
+from stages.training.run import Run, Training
 
 FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
 CHARACTERS, TEMPERATURE = 300, 0.8  # of each passage
@@ -55,9 +55,10 @@ def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     (seed,), recipe = experiment.recipe.seeds, experiment.recipe
     job = pretraining(experiment, prepared)
     output = FOLDER / f"{experiment.variant}-{recipe.model.width}-{recipe.pretrain.learning_rate:g}"
-    trainings = {f"seed-{seed}": Training(job, partial(experiment.new_model, prepared, seed))}
-    settings, data = experiment.settings("pretrain"), experiment.prepared_folder
-    run("grid", experiment, settings, output, data, trainings=lambda *_: trainings)
+    run = Run("grid", experiment, prepared, experiment.settings("pretrain"), experiment.prepared_folder)
+    run.complete([Training(f"seed-{seed}", seed, job)])
+    publish(run.work, [f"seed-{seed}"], [seed], output)
+
     model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
     said = passages(model, prepared.vocabulary.encode("\n")[None], CHARACTERS, Sampler(seed, TEMPERATURE))
     return {

@@ -1,6 +1,6 @@
 """The trainings of a recipe as jobs: the recipe's objectives on the corpus, and the training questions."""
 
-from functools import cache, partial
+from functools import cache
 from math import ceil
 from pathlib import Path
 
@@ -65,17 +65,13 @@ def _job(experiment: Experiment, prepared: Prepared, draw: Draw, epochs: int) ->
     )
 
 
-def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: Path, seed: int) -> dict[str, Training]:
-    """The trainings that end in `weights`, by their names: that of the job and, where there are any, the own epochs."""
-    name, new = weights.stem, partial(experiment.new_model, prepared, seed)
+def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: Path, seed: int) -> list[Training]:
+    """The trainings of a seed that end in `weights`: that of the job and, where the recipe has any, the own epochs."""
     if not experiment.recipe.pretrain.own_epochs:
-        return {name: Training(job, new)}
-    before = weights.with_stem(f"{name}-before")
-    second = practising(experiment, prepared, before)
-    return {
-        before.stem: Training(job, new),
-        name: Training(second, partial(experiment.trained_model, prepared, before), after=before.stem),
-    }
+        return [Training(weights.stem, seed, job)]
+    before = weights.with_stem(f"{weights.stem}-before")
+    own = practising(experiment, prepared, before)
+    return [Training(before.stem, seed, job), Training(weights.stem, seed, own, before, continues=True)]
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:

@@ -1,11 +1,11 @@
-"""The trainings of a stage: done, resumed or skipped, then published together.
+"""The trainings of an experiment in a folder of work: done, resumed or skipped.
 
-What was trained stays in the work folder when it is published: of `seeds: [1, 2]` after `[1]` the second is all that is
-left to train, and a stage that ended before DVC had stored its output costs nothing to run again.
+What was trained stays there when it is published: of `seeds: [1, 2]` after `[1]` the second is all that is left to
+train, and a stage that ended before DVC had stored its output has nothing to train again.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,146 +14,117 @@ import numpy as np
 import pandas as pd
 from safetensors.torch import save
 
-from stages.corpus.prepared import VOCABULARY
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
-from stages.experiment.provenance import commit, provenance
+from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
-from stages.system.digests import intact, result_folder, write_sums
+from stages.system.digests import intact, write_sums
 from stages.system.files import write_bytes, write_json, write_text
 from stages.system.live import Live
 from stages.system.locks import locked
-from stages.system.records import CURVES, FACTS, Amount, read_record, read_table, record
+from stages.system.records import CURVES, FACTS, read_record, read_table
 from stages.training.batches import steps_per_epoch
 from stages.training.checkpoint import delete_checkpoints
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
-from stages.training.seeds import go_apart, train_apart
-from stages.training.work import folder_of
+from stages.training.publishing import files_of
+from stages.training.work import work_folder
 
 PATIENCE = 10.0  # seconds: a training whose parent was killed needs some to stop
-SUFFIXES = ("json", "csv", "safetensors")  # of an ended training: facts, curve, weights
 
 
 @dataclass(frozen=True)
 class Training:
-    """One training of a seed; `model` makes its first weights."""
+    """One training: what is learned, and which weights it begins with."""
 
+    name: str  # of its files in the folder of work
+    seed: int
     job: Job
-    model: Callable[[], GPT]
-    after: str | None = None  # the name of the training that it goes on from: its curve and seconds count as this one's
+    first_weights: Path | None = None  # of an ended training; None: drawn by the seed
+    continues: bool = False  # whether curve, examples and seconds up to first_weights count as this one's, too
 
 
-Plan = Callable[[Path, int], Mapping[str, Training]]  # of a work folder and a seed: its trainings by name, in order
-
-
-@dataclass
 class Run:
-    """The trainings of one stage of one experiment, in its work folder."""
+    """Trainings of one experiment in the folder of work that belongs to all they depend on."""
 
-    name: str
-    experiment: Experiment
-    work: Path
-    plan: Plan
+    def __init__(
+        self, stage: str, experiment: Experiment, prepared: Prepared, settings: dict[str, Any], *data: Path
+    ) -> None:
+        """settings, data: what the results depend on, as `work_folder` takes them."""
+        self.experiment, self.prepared, self.settings = experiment, prepared, settings
+        name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
+        self.work = work_folder(name, settings, *data)
 
-    def left(self, seeds: Sequence[int]) -> list[int]:
-        """Those of the seeds that are still to be trained; of the others it is said that they are not."""
-        left = [seed for seed in seeds if not all(map(self.ended, self.plan(self.work, seed)))]
-        for seed in seeds:
-            if seed not in left:
-                told = f"{self.name}, seed {seed}: trained before; to train all its seeds anew, delete {self.work}"
-                print(told, file=sys.stderr)
-        return left
-
-    def ended(self, name: str) -> bool:
-        """Whether the training `name` came to its end, and what it left is whole."""
-        return intact(self.work / f"{name}.sha256", *self._files(name))
-
-    def _files(self, name: str) -> list[Path]:
-        return [self.work / f"{name}.{suffix}" for suffix in SUFFIXES]
-
-    def complete(self, seed: int) -> None:
-        """Bring the trainings of a seed to their ends, but for those that earlier runs did.
+    def complete(self, trainings: Sequence[Training]) -> None:
+        """Bring trainings to their ends, one after the other, but for those that earlier runs did.
 
         Each leaves <name>.safetensors (weights), <name>.csv (curve), <name>.json (facts) and, last, <name>.sha256.
         Raises StudyError: another process is at one.
         """
-        for name, training in self.plan(self.work, seed).items():
-            with locked(self.work / f"{name}.lock", PATIENCE):
-                if not self.ended(name):
-                    if (sums := self.work / f"{name}.sha256").exists():
-                        print(f"{sums.with_suffix('.*')}: damaged, so it is trained anew", file=sys.stderr)
-                    self._train(name, training, seed)
-                    write_sums(sums, self._files(name))
-                delete_checkpoints(self.work / f"{name}.checkpoint")  # a kill may have left them beside the rest
+        for training in trainings:
+            result = self.work / training.name
+            patience = 0.0 if self.experiment.only_seed is None else PATIENCE
+            with locked(result.with_suffix(".lock"), patience):
+                self._complete(training, result.with_suffix(".sha256"))
+                delete_checkpoints(result.with_suffix(".checkpoint"))  # a kill may have left them beside the rest
 
-    def _train(self, name: str, training: Training, seed: int) -> None:
-        result, experiment, job = self.work / name, self.experiment, training.job
-        trainer = trainer_for(training.model(), experiment.recipe.optimizer, experiment.backend)
-        line = experiment.recipe.seeds.index(seed) if experiment.only_seed is not None else 0
-        checkpoint = result.with_suffix(".checkpoint")
-        title = experiment.title(job.phase, seed)
-        trainings = len(experiment.recipe.seeds) * max(1, len(experiment.selected))
-        live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, trainings)
-        losses, seconds = train(trainer, job, seed, checkpoint, experiment.checkpoint_seconds, title, line, live)
+    def _complete(self, training: Training, sums: Path) -> None:
+        files = files_of(self.work, training.name)
+        if intact(sums, *files):
+            print(f"{training.name}: trained before; to train it anew, delete {self.work}", file=sys.stderr)
+            return
+        if sums.exists():
+            print(f"{sums.with_suffix('.*')}: damaged, so it is trained anew", file=sys.stderr)
+        self._train(training)
+        write_sums(sums, files)
+
+    def _train(self, training: Training) -> None:
+        experiment, job, seed = self.experiment, training.job, training.seed
+        result = self.work / training.name
+        trainer = trainer_for(self._first_model(training), experiment.recipe.optimizer, experiment.backend)
+        live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, experiment.trainings)
+        losses, seconds = train(
+            trainer,
+            job,
+            seed,
+            result.with_suffix(".checkpoint"),
+            experiment.checkpoint_seconds,
+            experiment.title(job.phase, seed),
+            experiment.line(seed),
+            live,
+        )
+
         curve, examples = _curve(experiment.variant, job, losses, seed), job.rows * job.epochs
-        if training.after:
-            before = self.work / training.after
-            earlier = read_record(before.with_suffix(".json"), FACTS)
-            steps = read_table(before.with_suffix(".csv"), CURVES, ",")
-            curve[["step", "epoch"]] += steps[["step", "epoch"]].max().astype(int)
-            curve = pd.concat([steps.astype(curve.dtypes), curve])
-            seconds, examples = seconds + earlier["seconds"], examples + earlier["examples"]
-        write_bytes(result.with_suffix(".safetensors"), save(trainer.weights()))
-        write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
+        if training.continues and training.first_weights:
+            before = read_record(training.first_weights.with_suffix(".json"), FACTS)
+            curve = _joined(read_table(training.first_weights.with_suffix(".csv"), CURVES, ","), curve)
+            seconds, examples = seconds + before["seconds"], examples + before["examples"]
+
         facts = {
             "phase": job.phase,
             "seed": seed,
             "parameters": sum(weight.numel() for weight in trainer.masters),
             "loss": float(curve.loss.iloc[-1]),
             "examples": examples,
-            "seconds": round(seconds, 2),
-            "commit": commit(),  # that of the folder's provenance may be a later one, of the same code
-            "device": experiment.backend.device_name,
+            "settings": self.settings,
+            "vocabulary_sha256": self.prepared.vocabulary.sha256,
+            **provenance(self.settings, experiment.backend, seconds),
         }
-        write_json(result.with_suffix(".json"), facts)
+        write_bytes(result.with_suffix(".safetensors"), save(trainer.weights()))
+        write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
+        write_json(result.with_suffix(".json"), facts | {"seconds": round(seconds, 2)})
 
-    def publish(self, settings: dict[str, Any], vocabulary: Vocabulary, output: Path) -> None:
-        """Replace the folder `output` by the results of all seeds, and what they are of and where they come from."""
-        plans = [self.plan(self.work, seed) for seed in self.experiment.recipe.seeds]
-        passed = {training.after for plan in plans for training in plan.values()}
-        names = [name for plan in plans for name in plan if name not in passed]
-        seconds = sum(read_record(self.work / f"{name}.json", record(seconds=Amount))["seconds"] for name in names)
-        with result_folder(output) as folder:
-            for path in [path for name in names for path in self._files(name)]:
-                write_bytes(folder / path.name, path.read_bytes())  # of a full disk shutil.copy names the source
-            of = settings | {"seeds": self.experiment.recipe.seeds}
-            origin = {"settings": of, "vocabulary_sha256": vocabulary.sha256}
-            write_json(folder / "provenance.json", origin | provenance(of, self.experiment.backend, seconds))
+    def _first_model(self, training: Training) -> GPT:
+        if training.first_weights is None:
+            return self.experiment.new_model(self.prepared, training.seed)
+        return self.experiment.trained_model(self.prepared, training.first_weights)
 
 
-def run(
-    stage: str, experiment: Experiment, settings: dict[str, Any], output: Path, *data: Path, trainings: Plan
-) -> None:
-    """Train every seed of an experiment, then publish the results as the folder `output`.
-
-    settings, data: what the results of a seed depend on (`work.folder_of`); the first folder has the vocabulary. Of an
-    experiment with `only_seed` that seed is trained and nothing published.
-    """
-    seeds = experiment.recipe.seeds
-    name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
-    own = Run(name, experiment, folder_of(name, settings, *data), trainings)
-    if experiment.only_seed is not None:
-        for seed in own.left([experiment.only_seed]):
-            own.complete(seed)
-        return
-    with locked(own.work / "lock"):
-        left = own.left(seeds)
-        if go_apart(experiment, left):
-            train_apart(stage, experiment, left)
-        for seed in seeds:  # after train_apart there is nothing left of it to train
-            own.complete(seed)
-        own.publish(settings, Vocabulary.load(data[0] / VOCABULARY), output)
+def _joined(before: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
+    """A curve and the one that it goes on from; its steps and epochs count on."""
+    counts = ["step", "epoch"]
+    curve[counts] += before[counts].max().astype(int)
+    return pd.concat([before.astype(curve.dtypes), curve])
 
 
 def _curve(variant: str, job: Job, losses: np.ndarray, seed: int) -> pd.DataFrame:

@@ -1,19 +1,19 @@
-"""The seeds of an experiment side by side, each in a process of its own.
+"""The seeds of a cell side by side, each in a process of its own.
 
 A small model keeps no more than one core busy, so on a CPU several trainings with a part of the threads each end
-sooner than one after another with all of them. A GPU trains them one after another.
+sooner than one after another with all of them. A GPU trains them one after another. The process that starts the others
+needs no torch, which takes a second to load.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from pathlib import Path
 
-import torch
-
-from stages.experiment.experiment import Experiment
+from stages.experiment.cell import Cell
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
 
@@ -21,48 +21,71 @@ LOOK_EVERY = 0.1  # seconds
 RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory
 
 
-def go_apart(experiment: Experiment, seeds: Sequence[int]) -> bool:
-    """Whether these seeds of the experiment are trained side by side."""
-    return len(seeds) > 1 and experiment.backend.device.type == "cpu" and torch.get_num_threads() > 1
+def trains_apart(cell: Cell) -> bool:
+    """Whether the seeds of the cell are trained in processes of their own."""
+    may_have_gpu = cell.settings.compute.device != "cpu" and shutil.which("nvidia-smi")
+    return side_by_side(not may_have_gpu, len(cell.seeds))
+
+
+def side_by_side(on_cpu: bool, seeds: int) -> bool:
+    """Whether so many seeds end sooner side by side."""
+    return on_cpu and seeds > 1 and threads() > 1
+
+
+def threads() -> int:
+    """How many threads torch has here: OMP_NUM_THREADS, or one a core."""
+    if given := os.environ.get("OMP_NUM_THREADS"):
+        return int(given)
+    cores = {path.read_text() for path in Path("/sys/devices/system/cpu").glob("cpu*/topology/core_cpus_list")}
+    return len(cores) or os.cpu_count() or 1
 
 
 def threads_each(seeds: int) -> int:
     """How many threads each of so many seeds side by side has."""
-    return max(1, torch.get_num_threads() // seeds)
+    return max(1, threads() // seeds)
 
 
-def train_apart(stage: str, experiment: Experiment, seeds: Sequence[int]) -> None:
-    """Run `python -m stages.<stage>` for each of the seeds alone, and wait for all.
+def train_apart(stage: str, cell: Cell) -> Path:
+    """Run `python -m stages.<stage> --seed` for each seed and wait for all: the folder of work that they name.
 
     Raises KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; each training was told to stop, too.
     Raises SystemExit: a training failed; it has told why, and the others were told to stop. Raises StudyError: a
-    training was killed; the others were told to stop.
+    training was killed, and the others were told to stop; or the folders differ.
     """
-    threads = torch.get_num_threads()
     command = [sys.executable, "-m", f"stages.{stage}"]
-    command += ["--recipe", experiment.recipe_name, "--variant", experiment.variant, "--seed"]
-    environment = os.environ | {"OMP_NUM_THREADS": str(threads_each(len(seeds)))}
-    waiting, failed = list(seeds), 0
-    running: list[subprocess.Popen[bytes]] = []
+    command += ["--recipe", cell.recipe_name, "--variant", cell.variant, "--seed"]
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads_each(len(cell.seeds)))}
+    waiting, failed = list(cell.seeds), 0
+    running: list[subprocess.Popen[str]] = []
+    folders: set[str] = set()
+
     with stop_requests() as stop:
         while waiting or running:
-            failed = failed or next((process.returncode for process in running if process.poll()), 0)
-            running = [process for process in running if process.returncode is None]
+            for process in [process for process in running if process.poll() is not None]:
+                running.remove(process)
+                failed = failed or process.returncode
+                folders.add(process.communicate()[0])
+
             if stop.requested() or failed:
                 waiting.clear()
                 for process in running:
                     process.terminate()
                 for process in running:
                     process.wait()
-            elif waiting and len(running) < RUNS_A_THREAD * threads:
-                running.append(subprocess.Popen([*command, str(waiting.pop(0))], env=environment))
+            elif waiting and len(running) < RUNS_A_THREAD * threads():
+                seed = str(waiting.pop(0))
+                running.append(subprocess.Popen([*command, seed], env=environment, stdout=subprocess.PIPE, text=True))
             else:
                 time.sleep(LOOK_EVERY)
         if stop.requested():
             raise KeyboardInterrupt(f"stopped{stop.reason}")
+
     if failed < 0:
         name = signal.Signals(-failed).name
         memory = " (out of memory?)" if name == "SIGKILL" else ""
         raise StudyError(f"a training was ended by {name}{memory}; the same command goes on from where it last wrote")
     if failed:
         raise SystemExit(failed)
+    if len(folders) > 1:
+        raise StudyError("settings, code or data were changed while the seeds trained; run the same command again")
+    return Path(folders.pop().strip())

@@ -1,7 +1,6 @@
 """A trial: a changed recipe, trained once and asked the dev questions of a folder; what stays is its row."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from stages.system.digests import as_written
 from stages.system.records import FACTS, read_record, read_table
 from stages.training.jobs import finetuning, pretraining, pretrainings
 from stages.training.run import Run, Training
-from stages.training.work import folder_of
 from stages.trials.row import Row
 
 Said = Mapping[str, str]  # a phrase of each page, by its title
@@ -41,17 +39,12 @@ def try_out(
     """
     prepared, (seed,) = Prepared.load(data), experiment.recipe.seeds
     first, second = pretraining(experiment, prepared, phrases), finetuning(experiment, prepared, "pretrained")
+    settings = experiment.settings("pretrain", "finetune")
+    run = Run("trial", experiment, prepared, settings | {"seed": seed, "change": change}, data)
+    work, weights = run.work, run.work / "pretrained.safetensors"
+    trainings = pretrainings(experiment, prepared, first, weights, seed)
+    run.complete([*trainings, Training("finetuned", seed, second, weights)])
 
-    def trainings(work: Path, _: int) -> Mapping[str, Training]:
-        weights = work / "pretrained.safetensors"
-        return {
-            **pretrainings(experiment, prepared, first, weights, seed),
-            "finetuned": Training(second, partial(experiment.trained_model, prepared, weights)),
-        }
-
-    settings, name = experiment.settings("pretrain", "finetune"), f"trial-{experiment.recipe_name}-{experiment.variant}"
-    work = folder_of(name, settings | {"seed": seed, "change": change}, data)
-    Run(name, experiment, work, trainings).complete(seed)
     training = read_record(work / "pretrained.json", FACTS)
     return Row(
         recipe=experiment.recipe_name,

@@ -61,7 +61,7 @@ def test_a_plan_that_memory_does_not_hold_is_refused_before_a_step(planned: Plan
 
 def seconds_of(monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, variants: int = 1) -> float:
     """What trainings of handout are expected to take beside the rest, if a step takes a second."""
-    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
     monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
     monkeypatch.setattr(plan, "pace", lambda experiment, job, data: 1.0)
     rope = Experiment.of(SETTINGS, "handout", "rope")

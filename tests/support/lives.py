@@ -108,6 +108,7 @@ def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path) ->
     sys.stderr = os.fdopen(2, "w", buffering=1)
     os.chdir(folder)
     torch.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"  # seeds train one after the other, in this process
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as without nohup, under which tests may run
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module = importlib.import_module(f"stages.{stage}")

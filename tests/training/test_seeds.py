@@ -2,31 +2,23 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 
-from stages.experiment.experiment import Experiment
-from stages.model.registry import settings_of
+from stages.experiment.cell import Cell
 from stages.system.errors import StudyError
-from stages.training.seeds import train_apart
-from tests.support.lives import (
-    ARGUMENTS,
-    OUTPUTS,
-    PATIENCE,
-    all_steps,
-    new_project,
-    results,
-    run,
-)
+from stages.training.seeds import threads, train_apart
+from tests.support.lives import ARGUMENTS, OUTPUTS, PATIENCE, all_steps, new_project, results, run
 from tests.support.project import copy_stages, start
-from tests.support.tiny import FLOAT32, HANDOUT, SETTINGS, VARIANTS
+from tests.support.tiny import HANDOUT, SETTINGS, VARIANTS
 
-# A stage whose trainings do as their seed says, told to stop or not; it leaves <seed>.began and <seed>.stopped.
+# A stage whose trainings do as their seed says; it leaves <seed>.began and, where it was told to stop, <seed>.stopped
 FAKE = """
 import os, signal, sys, time
 from pathlib import Path
@@ -36,14 +28,12 @@ def stop(number, frame):
     sys.exit(130)
 signal.signal(signal.SIGTERM, stop)
 Path(f"{seed}.began").touch()
-if seed == "1":
+if seed in ("1", "7"):
     while not Path("2.began").exists():
         time.sleep(0.01)
-    sys.exit(3)
-if seed == "7":
-    while not Path("2.began").exists():
-        time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGKILL)
+    sys.exit(3) if seed == "1" else os.kill(os.getpid(), signal.SIGKILL)
+if seed in ("8", "9"):
+    sys.exit(print(f"work/{seed}"))
 time.sleep(60)
 """
 
@@ -57,19 +47,41 @@ def stopped(folder: Path) -> set[str]:
 
 
 @pytest.fixture(name="apart")
-def apart_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def apart_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Train seeds by the fake stage, with two threads."""
     (tmp_path / "stages").mkdir()
     (tmp_path / "stages" / "fake.py").write_text(FAKE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    section = settings_of(VARIANTS[0], SETTINGS.variants, HANDOUT.model)
-    experiment = Experiment("handout", VARIANTS[0], HANDOUT, section, FLOAT32, 20.0)
-    return lambda *seeds: train_apart("fake", experiment, seeds)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+
+    def apart(*seeds: int) -> Path:
+        recipes = {"handout": HANDOUT.model_copy(update={"seeds": [*seeds]})}
+        return train_apart("fake", Cell(SETTINGS.model_copy(update={"recipes": recipes}), "handout", VARIANTS[0]))
+
+    return apart
 
 
-def test_a_training_that_fails_ends_the_others_with_its_code(apart: Callable[..., None], tmp_path: Path) -> None:
+def test_who_only_starts_trainings_or_is_asked_for_help_does_not_load_torch() -> None:
+    code = "import sys, stages.pretrain, stages.finetune; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "stages.training.seeds" in modules and not {"torch", "pandas", "scipy"} & {*modules}
+
+
+def test_as_many_threads_are_counted_as_torch_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    code = "import torch; print(torch.get_num_threads())"
+    counted = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert threads() == int(counted)
+
+
+def test_the_folder_that_all_name_is_given_and_two_are_refused(apart: Callable[..., Path]) -> None:
+    assert apart(8) == Path("work/8")
+    with pytest.raises(StudyError, match="settings, code or data were changed while the seeds trained"):
+        apart(8, 9)
+
+
+def test_a_training_that_fails_ends_the_others_with_its_code(apart: Callable[..., Path], tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as end:
         apart(1, 2)
     assert end.value.code == 3
@@ -77,7 +89,7 @@ def test_a_training_that_fails_ends_the_others_with_its_code(apart: Callable[...
 
 
 def test_a_training_that_is_killed_is_told_of_in_one_line_and_ends_the_others(
-    apart: Callable[..., None], tmp_path: Path
+    apart: Callable[..., Path], tmp_path: Path
 ) -> None:
     told = r"a training was ended by SIGKILL \(out of memory\?\); the same command goes on from where it last wrote"
     with pytest.raises(StudyError, match=told):
@@ -85,7 +97,7 @@ def test_a_training_that_is_killed_is_told_of_in_one_line_and_ends_the_others(
     assert stopped(tmp_path) == {"2"}
 
 
-def test_a_stop_reaches_all_and_begins_no_further(apart: Callable[..., None], tmp_path: Path) -> None:
+def test_a_stop_reaches_all_and_begins_no_further(apart: Callable[..., Path], tmp_path: Path) -> None:
     def stop_soon() -> None:
         while len(begun(tmp_path)) < 4:
             time.sleep(0.01)

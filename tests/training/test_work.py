@@ -9,7 +9,7 @@ from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.training import work
-from stages.training.work import folder_of
+from stages.training.work import work_folder
 from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 
 DEPENDS = {"recipe": {"epochs": 3}, "compute": ["cpu", "float32"]}
@@ -25,18 +25,18 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does(data: Path) -> None:
-    first = folder_of("pretrain", DEPENDS, data)
-    assert folder_of("pretrain", dict(reversed(DEPENDS.items())), data) == first
+    first = work_folder("pretrain", DEPENDS, data)
+    assert work_folder("pretrain", dict(reversed(DEPENDS.items())), data) == first
     folders = [
         first,
-        folder_of("finetune", DEPENDS, data),
-        folder_of("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
-        folder_of("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
+        work_folder("finetune", DEPENDS, data),
+        work_folder("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
+        work_folder("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
     ]
     (data / "inner" / "file").write_text("other")
-    folders.append(folder_of("pretrain", DEPENDS, data))
+    folders.append(work_folder("pretrain", DEPENDS, data))
     (data / "inner" / "file").rename(data / "inner" / "moved")
-    folders.append(folder_of("pretrain", DEPENDS, data))
+    folders.append(work_folder("pretrain", DEPENDS, data))
     assert len(set(folders)) == len(folders)
 
 
