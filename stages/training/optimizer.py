@@ -1,91 +1,126 @@
-"""Which weights are trained by which rule."""
+"""Which weights are trained by which rule.
 
-from collections.abc import Sequence
+The rules are not torch.optim's classes, which load torch._dynamo at their first step: a second or more of every start.
+"""
+
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import torch
 from torch import Tensor, nn
 
 from stages.model.gpt import GPT
-from stages.settings import Optimizer
+from stages.settings import Optimizer as Settings
+
+ADAM_EPSILON = 1e-8
+MOMENTUM = 0.95  # Muon's, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
+COEFFICIENTS, STEPS, SMALLEST_NORM = (3.4445, -4.7750, 2.0315), 5, 1e-7
+
+
+class AdamW:
+    """AdamW (Loshchilov & Hutter 2019, arXiv 1711.05101) by torch's fused operation: torch.optim.AdamW to the bit."""
+
+    def __init__(self, weights: Mapping[str, nn.Parameter], weight_decay: float, betas: Sequence[float]) -> None:
+        self.weights, self.weight_decay, self.betas = weights, weight_decay, betas
+        self.state: dict[str, Tensor] = {}
+        for name, weight in weights.items():
+            self.state[f"step.{name}"] = torch.zeros((), device=weight.device)
+            self.state[f"exp_avg.{name}"] = torch.zeros_like(weight)
+            self.state[f"exp_avg_sq.{name}"] = torch.zeros_like(weight)
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        """Update all weights by their gradients."""
+        if not self.weights:
+            return
+        gradients = [_gradient(weight) for weight in self.weights.values()]
+        steps, means, squares = (self._kept(kind) for kind in ("step", "exp_avg", "exp_avg_sq"))
+        torch._foreach_add_(steps, 1)
+        torch._fused_adamw_(
+            [*self.weights.values()],
+            gradients,
+            means,
+            squares,
+            [],
+            steps,
+            lr=rate,
+            beta1=self.betas[0],
+            beta2=self.betas[1],
+            weight_decay=self.weight_decay,
+            eps=ADAM_EPSILON,
+            amsgrad=False,
+            maximize=False,
+        )
+
+    def _kept(self, kind: str) -> list[Tensor]:
+        return [self.state[f"{kind}.{name}"] for name in self.weights]
+
+
+class Muon:
+    """Muon (Jordan et al. 2024, kellerjordan.github.io/posts/muon) with Nesterov's momentum.
+
+    Its updates are scaled to AdamW's size (Liu et al. 2025, arXiv 2502.16982), so that one rate serves both. Matrices
+    of equal shape are multiplied together, in `dtype`: torch.optim.Muon multiplies one after the other, always in
+    bfloat16, which most processors only emulate.
+    """
+
+    def __init__(self, weights: Mapping[str, nn.Parameter], weight_decay: float, dtype: torch.dtype) -> None:
+        self.weights, self.weight_decay, self.dtype = weights, weight_decay, dtype
+        self.state = {f"momentum_buffer.{name}": torch.zeros_like(weight) for name, weight in weights.items()}
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        """Update all matrices by their gradients."""
+        for shape, group in groupby(sorted(self.weights, key=self._shape), self._shape):
+            names = list(group)
+            matrices: list[Tensor] = [self.weights[name] for name in names]
+            gradients = [_gradient(matrix) for matrix in matrices]
+            buffers = [self.state[f"momentum_buffer.{name}"] for name in names]
+
+            torch._foreach_lerp_(buffers, gradients, 1 - MOMENTUM)
+            updates = torch.stack(torch._foreach_lerp(gradients, buffers, MOMENTUM))  # (matrices, rows, C)
+            updates = orthogonalised(updates.to(self.dtype)).float()
+            torch._foreach_mul_(matrices, 1 - rate * self.weight_decay)
+            torch._foreach_add_(matrices, list(updates), alpha=-rate * 0.2 * max(shape) ** 0.5)
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        return tuple(self.weights[name].shape)
 
 
 def build_optimizers(
-    model: GPT, masters: Sequence[nn.Parameter], settings: Optimizer, dtype: torch.dtype
-) -> list[torch.optim.Optimizer]:
-    """Optimizers of `masters`, which stand in the order of the model's parameters.
+    model: GPT, masters: Mapping[str, nn.Parameter], settings: Settings, dtype: torch.dtype
+) -> list[AdamW | Muon]:
+    """Optimizers of `masters`, the weights by the names that they have in the model.
 
     The weight matrices of linear layers decay; biases do not; norms, embeddings, positions and other tables do if
-    `settings.decays` is "all_but_biases". Those matrices are AdamW's too or, but for the head, Muon's (Jordan
-    et al. 2024, kellerjordan.github.io/posts/muon), whose updates are scaled to AdamW's size (Liu et al. 2025, arXiv
-    2502.16982) so that one rate serves both. Muon's products are of type `dtype`.
+    `settings.decays` is "all_but_biases". Those matrices are AdamW's, too, or, but for the head, Muon's.
     """
-    matrices = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
-    decaying, steady, orthogonal = [], [], []
-    for (name, parameter), master in zip(model.named_parameters(), masters, strict=True):
-        is_matrix = id(parameter) in matrices
-        if is_matrix and settings.matrices == "muon" and parameter is not model.head.weight:
-            orthogonal.append(master)
-        elif is_matrix or (settings.decays == "all_but_biases" and not name.endswith("bias")):
-            decaying.append(master)
+    matrices = {f"{name}.weight" for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+    decaying, steady, orthogonal = {}, {}, {}
+    for name, master in masters.items():
+        if name in matrices and settings.matrices == "muon" and name != "head.weight":
+            orthogonal[name] = master
+        elif name in matrices or (settings.decays == "all_but_biases" and not name.endswith("bias")):
+            decaying[name] = master
         else:
-            steady.append(master)
-    groups = [
-        {"params": decaying, "weight_decay": settings.weight_decay},
-        {"params": steady, "weight_decay": 0.0},
-    ]
-    adamw = torch.optim.AdamW(groups, betas=(settings.betas[0], settings.betas[1]), fused=True)
-    return [adamw, BatchedMuon(orthogonal, settings.weight_decay, dtype)] if orthogonal else [adamw]
+            steady[name] = master
+
+    decay, betas = settings.weight_decay, settings.betas
+    return [AdamW(decaying, decay, betas), AdamW(steady, 0.0, betas), Muon(orthogonal, decay, dtype)]
 
 
-def moments(optimizer: torch.optim.Optimizer, weight: Tensor) -> dict[str, torch.Size]:
-    """The shapes of what an optimizer of `build_optimizers` keeps of a weight from its first step on."""
-    if isinstance(optimizer, BatchedMuon):
-        return {"momentum_buffer": weight.shape}
-    return {"step": torch.Size(), "exp_avg": weight.shape, "exp_avg_sq": weight.shape}
-
-
-class BatchedMuon(torch.optim.Muon):
-    """torch.optim.Muon, but matrices of equal shape are multiplied together, and in a type of one's choice.
-
-    torch's own multiplies one matrix after the other, always in bfloat16, which most processors only emulate. The
-    momentum is Nesterov's, the size of an update AdamW's.
-    """
-
-    def __init__(self, matrices: Sequence[nn.Parameter], weight_decay: float, dtype: torch.dtype) -> None:
-        super().__init__(sorted(matrices, key=_shape), weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
-        self.dtype = dtype
-
-    @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]  # no closure is ever given
-        """One update of all matrices by their gradients."""
-        (group,) = self.param_groups
-        rate, decay, momentum = group["lr"], group["weight_decay"], group["momentum"]
-        for shape, each in groupby(group["params"], _shape):
-            matrices = list(each)
-            gradients: list[Tensor] = [matrix.grad for matrix in matrices]
-            for matrix in matrices:
-                if "momentum_buffer" not in self.state[matrix]:
-                    self.state[matrix]["momentum_buffer"] = torch.zeros_like(matrix)
-            buffers = [self.state[matrix]["momentum_buffer"] for matrix in matrices]
-            torch._foreach_lerp_(buffers, gradients, 1 - momentum)
-            updates = torch.stack(torch._foreach_lerp(gradients, buffers, momentum))  # Nesterov's; (matrices, rows, C)
-            updates = orthogonalised(updates.to(self.dtype), group["ns_coefficients"], group["ns_steps"], group["eps"])
-            torch._foreach_mul_(matrices, 1 - rate * decay)
-            torch._foreach_add_(matrices, list(updates.float()), alpha=-rate * 0.2 * max(shape) ** 0.5)
-
-
-def orthogonalised(matrices: Tensor, coefficients: Sequence[float], steps: int, smallest_norm: float) -> Tensor:
-    """Each of some matrices (B, rows, C) with all its singular values near 1, by Newton and Schulz's iteration."""
-    a, b, c = coefficients
+def orthogonalised(matrices: Tensor) -> Tensor:
+    """Matrices (B, rows, C) with all their singular values brought near 1, by Newton and Schulz's iteration."""
+    a, b, c = COEFFICIENTS
     is_tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if is_tall else matrices
-    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=smallest_norm)
-    for _ in range(steps):
+    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=SMALLEST_NORM)
+    for _ in range(STEPS):
         gram = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return x.mT if is_tall else x
 
 
-def _shape(matrix: Tensor) -> tuple[int, ...]:
-    return tuple(matrix.shape)
+def _gradient(weight: Tensor) -> Tensor:
+    assert weight.grad is not None
+    return weight.grad

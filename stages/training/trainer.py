@@ -1,6 +1,6 @@
 """A model with its optimizer: one step of training."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.settings import Optimizer
 from stages.training.batches import PackedBatch, split_by_length
-from stages.training.optimizer import build_optimizers, moments
+from stages.training.optimizer import build_optimizers
 
 
 class Trainer:
@@ -33,7 +33,8 @@ class Trainer:
         self.model.to(backend.dtype)
         self.copies = [] if shares_weights else list(self.model.parameters())
         self.clip = settings.gradient_clip
-        self.optimizers = build_optimizers(self.model, self.masters, settings, backend.dtype)
+        named = dict(zip(self.names, self.masters, strict=True))
+        self.optimizers = build_optimizers(self.model, named, settings, backend.dtype)
 
     def cut(self, examples: Examples) -> list[Examples]:
         """The batch in parts of like lengths: the rectangles of mixers that need them."""
@@ -46,9 +47,7 @@ class Trainer:
         """
         loss = self.clipped_gradients(parts)
         for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            optimizer.step()
+            optimizer.step(rate)
         self._copy_masters()
         return loss
 
@@ -70,36 +69,26 @@ class Trainer:
         return {name: master.detach().cpu().contiguous() for name, master in zip(self.names, self.masters, strict=True)}
 
     def state(self) -> dict[str, Tensor]:
-        """Masters and moments: all that the next step depends on beside the batch."""
-        tensors = {f"weight.{name}": tensor for name, tensor in self.weights().items()}
-        names = {id(master): name for name, master in zip(self.names, self.masters, strict=True)}
-        for optimizer in self.optimizers:
-            for master, kept in optimizer.state.items():
-                name = names[id(master)]
-                tensors |= {f"{key}.{name}": value.detach().cpu().contiguous() for key, value in kept.items()}
-        return tensors
+        """Masters and moments, on the CPU: all that the next step depends on beside the batch."""
+        return {name: tensor.detach().cpu().contiguous() for name, tensor in self._state().items()}
 
-    def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Take over what `state` gave after a step.
-
-        Raises ValueError: it is not of such a trainer; nothing was taken over.
-        """
-        masters = dict(zip(self.names, self.masters, strict=True))
-        owners = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
-        shapes = {f"weight.{name}": master.shape for name, master in masters.items()}
-        for name, master in masters.items():
-            shapes |= {f"{key}.{name}": shape for key, shape in moments(owners[id(master)], master).items()}
-        if {label: tensor.shape for label, tensor in tensors.items() if tensor.dtype == torch.float32} != shapes:
+    @torch.no_grad()
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take over what `state` gave. Raises ValueError: it is not of such a trainer; nothing was taken over."""
+        own = self._state()
+        if _kinds(tensors) != _kinds(own):
             raise ValueError("other weights or moments")
-        for label, tensor in tensors.items():
-            key, _, name = label.partition(".")
-            master = masters[name]
-            if key == "weight":
-                with torch.no_grad():
-                    master.copy_(tensor)
-            else:
-                owners[id(master)].state[master][key] = tensor.to(master.device)
+        for name, tensor in tensors.items():
+            own[name].copy_(tensor)
         self._copy_masters()
+
+    def _state(self) -> dict[str, Tensor]:
+        tensors: dict[str, Tensor] = {}
+        for name, master in zip(self.names, self.masters, strict=True):
+            tensors[f"weight.{name}"] = master
+        for optimizer in self.optimizers:
+            tensors |= optimizer.state
+        return tensors
 
     @torch.no_grad()
     def _copy_masters(self) -> None:
@@ -107,10 +96,18 @@ class Trainer:
             torch._foreach_copy_(tuple(self.copies), tuple(self.masters))
 
 
+def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.dtype, torch.Size]]:
+    return {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
+
+
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
     """Mean cross-entropy over all targets of a batch's parts, in nats; only what they need of the model is computed."""
     packed, device = PackedBatch.of(parts), model.head.weight.device
-    inputs, targets = (torch.from_numpy(each).to(device) for each in (packed.inputs, packed.targets))  # (N,) each
-    loss_indices = None if packed.loss_indices is None else torch.from_numpy(packed.loss_indices).to(device)
+    inputs = torch.from_numpy(packed.inputs).to(device)  # (N,)
+    targets = torch.from_numpy(packed.targets).to(device)  # (N,)
+    loss_indices = None
+    if packed.loss_indices is not None:
+        loss_indices = torch.from_numpy(packed.loss_indices).to(device)
+        targets = targets[loss_indices]  # (loss_indices,)
     logits = model.head(model.hidden(inputs, packed.packing, loss_indices=loss_indices))  # (loss_indices, vocabulary)
-    return F.cross_entropy(logits.float(), targets if loss_indices is None else targets[loss_indices], ignore_index=PAD)
+    return F.cross_entropy(logits.float(), targets, ignore_index=PAD)

@@ -36,8 +36,7 @@ OUTPUTS = {"pretrain": WEIGHTS / "pretrained", "finetune": WEIGHTS / "finetuned"
 PATIENCE = 180  # seconds
 
 SERVER = multiprocessing.get_context("forkserver")
-# torch's optimizers import the last when they are first made
-SERVER.set_forkserver_preload(["stages.pretrain", "stages.finetune", "tests.support.lives", "torch._dynamo"])
+SERVER.set_forkserver_preload(["stages.pretrain", "stages.finetune", "stages.training.jobs", "tests.support.lives"])
 
 
 def new_project(folder: Path) -> Path:

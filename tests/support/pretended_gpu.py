@@ -11,7 +11,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from importlib import import_module
 from typing import Any, ClassVar
 
 import pytest
@@ -197,7 +196,6 @@ def pretended_gpu() -> Iterator[PretendedGpu]:
         for name, pretended in cuda.items():
             patch.setattr(torch.cuda, name, pretended)
         patch.setattr(Tensor, "pin_memory", Tensor.clone)
-        patch.setattr(import_module("torch.optim.adam"), "_device_dtype_check_for_fused", lambda parameter: None)
         # a module that moves gets new tensors: written over, the old ones would keep the values they held
         patch.setattr(torch.__future__, "get_overwrite_module_params_on_conversion", lambda: True)
         patch.setattr(torch._C, "_InferenceMode", lambda mode: torch.no_grad())  # it knows no tensors as these
