@@ -7,7 +7,6 @@ the mathematics is that of the CPU's path.
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +21,7 @@ from stages.model.mixer import Mixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.self_check import fault_of, mark
+from stages.training.self_check import fault_of
 from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
@@ -44,7 +43,6 @@ class GraphTrainer(Trainer):
         self.is_eager = False
         # the graphs' memory, one for all: they run one after the other
         self.pool = None if backend.device.type == "cpu" else torch.cuda.graph_pool_handle()
-        self.starts: list[Any] | None = None  # where to note when the device starts each step
         is_serial = any(isinstance(module, Mixer) and module.is_serial for module in model.modules())
         self.part_cost = SERIAL_PART_COST if is_serial else PART_COST
         self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
@@ -57,10 +55,8 @@ class GraphTrainer(Trainer):
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         shapes = tuple(part.inputs.shape for part in parts)
-        pieces = [each.ravel() for part in parts for each in (part.inputs, part.targets)]
+        pieces = [characters.ravel() for part in parts for characters in (part.inputs, part.targets)]
         characters = torch.from_numpy(np.concatenate(pieces)).pin_memory()  # they reach the device in one piece
-        if self.starts is not None:
-            self.starts.append(mark())
         if shapes not in self.graphs:
             graph = _Graph(self, shapes)
             if not self.is_eager and (fault := fault_of(graph, characters)):

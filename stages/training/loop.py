@@ -1,10 +1,12 @@
 """The training loop: every phase of every variant goes through it."""
 
+import math
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import torch
@@ -19,12 +21,11 @@ from stages.system.live import Live
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from stages.training.schedule import learning_rate
 from stages.training.self_check import Watch
 from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
-# of 80 columns a title takes half; the rate of steps is left out
+# The rate of steps is left out: a title takes half of 80 columns
 BAR = "{desc} |{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
 RELEASE_EVERY = 500  # steps: freed memory that is given back has to be faulted in again
 
@@ -94,62 +95,92 @@ def train(
 ) -> tuple[np.ndarray, float]:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
-    Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
-
     interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar; live: shows the losses
-    on a page. The weights depend on the seed and the job, not on stops: a step draws everything from its number. Raises
-    KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; with a checkpoint written and a message how
-    to go on. Raises StudyError: the loss is no number any more; nothing is written. Raises OSError: a checkpoint cannot
-    be written; the last one stays.
+    on a page. The weights depend on the seed and the job, not on stops: a step draws everything from its number.
+
+    Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
+    Raises KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; a checkpoint is written first. Raises
+    StudyError: the loss is not finite; nothing is written. Raises OSError: a checkpoint cannot be written; the last one
+    stays.
     """
     progress = load_checkpoint(checkpoint, trainer, job.steps)
-    done, losses = progress.steps, progress.losses
+    course = _Course(trainer, job, title, progress, checkpoint, live)
+    watch = Watch(trainer, title)
     keep_free_memory()
-    watch = Watch(trainer, title, job.steps - done)
-    written = time.monotonic()
-    started = written - progress.seconds
-    fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
+    often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
+    bar = tqdm(total=job.steps, initial=progress.steps, desc=title, bar_format=BAR, mininterval=often, position=line)
 
-    def look() -> None:
-        losses[done - len(fresh) : done] = torch.stack(fresh).cpu().numpy() if fresh else []
-        fresh.clear()
+    with bar, stop_requests() as stop:
+        while progress.steps < job.steps and not stop.requested():
+            with watch.step():
+                course.fresh.append(step(trainer, job, seed, progress.steps))
+            progress.steps += 1
+            bar.update()
+            if progress.steps % RELEASE_EVERY == 0:
+                release_free_memory()
+
+            if time.monotonic() - course.saved >= interval:
+                course.save(bar)
+            elif len(course.fresh) == LOOK_EVERY:
+                course.look(bar)
+
+        course.save(bar)
+        if stop.requested():
+            raise KeyboardInterrupt(
+                f"stopped after step {progress.steps} of {job.steps}{stop.reason}; the same command goes on from there"
+            )
+    return progress.losses, progress.seconds
+
+
+class _Course:
+    """The losses and checkpoints of a training on its way."""
+
+    def __init__(
+        self, trainer: Trainer, job: Job, title: str, progress: Progress, checkpoint: Path, live: Live | None
+    ) -> None:
+        self.trainer, self.job, self.title = trainer, job, title
+        self.progress, self.checkpoint, self.live = progress, checkpoint, live
+        self.fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
+        self.saved = time.monotonic()
+        self.started = self.saved - progress.seconds
+
+    def look(self, bar: "tqdm[NoReturn]") -> None:
+        """Fetch the fresh losses from the device and show them. Raises StudyError: one is not finite."""
+        done, losses = self.progress.steps, self.progress.losses
+        self.progress.seconds = time.monotonic() - self.started
+        if self.fresh:
+            losses[done - len(self.fresh) : done] = torch.stack(self.fresh).cpu().numpy()
+            self.fresh.clear()
+
         broken = np.flatnonzero(~np.isfinite(losses[:done]))
         if len(broken):
             raise StudyError(
-                f"{title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {job.steps}; lower the "
-                f"learning_rate of {job.key} or lengthen its warm-up"
+                f"{self.title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {self.job.steps}; lower the "
+                f"learning_rate of {self.job.key} or lengthen its warm-up"
             )
         if done:
             bar.set_postfix(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}", refresh=False)
-        if live:
-            live.tell(losses[:done], job.steps, time.monotonic() - started)
+        if self.live:
+            self.live.tell(losses[:done], self.job.steps, self.progress.seconds)
 
-    def save() -> None:
-        nonlocal written
-        look()
-        save_checkpoint(checkpoint, trainer, Progress(done, time.monotonic() - started, losses))
-        written = time.monotonic()
+    def save(self, bar: "tqdm[NoReturn]") -> None:
+        """Look, and write a checkpoint."""
+        self.look(bar)
+        save_checkpoint(self.checkpoint, self.trainer, self.progress)
+        self.saved = time.monotonic()
 
-    often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
-    bar = tqdm(total=job.steps, initial=done, desc=title, bar_format=BAR, mininterval=often, position=line)
-    with bar, stop_requests() as stop:
-        while done < job.steps and not stop.requested():
-            with watch.step():
-                fresh.append(step(trainer, job, seed, done))
-            done += 1
-            bar.update()
-            if done % RELEASE_EVERY == 0:
-                release_free_memory()
-            if time.monotonic() - written >= interval:
-                save()
-            elif len(fresh) == LOOK_EVERY:
-                look()
-        save()
-        if stop.requested():
-            raise KeyboardInterrupt(
-                f"stopped after step {done} of {job.steps}{stop.reason}; the same command goes on from there"
-            )
-    return losses, time.monotonic() - started
+
+def learning_rate(tokens: float, peak: float, warmup_tokens: float, decay_tokens: float, min_lr_ratio: float) -> float:
+    """The rate after `tokens` tokens: linear warm-up, then a cosine that never falls below the smallest rate.
+
+    The cosine is not held after its minimum at `decay_tokens`: it rises again, as in the schedule that CS224N's
+    assignment 5 took from minGPT. Tokens are counted over whole contexts, PAD included; decay_tokens exceeds the
+    warm-up.
+    """
+    if tokens < warmup_tokens:
+        return peak * tokens / warmup_tokens
+    progress = (tokens - warmup_tokens) / (decay_tokens - warmup_tokens)
+    return peak * max(min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress)))
 
 
 def examples_of_step(job: Job, seed: int, number: int) -> Examples:

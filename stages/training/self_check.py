@@ -1,15 +1,14 @@
-"""What a training on a GPU proves of its device before it trusts it: a captured step does what an eager one does.
+"""Whether the graphs of this GPU can be trusted: a captured step does what an eager one does, and waits for nothing.
 
-Where a check fails, the trainer goes on eagerly on the same padded parts. The checks change no weight: every step's
-random numbers are its own, and the state of the device's generator is as it was.
+Where a check fails, the trainer goes on eagerly on the same padded parts. The checks change no weight: the random
+numbers of each step are its own, and the device's generator is left as it was.
 """
 
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,8 @@ from tqdm import tqdm
 
 from stages.experiment.backend import Backend
 
-APART = {"loss": 1e-3, "gradient norm": 1e-2}  # how far a replay's may be from an eager step's, as a share of it
+APART = {"loss": 1e-3, "gradient norm": 1e-2}  # how far a replay may be from an eager step, as a share of its value
 WATCHED = range(10, 41)  # steps in which nothing may wait for the device
-TIMED = range(101, 201)  # steps whose times are told; the losses were looked at before, so the device is idle then
 SYNCHRONISING = "called a synchronizing CUDA operation"  # torch's warning
 
 
@@ -59,25 +57,23 @@ def fault_of(step: Any, characters: Tensor) -> str | None:
 
 
 class Watch:
-    """Looks on while a GPU trains: whether a step waits for it, and how long steps take. On a CPU it does nothing."""
+    """Looks on while a GPU trains, and finds a step that waits for it. On a CPU it does nothing."""
 
-    def __init__(self, trainer: Any, title: str, left: int) -> None:
-        """trainer: a `GraphTrainer`, unless on a CPU; left: steps to go."""
-        self.trainer, self.title, self.left = trainer, title, left
-        self.done, self.host, self.ends = 0, 0.0, list[Any]()  # steps; of those timed seconds on the host, and ends
+    def __init__(self, trainer: Any, title: str) -> None:
+        """trainer: a `GraphTrainer`, unless on a CPU."""
+        self.trainer, self.steps = trainer, 0
         self.is_on = trainer.backend.device.type != "cpu"
         if self.is_on:
             tqdm.write(f"{title}: {description(trainer.backend)}", file=sys.stderr)
 
-    def step(self) -> AbstractContextManager[None]:
-        """To be around each step."""
-        self.done += 1
-        if self.is_on and self.done in WATCHED:
-            return self._unwaited()
-        return self._timed() if self.is_on and self.done in TIMED else nullcontext()
-
     @contextmanager
-    def _unwaited(self) -> Iterator[None]:
+    def step(self) -> Iterator[None]:
+        """Stand around each step."""
+        self.steps += 1
+        if not self.is_on or self.steps not in WATCHED:
+            yield
+            return
+
         graphs = len(self.trainer.graphs)
         torch.cuda.set_sync_debug_mode("warn")
         try:
@@ -86,31 +82,11 @@ class Watch:
                 yield
         finally:
             torch.cuda.set_sync_debug_mode("default")
-        waits = [each for each in warned if SYNCHRONISING in str(each.message)]
-        if waits and graphs == len(self.trainer.graphs) and not self.trainer.is_eager:  # a capture does wait
+
+        waits = [warning for warning in warned if SYNCHRONISING in str(warning.message)]
+        captured = graphs != len(self.trainer.graphs)  # which does wait
+        if waits and not captured and not self.trainer.is_eager:
             self.trainer.refuse(f"a step waits for the device, at {Path(waits[0].filename).name}:{waits[0].lineno}")
-
-    @contextmanager
-    def _timed(self) -> Iterator[None]:
-        before = time.perf_counter()
-        if self.done == TIMED[0]:
-            self.trainer.starts = []
-        yield
-        self.host += (time.perf_counter() - before) / len(TIMED)
-        self.ends.append(mark())
-        if self.done == TIMED[-1]:
-            starts, self.trainer.starts = self.trainer.starts, None
-            self.ends[-1].synchronize()
-            device = sum(start.elapsed_time(end) for start, end in zip(starts, self.ends, strict=True)) / len(TIMED)
-            pace = starts[0].elapsed_time(self.ends[-1]) / len(TIMED)  # ms, as those
-            end = time.strftime("%H:%M:%S", time.localtime(time.time() + (self.left - self.done) * pace / 1000))
-            times = f"{device:.2f} ms on the device, {self.host * 1000:.2f} ms on the host"
-            tqdm.write(f"{self.title}: a step takes {times}; the end is expected at {end}", file=sys.stderr)
-
-
-def mark() -> Any:
-    """An event that the device comes to when it has done all that it was given."""
-    return torch.cuda.current_stream().record_event(torch.cuda.Event(enable_timing=True))
 
 
 def description(backend: Backend) -> str:

@@ -6,7 +6,6 @@ the host reading a value, the host taking part in what is captured. What cuBLAS,
 a real device do it can't show.
 """
 
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -155,23 +154,6 @@ class Stream:
 
     def wait_stream(self, other: "Stream") -> None: ...
 
-    def record_event(self, event: "Event") -> "Event":
-        event.time = time.perf_counter()
-        return event
-
-
-class Event:
-    """In the place of torch.cuda.Event."""
-
-    time: float
-
-    def __init__(self, enable_timing: bool) -> None: ...
-
-    def synchronize(self) -> None: ...
-
-    def elapsed_time(self, end: "Event") -> float:
-        return (end.time - self.time) * 1000
-
 
 @contextmanager
 def pretended_gpu() -> Iterator[PretendedGpu]:
@@ -182,7 +164,6 @@ def pretended_gpu() -> Iterator[PretendedGpu]:
         "graph": gpu.capture,
         "graph_pool_handle": list,
         "Stream": Stream,
-        "Event": Event,
         "stream": lambda stream: nullcontext(),
         "current_stream": Stream,
         "synchronize": lambda *device: None,

@@ -4,8 +4,7 @@ import pytest
 
 from stages.settings import Finetune, Pretrain, Schedule
 from stages.training.jobs import epochs, length
-from stages.training.loop import Job
-from stages.training.schedule import learning_rate
+from stages.training.loop import Job, learning_rate
 from tests.support.tiny import HANDOUT, SETTINGS
 
 DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files

@@ -134,7 +134,7 @@ def test_a_step_that_waits_for_the_device_is_found_and_named(
     assert all(re.search(r"a step waits for the device, at test_self_check\.py:\d+$", line) for line in lines)
 
 
-def test_the_device_is_told_at_the_start_and_the_times_after_some_steps(
+def test_the_device_is_told_at_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tool = tmp_path / "nvidia-smi"
@@ -142,14 +142,9 @@ def test_the_device_is_told_at_the_start_and_the_times_after_some_steps(
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(torch.version, "cuda", "12.8")
-    monkeypatch.setattr(self_check, "TIMED", range(4, 9))
     trained(tmp_path / "checkpoint")
     told = capsys.readouterr().err
     assert told.count("test: pretended GPU, float32, driver 570.86.10, CUDA 12.8\n") == 1
-    times = (
-        r"test: a step takes [\d.]+ ms on the device, [\d.]+ ms on the host; the end is expected at \d\d:\d\d:\d\d\n"
-    )
-    assert len(re.findall(times, told)) == 1
 
 
 def test_without_its_tool_the_driver_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
