@@ -1,20 +1,22 @@
-"""Time the plain reference, the same under torch.compile, and the study, by processor class, in alternating runs."""
+"""Time the plain reference, the same under torch.compile, and the study, by processor class."""
 
 import argparse
+import json
+import os
+import subprocess
 import sys
-import time
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from stages.model.cpu.processor import CLASSES, processor_class
 from stages.plain.attention import ATTENTION
-from stages.settings import Settings, load
+from stages.settings import Compute, Settings, load
 from stages.system.errors import StudyError, command
 from stages.system.files import read_json, write_json
-from tests.benchmark.classes import ClassProcess, chosen_classes, own_class
-from tests.benchmark.table import HEAD, line, row
-from tests.benchmark.workload import check_comparable, read_data
+from tests.benchmark.workload import check_comparable
 
 OUTPUT = Path("reports/benchmark.json")
 NOTES = {
@@ -26,10 +28,21 @@ NOTES = {
     "attention's own products are not counted",
     "recurrence": "products that wait for one another; the shortest step has all others at the GEMM peak",
 }
+CUDA = "cuda"
+# What holds a faster processor to a class: oneDNN, MKL (on Intel's processors) and torch's own loops read these
+# when they start; the compiled kernels and torch.compile follow
+LIMITS = {
+    "avx512-bf16": ("AVX512_CORE_BF16", "AVX512_E3", "avx512"),
+    "avx512": ("AVX512_CORE", "AVX512", "avx512"),
+    "float32-avx2": ("AVX2", "AVX2", "avx2"),
+}
+LIMITED = ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")
+ROOT = Path(__file__).parents[2]
+COMPILED = Path("work/benchmark")  # what torch.compile keeps, a folder a class: its own cache tells none from another
 
 
 def parse(settings: Settings, arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line's arguments, each with its default."""
+    """The command line's arguments. Raises StudyError: the plain reference lacks a variant or the recipe's task."""
     comparable = [variant for variant in settings.study.variants if variant in ATTENTION]
     compared = [variant for variant in settings.study.compared if variant in ATTENTION]
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
@@ -38,65 +51,67 @@ def parse(settings: Settings, arguments: Sequence[str] | None = None) -> argpars
     parser.add_argument("--classes", nargs="+", help="by default a GPU alone, or all that this processor can run as")
     parser.add_argument("--compile", nargs="*", default=compared, help="variants of which torch.compile is timed, too")
     parser.add_argument("--rounds", type=int, default=3, help="of all sides of a variant")
-    parsed = parser.parse_args(arguments)
-    if parsed.rounds < 1:
-        parser.error("--rounds is at least 1")
-    return parsed
+    chosen = parser.parse_args(arguments)
 
-
-def check(settings: Settings, chosen: argparse.Namespace) -> None:
-    """Whether all that was chosen can be timed.
-
-    Raises:
-        StudyError: there is no such recipe or variant, or the plain reference does not know it.
-    """
     check_comparable(chosen.recipe, settings.recipe_named(chosen.recipe))
     for variant in [*chosen.variants, *chosen.compile]:
-        settings.check_variant(variant)
-        if variant not in ATTENTION:
+        if variant not in comparable:
             raise StudyError(f"variant {variant!r} has no plain reference in stages/plain/attention.py to be timed")
+    possible = possible_classes(settings.compute)
+    chosen.classes = chosen.classes or ([CUDA] if CUDA in possible else possible)
+    for name in chosen.classes:
+        if name not in possible:
+            raise StudyError(f"--classes: was {name!r}; this machine can run as {', '.join(possible)}")
+    return chosen
+
+
+def possible_classes(compute: Compute) -> list[str]:
+    """What the machine can run as, the fastest first."""
+    own, slower = processor_class(), list(CLASSES)
+    on_cpu = [own, *slower[slower.index(own) + 1 :]] if own in slower else [own]
+    return [CUDA, *on_cpu] if compute.device != "cpu" and torch.cuda.is_available() else on_cpu
+
+
+def environment(name: str) -> dict[str, str]:
+    """The environment of a class's process: that of this one where the class is the processor's own."""
+    held = {} if name in (CUDA, processor_class()) else dict(zip(LIMITED, LIMITS[name], strict=True))
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "TORCHINDUCTOR_CACHE_DIR": str((COMPILED / name).resolve()), **held}
+
+
+def measured(variant: str, name: str, chosen: argparse.Namespace, evaluates: bool) -> dict[str, Any]:
+    """The row of a variant, timed in a process of the class. Raises StudyError: that failed, and said why."""
+    options = ["compile"] * (variant in chosen.compile) + ["evaluate"] * evaluates
+    device = CUDA if name == CUDA else "cpu"
+    arguments = [chosen.recipe, variant, device, str(chosen.rounds), *options]
+    process = [sys.executable, "-m", "tests.benchmark.worker", *arguments]
+    ended = subprocess.run(process, env=environment(name), stdout=subprocess.PIPE, text=True, check=False)
+    if ended.returncode:
+        raise StudyError(f"the process of class {name} ended; see above")
+    return {"class": name, "variant": variant, "recipe": chosen.recipe, **json.loads(ended.stdout)}
+
+
+def keep(row: dict[str, Any]) -> None:
+    """Write a row among those that are kept of other processors, classes, recipes and variants."""
+
+    def place(kept: dict[str, Any]) -> tuple[str, ...]:
+        return kept["processor"], kept["class"], kept["recipe"], kept["variant"]
+
+    before = read_json(OUTPUT)["rows"] if OUTPUT.exists() else []
+    rows = {place(kept): kept for kept in [*before, row]}
+    write_json(OUTPUT, {"notes": NOTES, "rows": sorted(rows.values(), key=lambda kept: place(kept)[:3])})
 
 
 def benchmark(settings: Settings, chosen: argparse.Namespace) -> None:
-    """Time all that was chosen, print a row each, and write the file, in which rows replace those of the same name."""
-    check(settings, chosen)
-    names, own = chosen_classes(settings.compute, chosen.classes), own_class(settings.compute)
-    started, (_, data) = time.monotonic(), read_data(chosen.recipe)
-    processes = [ClassProcess(name, chosen.recipe) for name in names]
-    print(f"{data}; seconds a step\n{HEAD}", flush=True)
-    try:
-        for variant in chosen.variants:
-            wishes = {"variant": variant, "compiles": variant in chosen.compile}
-            facts: dict[str, dict[str, Any]] = {}
-            for each in processes:
-                print(f"{variant} warms up as {each.name}", file=sys.stderr)
-                facts[each.name] = each.ask(**wishes, evaluates=each.name == own)
-            seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-            for _ in range(chosen.rounds):
-                for each in processes:
-                    for side, measured in each.ask(round=True).items():
-                        seconds[each.name][side] += measured
-            for name in names:
-                which = {"class": name, "variant": variant, "recipe": chosen.recipe, "data": data}
-                ran = {**facts[name]["origin"], "rounds": chosen.rounds}
-                figures = which | ran | row(facts[name], seconds[name])
-                keep(figures)  # at once: a later failure loses none
-                print(line(figures), flush=True)
-    finally:
-        for each in processes:
-            each.close()
-    print(f"{figures['processor']}; {(time.monotonic() - started) / 60:.1f} min; written to {OUTPUT}")
-
-
-def keep(figures: dict[str, Any]) -> None:
-    """Write a row among those that are kept of other processors, classes, recipes and variants."""
-
-    def place(each: dict[str, Any]) -> tuple[str, ...]:
-        return each["processor"], each["class"], each["recipe"], each["variant"]
-
-    before = read_json(OUTPUT)["rows"] if OUTPUT.exists() else []
-    kept = {place(each): each for each in [*before, figures]}
-    write_json(OUTPUT, {"notes": NOTES, "rows": sorted(kept.values(), key=lambda each: place(each)[:3])})
+    """Time all that was chosen; print a line a row, and write the file, in which rows replace those of their name."""
+    own = possible_classes(settings.compute)[0]
+    for variant in chosen.variants:
+        for name in chosen.classes:
+            row = measured(variant, name, chosen, evaluates=name == own)
+            keep(row)  # at once: a later failure loses none
+            plain, study = row["plain"]["median"], row["study"]["median"]
+            times = f"plain {plain:.3f} s, study {study:.3f} s, {row['study_over_plain']} times"
+            print(f"{name:14}{variant:20}{times}, {row['share_of_gemm_peak']:.1%} of the peak", flush=True)
 
 
 @command

@@ -1,14 +1,13 @@
-"""The process of one processor class: it warms a variant's sides up, and times them when it is asked to.
+"""A variant timed as one processor class: `python -m tests.benchmark.worker RECIPE VARIANT DEVICE ROUNDS [OPTIONS]`.
 
-`python -m tests.benchmark.worker <recipe> <device>`, started by the benchmark with the class's environment.
+Started by the benchmark with the class's environment; prints the row as JSON. Options: compile, evaluate.
 """
 
 import json
-import signal
+import statistics
 import sys
 import time
-from collections.abc import Callable
-from types import FrameType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -26,47 +25,48 @@ from tests.benchmark.products import linear_weights, product, serial_products, s
 from tests.benchmark.workload import SEED, CompiledTraining, Evaluation, PlainTraining, StudyTraining, read_data
 
 WARM_UP = {"compiled": 0, "study": 4}  # runs before those that count, else one; what compiles has run then
-LONGEST_COMPILE = 600  # seconds
 # runs of a side in a round
 RUNS = {"plain": 1, "compiled": 1, "study": 2, "product": 5, "serial": 1, "question": 2, "questions": 1}
 
 
-class TooLong(BaseException):
-    """The compiler is stopped; no Exception, for it catches those."""
-
-
 class Sides:
-    """The sides of one variant, warm."""
+    """The sides of one variant, warm, and facts that their row needs."""
 
     def __init__(self, experiment: Experiment, prepared: Prepared, compiles: bool, evaluates: bool) -> None:
         backend = experiment.backend
         plain, study = PlainTraining(experiment, prepared), StudyTraining(experiment, prepared)
         model, width = study.trainer.model, experiment.recipe.model.width
         self.facts: dict[str, Any] = {"flop": step_flop(linear_weights(model), study.tokens())}
-        self.runs: dict[str, Callable[[], object]] = {"plain": plain.step}
+        self.runs: dict[str, Callable[[], object]] = {"plain": plain.step, "study": study.step}
+        self.runs["product"], self.facts["product_flop"] = product(width, backend.dtype, backend.device)
+
         if compiles:
             compiled = CompiledTraining(experiment, prepared)
             self.facts["compile"] = first_step(compiled.step)
             if "seconds" in self.facts["compile"]:
                 self.runs["compiled"] = compiled.step
-        self.runs["study"] = study.step
-        self.runs["product"], self.facts["product_flop"] = product(width, backend.dtype, backend.device)
-        recurrences = sum(mixer.layers for mixer in model.modules() if isinstance(mixer, RecurrentMixer))
-        if recurrences:
+
+        if recurrences := sum(mixer.layers for mixer in model.modules() if isinstance(mixer, RecurrentMixer)):
             lengths = loop.examples_of_step(study.job, SEED, 0).lengths.tolist()
             serial = serial_products(lengths, width, recurrences, backend.device)
             self.runs["serial"], self.facts["serial_flop"] = serial
+
         if evaluates:
             work = Evaluation(experiment, prepared)
             self.facts["questions"] = len(work.prompts)
             self.runs |= {"question": work.one_question, "questions": work.all_questions}
+
         for name, run in self.runs.items():
             for _ in range(WARM_UP.get(name, 1)):
                 run()
 
-    def round(self) -> dict[str, list[float]]:
-        """Seconds of each run of each side, one side after the other."""
-        return {name: [seconds(run) for _ in range(RUNS[name])] for name, run in self.runs.items()}
+    def rounds(self, number: int) -> dict[str, list[float]]:
+        """Seconds of each run of each side, one side after the other, so many rounds."""
+        taken: dict[str, list[float]] = {name: [] for name in self.runs}
+        for _ in range(number):
+            for name, run in self.runs.items():
+                taken[name] += [seconds(run) for _ in range(RUNS[name])]
+        return taken
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -78,20 +78,50 @@ def seconds(run: Callable[[], object]) -> float:
 
 def first_step(step: Callable[[], object]) -> dict[str, Any]:
     """The `seconds` of the step that compiles, or the `error` for which nothing is compiled."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TooLong(f"not compiled within {LONGEST_COMPILE} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, LONGEST_COMPILE, 10)  # again, where a finalizer swallows it
     try:
         return {"seconds": round(seconds(step), 1)}
-    except (Exception, TooLong) as error:  # whatever the compiler raises: the row says so, the other sides are timed
-        told = [each for each in str(error).splitlines() if each.strip() and not each.endswith("raised:")]
-        return {"error": told[0] if told else repr(error)}
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    except Exception as error:  # whatever the compiler raises: the row says so, and the other sides are timed
+        lines = [line for line in str(error).splitlines() if line.strip() and not line.endswith("raised:")]
+        return {"error": lines[0] if lines else repr(error)}
+
+
+def spread(seconds: Sequence[float]) -> dict[str, float]:
+    """Median, least and greatest."""
+    figures = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
+    return {name: round(value, 5) for name, value in figures.items()}
+
+
+def row(facts: Mapping[str, Any], seconds: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Seconds a step of each side, and how they compare; facts and seconds: of `Sides`."""
+    sides = ("plain", "compiled", "study")
+    figures: dict[str, Any] = {side: spread(seconds[side]) for side in sides if side in seconds}
+    plain, study = figures["plain"]["median"], figures["study"]["median"]
+    peak = facts["product_flop"] / statistics.median(seconds["product"])
+    figures["study_over_plain"] = round(plain / study, 2)
+    if "compiled" in figures:
+        figures["study_over_compiled"] = round(figures["compiled"]["median"] / study, 2)
+    if "compile" in facts:
+        figures["compile"] = facts["compile"]
+    figures["gemm_tflop_per_second"] = round(peak / 1e12, 4)
+    figures["share_of_gemm_peak"] = round(facts["flop"] / study / peak, 3)
+
+    if "serial" in seconds:
+        serial = statistics.median(seconds["serial"])
+        shortest = serial + (facts["flop"] - facts["serial_flop"]) / peak
+        figures["recurrence"] = {
+            "serial_products": spread(seconds["serial"]),
+            "share_of_step": round(serial / study, 3),
+            "shortest_step": round(shortest, 5),
+            "largest_study_over_plain": round(plain / shortest, 2),
+        }
+
+    if "question" in seconds:
+        one_by_one = spread([facts["questions"] * taken for taken in seconds["question"]])
+        together = spread(seconds["questions"])
+        ratio = round(one_by_one["median"] / together["median"], 1)
+        asked = {"number": facts["questions"], "plain": one_by_one, "study": together}
+        figures["questions"] = asked | {"study_over_plain": ratio}
+    return figures
 
 
 def origin(backend: Backend) -> dict[str, str | int]:
@@ -109,26 +139,17 @@ def origin(backend: Backend) -> dict[str, str | int]:
 
 @command
 def main() -> None:
-    """Answer requests, a line each, until there are no more."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # they are for the one who asks: with that, this one ends, too
-    recipe, device = sys.argv[1:]
-    answers, sys.stdout = sys.stdout, sys.stderr  # what others print is no answer
+    """Time a variant and print its row."""
+    recipe, variant, device, rounds, *options = sys.argv[1:]
+    answer, sys.stdout = sys.stdout, sys.stderr  # what others print is no part of the row
     settings = load()
     settings = settings.model_copy(update={"compute": settings.compute.model_copy(update={"device": device})})
-    prepared, _ = read_data(recipe)
-    sides: Sides | None = None
-    for line in sys.stdin:
-        request = json.loads(line)
-        if "variant" in request:
-            sides = None  # its memory is free before the next variant's sides need theirs
-            experiment = Experiment.of(settings, recipe, request["variant"])
-            sides = Sides(experiment, prepared, request["compiles"], request["evaluates"])
-            reply: Any = sides.facts | {"origin": origin(experiment.backend)}
-        else:
-            assert sides
-            reply = sides.round()
-        print(json.dumps(reply), file=answers, flush=True)
+    prepared, data = read_data(recipe)
+    experiment = Experiment.of(settings, recipe, variant)
+
+    sides = Sides(experiment, prepared, "compile" in options, "evaluate" in options)
+    figures = row(sides.facts, sides.rounds(int(rounds)))
+    print(json.dumps({"data": data, "rounds": int(rounds), **origin(experiment.backend), **figures}), file=answer)
 
 
 if __name__ == "__main__":
