@@ -50,7 +50,7 @@ def trained(seeds: list[int]) -> list[tuple[str, int]]:
 
 
 def predictions(experiment: Experiment, prepared: Prepared, finetuned: Path, seeds: list[int]) -> pd.DataFrame:
-    """What each finetuned model answers to the dev and test questions: a row a model and question."""
+    """Return what each finetuned model answers to the dev and test questions: a row a model and question."""
     recipe = experiment.question_recipe
     tables = []
     for init, seed in tqdm(trained(seeds), desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
@@ -62,14 +62,14 @@ def predictions(experiment: Experiment, prepared: Prepared, finetuned: Path, see
 
 
 def learning_curves(pretrained: Path, finetuned: Path, seeds: list[int]) -> pd.DataFrame:
-    """The curves of all trainings, one after the other."""
+    """Return the curves of all trainings, one after the other."""
     paths = [pretrained / f"seed-{seed}.csv" for seed in seeds]
     paths += [finetuned / f"{init}-seed-{seed}.csv" for init, seed in trained(seeds)]
     return pd.concat(read_table(path, CURVES, ",", figures_as_text=True) for path in paths)
 
 
 def summary_of_trainings(pretrained: Path, finetuned: Path, seeds: list[int]) -> dict[str, Any]:
-    """What is reported of the pretrainings, and where their weights come from."""
+    """Return what is reported of the pretrainings, and where their weights come from."""
     trainings = [read_record(pretrained / f"seed-{seed}.json", FACTS) for seed in seeds]
     seconds = sum(facts["seconds"] for facts in trainings)
     provenance = read_json(pretrained / "provenance.json")  # checked by `check_weights`, as the next

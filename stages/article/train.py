@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _trained(experiment: Experiment, prepared: Prepared, init: str, seed: int) -> Path:
-    """The folder of work with the weights `finetuned`, from scratch or after pretraining."""
+    """Return the folder of work with the weights `finetuned`, from scratch or after pretraining."""
     settings = _settings(experiment) | {"seed": seed, "init": init}
     run = Run("article", experiment, prepared, settings, experiment.prepared_folder)
     job = finetuning(experiment, prepared, init)

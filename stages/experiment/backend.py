@@ -65,7 +65,7 @@ class Backend:
 
 
 def choose_backend(compute: Compute) -> Backend:
-    """The backend that section `compute` asks for, or the fastest one here where it says auto.
+    """Return the backend that section `compute` asks for, or the fastest one here where it says auto.
 
     Raises StudyError: CUDA is asked for and there is none.
     """
@@ -96,13 +96,13 @@ def _find_cuda() -> tuple[bool, str]:
     """Whether torch finds a CUDA device; if not, what it says of a driver that it can't use, in brackets."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found = torch.cuda.is_available()
-    said = [str(each.message).partition(". ")[0] for each in warned]
-    return found, f" ({said[0]})" if said and not found else ""
+        finds_cuda = torch.cuda.is_available()
+    warning = str(warned[0].message).partition(". ")[0] if warned else ""
+    return finds_cuda, f" ({warning})" if warning and not finds_cuda else ""
 
 
 def _choose_cuda_kernels() -> None:
-    """The same arithmetic whatever torch would choose here.
+    """Choose the same arithmetic whatever torch would choose here.
 
     cuDNN's attention, torch's first choice on some devices, rounds dropout (PyTorch pull request 174245)
     and prepares itself anew for each length, hence each character generated; its float32 convolutions would round to

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
-    """The random numbers of one step.
+    """Return the random numbers of one step.
 
     Each step has its own generator, made from the step's number: training goes on after a stop with
     the draws it would have had, without any generator's state to save.

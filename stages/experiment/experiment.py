@@ -21,7 +21,7 @@ from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
 from stages.system.records import ORIGIN, Amount, read_record, record
 
-SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # of 80 columns a bar's title takes half
+SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title takes half of 80 columns
 SETTINGS = record(variant=dict[str, Any], recipe=dict[str, Any])
 MADE = record(settings=SETTINGS, vocabulary_sha256=str, params_sha256=str, seconds=Amount, **ORIGIN)
 
@@ -41,7 +41,7 @@ class Experiment:
 
     @classmethod
     def to_train(cls, cell: Cell) -> "Experiment":
-        """The cell of a training. Raises StudyError: as `of`, or the training takes more memory than there is."""
+        """Return a cell to train. Raises StudyError: as `of`, or the training takes more memory than there is."""
         settings, name = cell.settings, cell.recipe_name
         experiment = cls.of(settings, name, cell.variant)
         check_needs(settings, name, experiment.backend.memory, experiment.backend.dtype.itemsize)
@@ -50,7 +50,7 @@ class Experiment:
 
     @classmethod
     def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":
-        """The cell of that recipe and variant, on the backend that the settings ask for.
+        """Return the cell of that recipe and variant, on the backend that the settings ask for.
 
         Raises StudyError: the settings know no such recipe or variant, or the backend is not there.
         """
@@ -76,7 +76,7 @@ class Experiment:
         return weights_folder(self.recipe_name, self.variant)
 
     def title(self, phase: str, seed: int) -> str:
-        """What a training's bar is called; of several selected variants it says which one this is."""
+        """Return what a training's bar is called; of several selected variants it says which this is."""
         among = self.selected if self.variant in self.selected else ()
         number = f"{among.index(self.variant) + 1} of {len(among)}: " if len(among) > 1 else ""
         return f"{number}{self.variant} {SHORT.get(phase, phase)}, seed {seed}"
@@ -91,7 +91,10 @@ class Experiment:
         return len(self.recipe.seeds) * max(1, len(self.selected))
 
     def settings(self, *sections: str) -> dict[str, Any]:
-        """What a seed's result depends on, as JSON values: sections of the recipe, the variant's, the number format."""
+        """Return what a seed's result depends on, as JSON values.
+
+        sections: of the recipe, beside model and optimizer; variant, device and number format are there, too.
+        """
         chosen = {section: getattr(self.recipe, section) for section in ("model", "optimizer", *sections)}
         return {
             "variant": {self.variant: self.mixer.model_dump()},
@@ -100,7 +103,7 @@ class Experiment:
         }
 
     def new_model(self, prepared: Prepared, seed: int) -> GPT:
-        """The model with the seed's random weights."""
+        """Return the model with the seed's random weights."""
         torch.manual_seed(int(generator(seed, "weights", 0).integers(2**63)))
         return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
 
@@ -121,7 +124,7 @@ class Experiment:
             raise StudyError(f"{folder} was trained with another {other or 'vocabulary'}; {make}")
 
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
-        """The model with the weights of a file, in float32 on the backend's device.
+        """Return the model with the weights of a file, in float32 on the backend's device.
 
         Raises StudyError: the file is missing, damaged or of another model.
         """
@@ -138,5 +141,5 @@ class Experiment:
 
 
 def _parts(settings: dict[str, Any], sections: tuple[str, ...]) -> dict[str, Any]:
-    """The variant's section, and the recipe's shape and these sections."""
+    """Return the variant's section, and the recipe's shape and these sections."""
     return {"variant": settings["variant"], "recipe": {name: settings["recipe"][name] for name in ("model", *sections)}}

@@ -30,7 +30,7 @@ def settings_digest(settings: Any) -> str:
 
 
 def commit() -> str:
-    """The commit of the code, with `+` where stages/ was changed since, locks aside; `unknown` outside of git."""
+    """Return the code's commit, with `+` where stages/ was changed since, locks aside; `unknown` outside of git."""
     try:
         head = _git("rev-parse", "HEAD")
         changed = _git("status", "--porcelain", "--", "stages", ":(exclude,glob)stages/**/dvc.lock")

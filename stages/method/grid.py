@@ -29,7 +29,7 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings, started = load(), time.perf_counter()
     choices = product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)
-    experiments = [cell(settings, *each) for each in choices]  # all of them are checked before one is trained
+    experiments = [cell(settings, *choice) for choice in choices]  # all of them are checked before one is trained
     prepared, cells = Prepared.load(experiments[0].prepared_folder), []
     for number, experiment in enumerate(experiments, 1):
         width, rate = experiment.recipe.model.width, experiment.recipe.pretrain.learning_rate
@@ -60,11 +60,11 @@ def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     publish(run.work, [f"seed-{seed}"], [seed], output)
 
     model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
-    said = passages(model, prepared.vocabulary.encode("\n")[None], CHARACTERS, Sampler(seed, TEMPERATURE))
+    pieces = passages(model, prepared.vocabulary.encode("\n")[None], CHARACTERS, Sampler(seed, TEMPERATURE))
     return {
-        "parameters": sum(each.numel() for each in model.parameters()),
+        "parameters": sum(weight.numel() for weight in model.parameters()),
         "losses": read_table(output / f"seed-{seed}.csv", CURVES, ",").loss.tolist(),
-        "passage": "".join(prepared.vocabulary.decode(piece[0]) for piece in said),
+        "passage": "".join(prepared.vocabulary.decode(piece[0]) for piece in pieces),
     }
 
 

@@ -26,7 +26,7 @@ def rows_of_step(rows: int, batch_size: int, seed: int, step: int) -> np.ndarray
 
 @lru_cache(maxsize=1)  # once an epoch, so that a step costs the same whatever the corpus
 def _order(rows: int, seed: int, epoch: int) -> np.ndarray:
-    """The rows of an epoch, shuffled."""
+    """Return the rows of an epoch, shuffled."""
     order = generator(seed, "order", epoch).permutation(rows)
     order.flags.writeable = False  # every step of the epoch reads it
     return order
@@ -51,12 +51,12 @@ def split_by_length(
     """
     order = np.argsort(examples.lengths, kind="stable")
     widths = np.minimum(-(-examples.lengths[order] // length_step) * length_step, widest)  # (B,) ascending
-    return [
-        Examples(columns(examples.inputs[rows], width), columns(examples.targets[rows], width), examples.lengths[rows])
-        for rows, width in (
-            (order[start:end], int(widths[end - 1])) for start, end in cheapest_cuts(widths, part_cost, row_step)
-        )
-    ]
+    parts = []
+    for start, end in cheapest_cuts(widths, part_cost, row_step):
+        rows, width = order[start:end], int(widths[end - 1])
+        inputs, targets = columns(examples.inputs[rows], width), columns(examples.targets[rows], width)
+        parts.append(Examples(inputs, targets, examples.lengths[rows]))
+    return parts
 
 
 @dataclass(frozen=True)
@@ -72,23 +72,24 @@ class PackedBatch:
     def of(cls, parts: Sequence[Examples], step: int = CHARACTER_STEP) -> "PackedBatch":
         """Pack a batch's parts.
 
-        Of what stands past a row's last target some stays, so that the number of characters is a multiple of `step`
-        if there is enough, and so is that of the loss's: kernels are prepared for each number that comes up.
+        Some characters past a row's last target stay, so that the number of all is a multiple of `step` where there are
+        enough, and so is the number of those with a loss: kernels are prepared for each number that comes up.
         """
         shapes = (Part(tuple(part.lengths.tolist()), part.inputs.shape[1]) for part in parts)
         packing = Packing(tuple(shapes)).rounded(step)
-        kept = [part.filled().numpy() for part in packing.parts]
-        inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, kept, strict=True)])
-        targets = np.concatenate([part.targets[mask] for part, mask in zip(parts, kept, strict=True)])
+        masks = [part.filled().numpy() for part in packing.parts]  # (B, T) each
+        inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, masks, strict=True)])
+        targets = np.concatenate([part.targets[mask] for part, mask in zip(parts, masks, strict=True)])
+
         loss_mask = targets != PAD
         loss_mask[np.flatnonzero(~loss_mask)[: -loss_mask.sum() % step]] = True
         return cls(inputs, targets, packing, None if loss_mask.all() else np.flatnonzero(loss_mask))
 
 
 def cheapest_cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tuple[int, int]]:
-    """The cheapest cuts of ascending widths (B,): start and end of each part (dynamic programming)."""
+    """Return the cheapest cuts of ascending widths (B,): start and end of each part (dynamic programming)."""
     ends = [*range(0, len(widths), row_step), len(widths)]
-    cheapest: list[tuple[int, int]] = [(0, 0)]  # of the rows before each end: cost, and where the last part starts
+    cheapest: list[tuple[int, int]] = [(0, 0)]  # by end: cost of the rows before, and where the last part starts
     for last in range(1, len(ends)):
         width = int(widths[ends[last] - 1])
         cheapest.append(

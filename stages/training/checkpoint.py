@@ -1,4 +1,4 @@
-"""How far a training came: all that its next step depends on, on disk.
+"""Checkpoints: all that the next step of a training depends on, on disk.
 
 The last two are kept. When one is damaged, the training goes on from the other, and without both from the start.
 """
@@ -19,11 +19,11 @@ from stages.training.trainer import Trainer
 
 @dataclass
 class Progress:
-    """Steps done, the seconds they took over all resumptions, and the loss of each step, (all steps,), 0 until then."""
+    """How far a training came."""
 
-    steps: int
-    seconds: float
-    losses: np.ndarray
+    steps: int  # done
+    seconds: float  # over all resumptions
+    losses: np.ndarray  # (all steps,) float32, 0 where a step is still to be done
 
 
 def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
@@ -37,28 +37,28 @@ def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
 
 def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
     """Bring a trainer to where it was at the last checkpoint that is whole; steps: of the training in all."""
-    for each in (path, _before(path)):
-        if each.exists():
-            content = read_sealed(each)
-            try:
-                return _restored(b"" if content is None else content, trainer, steps)
-            except (KeyError, ValueError, SafetensorError):
-                each.unlink()  # else the next one would take it for the one before
-                print(f"{each} is damaged and was deleted; the training goes on from the one before", file=sys.stderr)
+    for saved in (path, _before(path)):
+        if not saved.exists():
+            continue
+        try:
+            return _restored(read_sealed(saved) or b"", trainer, steps)
+        except (KeyError, ValueError, SafetensorError):
+            saved.unlink()  # else the next one would take it for the one before
+            print(f"{saved} is damaged and was deleted; the training goes on from the one before", file=sys.stderr)
     return Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
 
 
 def delete_checkpoints(path: Path) -> None:
-    """Delete both."""
-    for each in (path, _before(path)):
-        each.unlink(missing_ok=True)
+    """Delete the last two."""
+    for saved in (path, _before(path)):
+        saved.unlink(missing_ok=True)
 
 
 def _restored(content: bytes, trainer: Trainer, steps: int) -> Progress:
-    """Raises KeyError, ValueError or SafetensorError where the content is no checkpoint of this training."""
+    """Restore a checkpoint. Raises KeyError, ValueError, SafetensorError: the content is none of this training."""
     tensors = load(content)
     losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
-    kinds = [(each.dtype, each.shape) for each in (losses, done, seconds)]
+    kinds = [(tensor.dtype, tensor.shape) for tensor in (losses, done, seconds)]
     if kinds != [(torch.float32, (steps,)), (torch.int64, ()), (torch.float64, ())] or not 0 < done <= steps:
         raise ValueError("a checkpoint of another training")
     trainer.restore(tensors)

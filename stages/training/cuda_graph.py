@@ -50,7 +50,7 @@ class GraphTrainer(Trainer):
             master.grad = buffer
 
     def cut(self, examples: Examples) -> list[Examples]:
-        """The batch in parts of like lengths, padded to one of few shapes."""
+        """Return the batch in parts of like lengths, padded to one of few shapes."""
         return fixed_shapes(examples, self.model.context, self.part_cost)
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
@@ -73,7 +73,7 @@ class GraphTrainer(Trainer):
 
 
 def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
-    """The trainer that is fast on the backend's device."""
+    """Return the trainer that is fast on the backend's device."""
     return (Trainer if backend.device.type == "cpu" else GraphTrainer)(model, settings, backend)
 
 
@@ -89,7 +89,7 @@ class _Graph:
         self.parts = [(next(pieces).view(shape), next(pieces).view(shape)) for shape in shapes]
 
     def eager(self, characters: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of a batch and the norm of its gradients, which are, clipped, the masters'."""
+        """Return the loss of a batch and the norm of its gradients, which are, clipped, the masters'."""
         self.characters.copy_(characters, non_blocking=True)
         return self._run()
 
@@ -121,7 +121,7 @@ class _Graph:
 
 
 def fixed_shapes(examples: Examples, context: int, part_cost: int) -> list[Examples]:
-    """A batch sorted by length and cut into parts, each padded with PAD.
+    """Return a batch sorted by length and cut into parts, each padded with PAD.
 
     Rows and columns of a part are multiples of SHAPE_STEP, but no more columns than `context`.
     """

@@ -20,26 +20,26 @@ from stages.training.run import Training
 
 
 def epochs(settings: Pretrain, documents: int) -> int:
-    """Passes over so many documents: the recipe's, or as many as its `least_steps` take."""
+    """Return the passes over so many documents: the recipe's, or as many as its `least_steps` take."""
     return max(settings.epochs, ceil((settings.least_steps or 0) / steps_per_epoch(documents, settings.batch_size)))
 
 
 def length(settings: Pretrain, documents: int) -> str:
-    """A line that says how long a pretraining on so many documents is."""
+    """Return a line that says how long a pretraining on so many documents is."""
     passes = epochs(settings, documents) + (settings.own_epochs or 0)
     steps = passes * steps_per_epoch(documents, settings.batch_size)
     return f"Pretraining: documents {documents:,}, epochs {passes:,}, steps {steps:,}."
 
 
 def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Job:
-    """The pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
+    """Return the pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
     settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
     draw = Mixture(prepared, settings.objectives, context, phrases).draw
     return _job(experiment, prepared, draw, epochs(settings, len(prepared.documents)))
 
 
 def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job:
-    """The pretraining of `own_epochs`: all phrases are drawn by what the model of these weights itself answers."""
+    """Return the pretraining of `own_epochs`: its phrases are drawn by what the model of these weights answers."""
     settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
 
     @cache
@@ -66,7 +66,7 @@ def _job(experiment: Experiment, prepared: Prepared, draw: Draw, epochs: int) ->
 
 
 def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: Path, seed: int) -> list[Training]:
-    """The trainings of a seed that end in `weights`: that of the job and, where the recipe has any, the own epochs."""
+    """Return the trainings of a seed that end in `weights`: the job's and, where the recipe has any, the own epochs."""
     if not experiment.recipe.pretrain.own_epochs:
         return [Training(weights.stem, seed, job)]
     before = weights.with_stem(f"{weights.stem}-before")
@@ -75,7 +75,7 @@ def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: 
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
-    """The finetuning of a recipe, from `scratch` or from `pretrained` weights."""
+    """Return the finetuning of a recipe, from `scratch` or from `pretrained` weights."""
     settings = experiment.question_recipe.finetune
     epochs, rate = settings.pretrained_epochs, settings.learning_rate
     if init == "scratch":

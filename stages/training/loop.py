@@ -69,7 +69,7 @@ class Job:
         return (self.schedule.decay_epochs or self.epochs) * self.rows * self.context
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
+        """Return the learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
 
         The first step has that of its own tokens, but nothing of the decay: the peak, unless the warm-up is longer.
         """
@@ -171,7 +171,7 @@ class _Course:
 
 
 def learning_rate(tokens: float, peak: float, warmup_tokens: float, decay_tokens: float, min_lr_ratio: float) -> float:
-    """The rate after `tokens` tokens: linear warm-up, then a cosine that never falls below the smallest rate.
+    """Return the rate after `tokens` tokens: linear warm-up, then a cosine that never falls below the smallest rate.
 
     The cosine is not held after its minimum at `decay_tokens`: it rises again, as in the schedule that CS224N's
     assignment 5 took from minGPT. Tokens are counted over whole contexts, PAD included; decay_tokens exceeds the
@@ -184,7 +184,7 @@ def learning_rate(tokens: float, peak: float, warmup_tokens: float, decay_tokens
 
 
 def examples_of_step(job: Job, seed: int, number: int) -> Examples:
-    """What step `number` of the job trains on."""
+    """Return what step `number` of the job trains on."""
     rows = rows_of_step(job.rows, job.batch_size, seed, number)
     return job.draw(rows, generator(seed, job.phase, number))
 

@@ -1,4 +1,4 @@
-"""What a model itself takes for the answer about each page: the chance of each of its phrases.
+"""How likely a model itself finds each phrase of a page as the answer about it.
 
 The model is asked the commonest training question about every page, and how likely it finds each phrase of the page. So
 it finds out what is asked, and can practise that: self-training on its own labels (Lee 2013; He et al. 2020, arXiv

@@ -13,7 +13,7 @@ ORIGIN = ("vocabulary_sha256", "commit", "device", "precision", "kernels", "libr
 
 
 def files_of(work: Path, name: str) -> list[Path]:
-    """The files that the training `name` leaves when it has ended."""
+    """Return the files that the training `name` leaves when it has ended."""
     return [work / f"{name}.{suffix}" for suffix in SUFFIXES]
 
 

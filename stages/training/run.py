@@ -37,10 +37,10 @@ PATIENCE = 10.0  # seconds: a training whose parent was killed needs some to sto
 class Training:
     """One training: what is learned, and which weights it begins with."""
 
-    name: str  # of its files in the folder of work
+    name: str  # begins the names of its files in the folder of work
     seed: int
     job: Job
-    first_weights: Path | None = None  # of an ended training; None: drawn by the seed
+    first_weights: Path | None = None  # an ended training's; None: drawn by the seed
     continues: bool = False  # whether curve, examples and seconds up to first_weights count as this one's, too
 
 
@@ -50,7 +50,7 @@ class Run:
     def __init__(
         self, stage: str, experiment: Experiment, prepared: Prepared, settings: dict[str, Any], *data: Path
     ) -> None:
-        """settings, data: what the results depend on, as `work_folder` takes them."""
+        """Make the folder; settings, data: what the results depend on, as `work_folder` takes them."""
         self.experiment, self.prepared, self.settings = experiment, prepared, settings
         name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
         self.work = work_folder(name, settings, *data)
@@ -121,14 +121,14 @@ class Run:
 
 
 def _joined(before: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
-    """A curve and the one that it goes on from; its steps and epochs count on."""
+    """Return a curve and the one that it goes on from; its steps and epochs count on."""
     counts = ["step", "epoch"]
     curve[counts] += before[counts].max().astype(int)
     return pd.concat([before.astype(curve.dtypes), curve])
 
 
 def _curve(variant: str, job: Job, losses: np.ndarray, seed: int) -> pd.DataFrame:
-    """A row an epoch: its number, its last step, the mean loss of its steps, its last learning rate."""
+    """Return a row an epoch: its number, its last step, the mean loss of its steps, its last learning rate."""
     steps = steps_per_epoch(job.rows, job.batch_size)
     last_steps = np.arange(steps, job.steps + 1, steps)
     return pd.DataFrame(

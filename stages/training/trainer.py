@@ -37,7 +37,7 @@ class Trainer:
         self.optimizers = build_optimizers(self.model, named, settings, backend.dtype)
 
     def cut(self, examples: Examples) -> list[Examples]:
-        """The batch in parts of like lengths: the rectangles of mixers that need them."""
+        """Return the batch in parts of like lengths: the rectangles of mixers that need them."""
         return split_by_length(examples)
 
     def step(self, parts: Sequence[Examples], rate: float) -> Tensor:
@@ -65,7 +65,7 @@ class Trainer:
         return loss.detach()
 
     def weights(self) -> dict[str, Tensor]:
-        """The masters by the model's names, float32 on the CPU."""
+        """Return the masters by the model's names, float32 on the CPU."""
         return {name: master.detach().cpu().contiguous() for name, master in zip(self.names, self.masters, strict=True)}
 
     def state(self) -> dict[str, Tensor]:

@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def work_folder(name: str, settings: Any, *data: Path) -> Path:
-    """The folder of a training's work, made if it was not there.
+    """Return the folder of a training's work, made if it was not there.
 
     settings: JSON values that the result depends on; data: folders of files that it depends on. The code that it
     depends on is every module of the project that is loaded: import first.
@@ -41,7 +41,7 @@ def work_folder(name: str, settings: Any, *data: Path) -> Path:
 
 
 def _loaded_sources() -> list[Path]:
-    """The files of the project's modules that this process has loaded, but for those of HARMLESS folders."""
+    """Return the files of the project's modules that this process has loaded, but for those of HARMLESS folders."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] in ("stages", "__main__")]
     files = {Path(file).resolve() for module in modules if (file := getattr(module, "__file__", None))}
     parts = {file: file.relative_to(PACKAGE).parts for file in files if file.is_relative_to(PACKAGE)}

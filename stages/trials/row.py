@@ -40,7 +40,7 @@ class Row(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> "Row":
-        """A row that was saved. Raises StudyError: it is damaged."""
+        """Return a row that was saved. Raises StudyError: it is damaged."""
         with as_written(path):
             return cls.model_validate(json.loads(path.read_text("utf-8")))
 

@@ -21,7 +21,7 @@ from stages.training.jobs import finetuning, pretraining, pretrainings
 from stages.training.run import Run, Training
 from stages.trials.row import Row
 
-Said = Mapping[str, str]  # a phrase of each page, by its title
+Phrase = Mapping[str, str]  # a phrase of each page, by its title
 
 
 def try_out(
@@ -30,7 +30,7 @@ def try_out(
     data: Path,
     phrases: Phrases | None = None,
     objectives: Objectives | None = None,
-    choosers: Mapping[str, Said] | None = None,
+    choosers: Mapping[str, Phrase] | None = None,
 ) -> Row:
     """Train the experiment's only seed on a folder of prepared questions, and ask its dev questions.
 
@@ -65,33 +65,38 @@ def _asked(
     data: Path,
     work: Path,
     objectives: Objectives,
-    choosers: Mapping[str, Said],
+    choosers: Mapping[str, Phrase],
 ) -> dict[str, Any]:
-    """The marks of a row."""
-    recipe, documents, dev = experiment.question_recipe, prepared.texts, prepared.of_split("dev")
-    pages = own_pages(documents, set(dev.name))
+    """Return the marks of a row."""
+    recipe, dev = experiment.question_recipe, prepared.of_split("dev")
+    pages = own_pages(prepared.texts, set(dev.name))
     with as_written(known := data / "audit.tsv"):
         facts = dev_facts(prepared, read_table(known, AUDIT), pages)
-    cue = WordCue.of(objectives, prepared)
-    prompts = page_prompts(facts, PAGE_FORMS, objectives, cue, recipe.model.context)
+    prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), recipe.model.context)
+
     models = {
         name: experiment.trained_model(prepared, work / f"{name}.safetensors") for name in ("pretrained", "finetuned")
     }
-    said = answers(models["finetuned"], prepared, "dev", recipe)
-    right = said.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
-    found = extraction(models, prepared.vocabulary, facts, prompts, right)
-    memorised = found.set_index("row").pretrained_memorised.reindex(said.row)
-    told = [*zip(dev.name, said.predicted, strict=True)]
+    results = answers(models["finetuned"], prepared, "dev", recipe)
+    right = results.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
+    extracted = extraction(models, prepared.vocabulary, facts, prompts, right)
+    memorised = extracted.set_index("row").pretrained_memorised.reindex(results.row)
+
+    answered = [*zip(dev.name, results.predicted, strict=True)]
+    says = {}
+    for chooser, phrases in {"reader": prepared.likeliest(prepared.candidates), **choosers}.items():
+        says[chooser] = _marks(phrases.get(name) == answer for name, answer in answered)
     return {
-        "correct": _marks(said.correct),
-        "memorised": "".join("-" if np.isnan(each) else str(int(each)) for each in memorised),
-        "of_own_page": _marks(bool(text) and any(text in page for page in pages.get(name, ())) for name, text in told),
-        "says": {
-            who: _marks(phrases.get(name) == text for name, text in told)
-            for who, phrases in {"reader": prepared.likeliest(prepared.candidates), **choosers}.items()
-        },
+        "correct": _marks(results.correct),
+        "memorised": "".join("-" if np.isnan(mark) else str(int(mark)) for mark in memorised),
+        "of_own_page": _marks(_is_in(answer, pages.get(name, ())) for name, answer in answered),
+        "says": says,
     }
 
 
+def _is_in(answer: str, pages: Iterable[str]) -> bool:
+    return bool(answer) and any(answer in page for page in pages)
+
+
 def _marks(outcomes: Iterable[Any]) -> str:
-    return "".join(str(int(each)) for each in outcomes)
+    return "".join(str(int(outcome)) for outcome in outcomes)

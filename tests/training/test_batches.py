@@ -27,11 +27,6 @@ def test_an_epoch_holds_every_row_once_and_its_last_batch_alone_is_short(rows: i
         assert [len(batch) for batch in batches] == [batch_size] * (steps - 1) + [last]
 
 
-def test_epochs_and_seeds_have_orders_of_their_own() -> None:
-    orders = [tuple(rows_of_step(50, 50, seed, epoch)) for epoch in range(5) for seed in (1, 2)]
-    assert len({*orders, tuple(range(50))}) == 11
-
-
 def test_an_epochs_order_is_drawn_once_and_any_step_finds_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     monkeypatch.setattr("stages.training.batches.generator", lambda *key: drawn.append(key) or generator(*key))

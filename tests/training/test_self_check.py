@@ -134,7 +134,7 @@ def test_a_step_that_waits_for_the_device_is_found_and_named(
     assert all(re.search(r"a step waits for the device, at test_self_check\.py:\d+$", line) for line in lines)
 
 
-def test_the_device_is_told_at_the_start(
+def test_the_device_and_its_driver_are_told_at_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tool = tmp_path / "nvidia-smi"
@@ -143,16 +143,7 @@ def test_the_device_is_told_at_the_start(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(torch.version, "cuda", "12.8")
     trained(tmp_path / "checkpoint")
-    told = capsys.readouterr().err
-    assert told.count("test: pretended GPU, float32, driver 570.86.10, CUDA 12.8\n") == 1
-
-
-def test_without_its_tool_the_driver_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
+    assert capsys.readouterr().err.count("test: pretended GPU, float32, driver 570.86.10, CUDA 12.8\n") == 1
+    tool.unlink()
     with pretended_gpu():
         assert "bfloat16, driver unknown, CUDA " in self_check.description(PRETENDED_BFLOAT16)
-
-
-def test_a_training_on_the_cpu_says_nothing_of_a_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    trained(tmp_path / "checkpoint", backend=FLOAT32)
-    assert "driver" not in capsys.readouterr().err

@@ -52,22 +52,11 @@ def test_what_shall_decay_decays(variant: str, decays: str, optimizer: Optimizer
         torch.testing.assert_close(weight, expected, rtol=1e-6, atol=0, msg=name)
 
 
-def test_muons_step_turns_the_blocks_matrices_all_directions_alike_and_leaves_the_head_to_adamw() -> None:
-    rate = 1e-3
-    steps = {}
-    for optimizer in (OPTIMIZER, MUON):
-        trained = trainer("vanilla", optimizer=optimizer.model_copy(update={"weight_decay": 0.0}))
-        before = {name: weight.clone() for name, weight in trained.weights().items()}
-        trained.step(split_by_length(span_batch()), rate)
-        steps[optimizer.matrices] = {name: weight - before[name] for name, weight in trained.weights().items()}
-    adamw, muon = steps["adamw"], steps["muon"]
-    for name in ("head.weight", "embedding.weight", "norm.bias", "blocks.0.expand.bias"):
-        assert torch.equal(adamw[name], muon[name])
-    for name in ("blocks.0.expand.weight", "blocks.1.contract.weight", "blocks.0.mixer.projection.weight"):
-        sizes = torch.linalg.svdvals(muon[name])
-        assert sizes.quantile(0.9) < 2 * sizes.quantile(0.1)  # Newton-Schulz brings most of them near one size
-        # scaled to AdamW's usual size of a step: 0.2 of the rate (Liu et al. 2025, arXiv 2502.16982)
-        assert float(muon[name].square().mean().sqrt()) == pytest.approx(0.2 * rate, rel=0.25)
+def test_muon_trains_the_blocks_matrices_and_adamw_the_head_and_all_else() -> None:
+    *adamw, muon = trainer("vanilla", optimizer=MUON).optimizers
+    assert {"blocks.0.expand.weight", "blocks.1.mixer.projection.weight"} <= muon.weights.keys()
+    assert all(name.startswith("blocks.") and weight.dim() == 2 for name, weight in muon.weights.items())
+    assert {"head.weight", "embedding.weight", "blocks.0.expand.bias"} <= {n for rule in adamw for n in rule.weights}
 
 
 @EITHER
