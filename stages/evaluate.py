@@ -12,6 +12,7 @@ from stages.experiment.cell import Cell
 from stages.experiment.experiment import Experiment
 from stages.inference.answers import answers
 from stages.probing.probe import probe
+from stages.settings import QuestionRecipe
 from stages.system.digests import result_folder
 from stages.system.errors import command
 from stages.system.files import read_json, write_json, write_text
@@ -26,13 +27,14 @@ def main() -> None:
     """Evaluate a variant of a recipe."""
     cell = Cell.from_command_line(main.__doc__)
     experiment = Experiment.of(cell.settings, cell.recipe_name, cell.variant)
+    recipe = experiment.question_recipe
     prepared = Prepared.load(experiment.prepared_folder)
     pretrained, finetuned = cell.weights_folder / "pretrained", cell.weights_folder / "finetuned"
     experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
     experiment.check_weights(finetuned, prepared.vocabulary, "optimizer", "pretrain", "finetune")
     seeds = sorted(cell.seeds, key=str)  # as the names of their files
 
-    answered = predictions(experiment, prepared, finetuned, seeds)
+    answered = predictions(experiment, recipe, prepared, finetuned, seeds)
     tables = {"predictions.tsv": answered[COLUMNS], **probe(experiment, prepared, answered)}
     curves = learning_curves(pretrained, finetuned, seeds)
     run = summary_of_trainings(pretrained, finetuned, seeds)
@@ -49,9 +51,10 @@ def trained(seeds: list[int]) -> list[tuple[str, int]]:
     return [*product(("pretrained", "scratch"), seeds)]
 
 
-def predictions(experiment: Experiment, prepared: Prepared, finetuned: Path, seeds: list[int]) -> pd.DataFrame:
+def predictions(
+    experiment: Experiment, recipe: QuestionRecipe, prepared: Prepared, finetuned: Path, seeds: list[int]
+) -> pd.DataFrame:
     """Return what each finetuned model answers to the dev and test questions: a row a model and question."""
-    recipe = experiment.question_recipe
     tables = []
     for init, seed in tqdm(trained(seeds), desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
         model = experiment.trained_model(prepared, finetuned / f"{init}-seed-{seed}.safetensors")
