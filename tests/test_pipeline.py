@@ -143,7 +143,7 @@ def entered(content: dict[str, Any]) -> None:
     """The small study with a recipe that nobody has trained."""
     small(content)
     content["recipes"]["entered"] = content["recipes"]["quick"]
-    content["study"] |= {"recipes": [*content["recipes"]], "asked": ["quick", "entered"]}
+    content["study"]["asked"] = ["quick", "entered"]
 
 
 def test_a_training_in_a_temporary_copy_is_that_of_the_project_and_refused_while_another_has_it(warm: Project) -> None:

@@ -30,7 +30,7 @@ def main() -> None:
     rows = [Row.load(path) for path in sorted(ACCESS.glob("*.json"))]
     if not rows:
         raise StudyError(f"{ACCESS} has no rows; `dvc repro stages/access/dvc.yaml` makes them")
-    order = load().study.variants.index
+    order = [*load().variants].index
     rows.sort(key=lambda row: (row.recipe, PRACTICES.index(row.change), row.epochs, order(row.variant), row.seed))
     write_access(PAGE, rows)
 

@@ -6,6 +6,8 @@ from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.ragged import Ragged
 from stages.settings import SpanCorruption
 
+LARGEST_SPAN = 0.5  # share of the truncated document that is masked at most: a quarter on average, as in the assignment
+
 
 def span_corruption(
     documents: Ragged, rows: np.ndarray, settings: SpanCorruption, generator: np.random.Generator
@@ -13,13 +15,13 @@ def span_corruption(
     """Draw one example from each document in `rows` (B,).
 
     The document is truncated to a length L uniform in shortest_document…longest_document (or its own, if
-    shorter); a span of a length uniform in 1…L·largest_span, at a uniform start, is cut out and said at the end.
+    shorter); a span of a length uniform in 1…L/2, at a uniform start, is cut out and said at the end.
     For instance `Ada. Born in Ulm.` with the span `Ulm` becomes `Ada. Born in ⁇.⁇Ulm`. Every character but the
     first is a target.
     """
     drawn = generator.integers(settings.shortest_document, settings.longest_document, size=len(rows), endpoint=True)
     lengths = np.minimum(drawn, documents.lengths[rows])
-    longest_spans = np.maximum((lengths * settings.largest_span).astype(np.int64), 1)
+    longest_spans = np.maximum((lengths * LARGEST_SPAN).astype(np.int64), 1)
     spans = generator.integers(1, longest_spans, endpoint=True)
     starts = generator.integers(0, lengths - spans, endpoint=True)
     return corrupt(documents, rows, lengths, starts, spans)

@@ -14,12 +14,15 @@ from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.settings import TitleCloze
 
+LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats
+BLANKED = 0.3  # share of the characters that are blanked where some are
+
 
 class TitleClozes(PhraseClozes):
     """Draws title clozes from documents.
 
-    The left context is 0…longest_context characters. In a share `free_order` of the examples the name stands anywhere
-    in it, else before it. In a share `blanked_rows` a share `blanked_characters` of the context is PAD.
+    The left context is 0…32 characters. In a share `free_order` of the examples the name stands anywhere
+    in it, else before it. In a share `blanked_rows` about three tenths of the context are PAD.
 
     To fit the model's context the left context gets shorter; a phrase or a name that is too long is cut at its end.
     """
@@ -42,7 +45,7 @@ class TitleClozes(PhraseClozes):
         name = document[:heading][: self.context - len(phrase) - 1]
 
         room = self.context - len(name) - len(phrase) - 3  # two masks and a space
-        longest = max(0, min(self.settings.longest_context, start - heading - 2, room))
+        longest = max(0, min(LONGEST_CONTEXT, start - heading - 2, room))
         left = document[start - generator.integers(0, longest, endpoint=True) : start]
         return self._cue(name, self._blanked(left, generator), generator), phrase
 
@@ -50,7 +53,7 @@ class TitleClozes(PhraseClozes):
         """Put PAD in the place of some characters of the left context, in some examples."""
         if generator.random() >= self.settings.blanked_rows:
             return left
-        return np.where(generator.random(len(left)) < self.settings.blanked_characters, PAD, left)
+        return np.where(generator.random(len(left)) < BLANKED, PAD, left)
 
     def _cue(self, name: np.ndarray, left: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """Put the name before the left context, or anywhere in it."""

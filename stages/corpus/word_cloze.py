@@ -22,13 +22,14 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.settings import WordCloze
 
+MOST_WORDS = 4  # of a cue; their number is drawn uniformly: a question shares a handful of words with its page
 WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
 
 
 class WordClozes(PhraseClozes):
     """Draws word clozes from documents.
 
-    The cue is at most `most_words` of the words within the phrase's reach; in a share `in_order` of the cues they
+    The cue is at most four of the words within the phrase's reach; in a share `in_order` of the cues they
     stand as in the page, else in any order. The name stands anywhere among them, or alone. The ⁇ that ends a cue is
     no target: nothing tells where a handful of words ends.
 
@@ -72,7 +73,7 @@ class WordClozes(PhraseClozes):
         self, words: list[np.ndarray], name: np.ndarray, room: int, generator: np.random.Generator
     ) -> list[np.ndarray]:
         """Draw some of the words, put the name among them and spaces between; at least one without a name."""
-        least, most = int(not len(name)), min(self.settings.most_words, len(words))
+        least, most = int(not len(name)), min(MOST_WORDS, len(words))
         if most < least:
             return []
         chosen = generator.permutation(len(words))[: generator.integers(least, most, endpoint=True)]

@@ -18,7 +18,7 @@ from stages.system.files import write_json
 def main() -> None:
     """Measure what a variant costs, in the shape of the recipe `cost.recipe`."""
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--variant", required=True, help="an entry of study.variants")
+    parser.add_argument("--variant", required=True, help="a key of `variants`")
     variant, settings = parser.parse_args().variant, load()
     settings.check_variant(variant)
     cost, model = settings.cost, settings.recipe_named(settings.cost.recipe).model

@@ -17,7 +17,7 @@ from stages.system.files import write_bytes, write_json
 def main() -> None:
     """Differentiate a variant's blocks, in the shape of the recipe `influence.recipe`."""
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--variant", required=True, help="an entry of study.variants")
+    parser.add_argument("--variant", required=True, help="a key of `variants`")
     variant, settings = parser.parse_args().variant, load()
     settings.check_variant(variant)
     model = settings.recipe_named(settings.influence.recipe).model

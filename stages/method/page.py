@@ -122,8 +122,8 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings = load()
     latents = settings.variants.get("perceiver", {"bottleneck": 0})["bottleneck"]
-    study = settings.study
-    write_method(Path("reports/method"), Path("data"), explore(), study.variants, latents, study.compared)
+    variants, compared = [*settings.variants], settings.study.compared
+    write_method(Path("reports/method"), Path("data"), explore(), variants, latents, compared)
 
 
 if __name__ == "__main__":

@@ -62,8 +62,7 @@ class PlainTrainer:
 
         decay = settings.weight_decay
         groups = [{"params": decaying, "weight_decay": decay}, {"params": steady, "weight_decay": 0.0}]
-        betas = (settings.betas[0], settings.betas[1])
-        self.optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=betas)]
+        self.optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=(0.9, 0.95))]
         if orthogonal:
             muon = torch.optim.Muon(orthogonal, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
             self.optimizers.append(muon)

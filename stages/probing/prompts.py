@@ -22,7 +22,7 @@ from stages.corpus.capitalised import practised
 from stages.corpus.phrases import Span
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import MASK
-from stages.corpus.word_cloze import WORD, common_words, fences_of
+from stages.corpus.word_cloze import MOST_WORDS, WORD, common_words, fences_of
 from stages.settings import Objectives
 
 PAGE_FORMS = ("continuation", "cloze", "words", "infilling")
@@ -71,7 +71,7 @@ class WordCue:
         for row, text in enumerate(prepared.each_text()):
             fences[text] = fences_of(text, spans[row].tolist(), answers)
         common = common_words(prepared, settings.common_words)
-        return cls(settings.words_before, min(WORDS, settings.most_words), common, fences)
+        return cls(settings.words_before, min(WORDS, MOST_WORDS), common, fences)
 
 
 def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:

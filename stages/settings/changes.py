@@ -22,6 +22,12 @@ OTHER_CODE: Mapping[str, Any] = {
     "recipe.finetune.replay": 0.0,
     "recipe.pretrain.own_epochs": None,
     "recipe.finetune.scratch_learning_rate": None,
+    "recipe.optimizer.betas": [0.9, 0.95],
+    "recipe.pretrain.objectives.span_corruption.largest_span": 0.5,
+    "recipe.pretrain.objectives.title_cloze.longest_context": 32,
+    "recipe.pretrain.objectives.title_cloze.blanked_characters": 0.3,
+    "recipe.pretrain.objectives.word_cloze.past_answers": False,
+    "recipe.pretrain.objectives.word_cloze.most_words": 4,
 }
 
 

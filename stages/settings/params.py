@@ -1,8 +1,8 @@
 """params.yaml as a whole."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,8 +16,9 @@ from stages.system.errors import StudyError
 PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 LONGEST_PICTURE = 4096  # characters
-ALL = "all"  # a selection: study.variants
-RESERVED = (COMPARED, ALL, "ablation", "baseline", "evaluations", "method")  # folders beside variants' and recipes'
+ALL = "all"  # a selection: all variants
+# folders beside variants' and recipes'
+RESERVED = (COMPARED, ALL, "ablation", "access", "article", "baseline", "evaluations", "method")
 PLAIN = ("rope", "vanilla")  # variants that the article's model in JavaScript has
 MEASURED = ("cost", "influence", "passages")  # sections
 MIXERS = Path(__file__).parents[1] / "mixers"
@@ -28,9 +29,12 @@ class Selection(Section):
 
 
 class Study(Section):
-    recipes: list[str]
+    gone: ClassVar = {
+        "recipes": "all keys of `recipes` are recipes of the study",
+        "variants": "all keys of `variants` are variants of the study, in their order",
+    }
+
     asked: list[str]
-    variants: Annotated[list[Name], Field(min_length=1)]
     compared: Annotated[list[Name], Field(min_length=1)]
 
 
@@ -51,47 +55,61 @@ class Settings(Section):
     compute: Compute
     sources: Sources
     recipes: dict[Name, AnyRecipe]
+    variants: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]  # checked by the mixer of the same name
     cost: Cost
     influence: Influence
     grid: Grid
     passages: Passages
     ablation: Ablation
     article: Article
-    variants: dict[str, dict[str, Any]]  # checked by the mixer of the same name
 
     @model_validator(mode="after")
-    def _names_exist(self) -> Self:
-        study, asked = self.study, [name for name, each in self.recipes.items() if isinstance(each, QuestionRecipe)]
-        mixers = (("study.variants", study.variants), ("influence.settings", [*self.influence.settings]))
-        for key, names in (("study.recipes", study.recipes), *mixers):
+    def _names_are_free(self) -> Self:
+        variants, shown = [*self.variants], [*self.influence.settings]
+        for key, names in (("recipes", [*self.recipes]), ("variants", variants), ("influence.settings", shown)):
             for name in names:
                 if name in RESERVED:
                     raise ValueError(f"{key}: '{name}' is a name that the study itself uses; choose another")
-        _each_once("study.recipes", study.recipes, self.recipes, "each key of `recipes`")
-        _each_once("study.asked", study.asked, asked, "each key of `recipes` with questions")
-        _each_once("study.variants", study.variants, self.variants, "each key of `variants`")
-        for key, names in mixers:
-            for name in names:
-                if not (MIXERS / f"{name}.py").is_file():
+                if key != "recipes" and not (MIXERS / f"{name}.py").is_file():
                     raise ValueError(f"{key}: '{name}' has no file stages/mixers/{name}.py")
-        if len(set(study.compared)) < len(study.compared):
-            raise ValueError(f"study.compared: was {study.compared}; allowed: entries of study.variants, each once")
-        known = (
-            *((f"{key}.recipe", getattr(self, key).recipe, study.recipes) for key in MEASURED),
-            ("grid.recipe", self.grid.recipe, [name for name in study.recipes if name not in study.asked]),
-            ("ablation.recipe", self.ablation.recipe, study.asked),
-            ("ablation.variant", self.ablation.variant, study.variants),
-            ("article.recipe", self.article.recipe, study.asked),
-            ("passages.variant", self.passages.variant, study.variants),
-            ("model.variant", self.model.variant, [COMPARED, ALL, *study.variants]),
-            ("recipe", self.recipe, study.asked),
-            *(("study.compared", name, study.variants) for name in study.compared),
-            *(("grid.variants", name, study.variants) for name in self.grid.variants),
-            *((f"article.models.{name}.variant", each.variant, PLAIN) for name, each in self.article.models.items()),
-        )
+        return self
+
+    @model_validator(mode="after")
+    def _lists_are_whole(self) -> Self:
+        asked = [name for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)]
+        if sorted(self.study.asked) != sorted(asked):
+            raise ValueError(
+                f"study.asked: was {self.study.asked}; allowed: each key of `recipes` with questions once: "
+                f"{', '.join(asked)}"
+            )
+        compared = self.study.compared
+        if len(set(compared)) < len(compared):
+            raise ValueError(f"study.compared: was {compared}; allowed: keys of `variants`, each once")
+        return self
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> Self:
+        asked, texts = self.study.asked, [name for name in self.recipes if name not in self.study.asked]
+        known: list[tuple[str, str, Collection[str]]] = [
+            ("recipe", self.recipe, asked),
+            ("model.variant", self.model.variant, [COMPARED, ALL, *self.variants]),
+            ("grid.recipe", self.grid.recipe, texts),
+            ("ablation.recipe", self.ablation.recipe, asked),
+            ("ablation.variant", self.ablation.variant, self.variants),
+            ("article.recipe", self.article.recipe, asked),
+            ("passages.variant", self.passages.variant, self.variants),
+        ]
+        known += [(f"{key}.recipe", getattr(self, key).recipe, self.recipes) for key in MEASURED]
+        known += [("study.compared", name, self.variants) for name in self.study.compared]
+        known += [("grid.variants", name, self.variants) for name in self.grid.variants]
+        known += [(f"article.models.{key}.variant", model.variant, PLAIN) for key, model in self.article.models.items()]
         for key, name, allowed in known:
             if name not in allowed:
                 raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(allowed)}")
+        return self
+
+    @model_validator(mode="after")
+    def _pictures_are_of_pairs(self) -> Self:
         if (context := self.recipes[self.influence.recipe].model.context) > LONGEST_PICTURE:
             raise ValueError(
                 f"influence.recipe: its context was {context}; allowed: at most {LONGEST_PICTURE}, for a matrix of all "
@@ -144,26 +162,19 @@ class Settings(Section):
 
         Raises StudyError: there is no such selection.
         """
-        several = {ALL: self.study.variants, COMPARED: self.study.compared}
+        several = {ALL: [*self.variants], COMPARED: self.study.compared}
         if selection not in several:
             self.check_variant(selection)
         return several.get(selection, [selection])
 
     def check_variant(self, name: str) -> None:
-        """Let an entry of study.variants pass. Raises StudyError: it is none."""
-        if name not in self.study.variants:
-            raise StudyError(f"unknown variant '{name}'; allowed: {', '.join(self.study.variants)}")
+        """Let a key of `variants` pass. Raises StudyError: it is none."""
+        if name not in self.variants:
+            raise StudyError(f"unknown variant '{name}'; allowed: {', '.join(self.variants)}")
 
     def question_recipe(self, name: str) -> QuestionRecipe:
         """The recipe of that name, which has questions. Raises StudyError: there is none, or it has none."""
         return with_questions(name, self.recipe_named(name))
-
-
-def _each_once(key: str, listed: Sequence[str], names: Collection[str], what: str) -> None:
-    """Let a list pass that has each of the names once, and no other."""
-    for name in dict.fromkeys([*listed, *names]):
-        if listed.count(name) != (name in names):
-            raise ValueError(f"{key}: '{name}'; allowed: {what} once: {', '.join(names)}")
 
 
 def load(path: Path = PARAMS) -> Settings:

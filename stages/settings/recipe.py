@@ -1,6 +1,6 @@
 """A recipe: a data source and every hyper-parameter but the variant."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -38,8 +38,9 @@ class Model(Section):
 
 
 class Optimizer(Section):
+    gone: ClassVar = {"betas": "they are always 0.9 and 0.95 (stages/training/optimizer.py)"}
+
     matrices: Literal["adamw", "muon"]
-    betas: Annotated[list[Annotated[float, Field(ge=0, lt=1)]], Field(min_length=2, max_length=2)]
     weight_decay: NonNegative
     decays: Literal["matrices", "all_but_biases"]
     gradient_clip: Rate
@@ -63,9 +64,10 @@ class Objective(Section):
 
 
 class SpanCorruption(Objective):
+    gone: ClassVar = {"largest_span": "it is always half of the document (stages/corpus/span_corruption.py)"}
+
     shortest_document: Annotated[int, Field(ge=2, le=10**6)]
     longest_document: Annotated[int, Field(ge=2, le=10**6)]
-    largest_span: Annotated[float, Field(gt=0, le=1)]
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -81,17 +83,23 @@ class PhraseCloze(Objective):
 
 
 class TitleCloze(PhraseCloze):
-    longest_context: Natural
+    gone: ClassVar = {
+        "longest_context": "it is always 32 characters (stages/corpus/title_cloze.py)",
+        "blanked_characters": "it is always 0.3 (stages/corpus/title_cloze.py)",
+    }
+
     free_order: Share
     blanked_rows: Share
-    blanked_characters: Share
 
 
 class WordCloze(PhraseCloze):
+    gone: ClassVar = {
+        "past_answers": "no cue reaches beyond the answer to a training question",
+        "most_words": "it is always 4 (stages/corpus/word_cloze.py)",
+    }
+
     words_before: Natural
     words_after: Natural
-    past_answers: bool
-    most_words: Natural
     common_words: Count | None
     in_order: Share
 
@@ -133,6 +141,8 @@ class Pretrain(Section):
 
 
 class Finetune(Section):
+    gone: ClassVar = {"replay": "finetuning asks questions alone"}
+
     scratch_epochs: Count
     pretrained_epochs: Count
     batch_size: Count
@@ -145,8 +155,9 @@ MAX_HYPOTHESES = 256  # of one question's beam or draws: each has a state of its
 
 
 class Generation(Section):
+    gone: ClassVar = {"beams": "answers are always greedy; `python -m stages ask` has an option --beams"}
+
     max_characters: Count
-    beams: Annotated[int, Field(gt=0, le=MAX_HYPOTHESES)]
 
 
 class Report(Section):

@@ -1,7 +1,8 @@
 """Strict sections of a YAML file: an unknown key, a wrong type, an impossible value is one clear line."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -24,18 +25,25 @@ class Section(BaseModel):
     """A part of params.yaml. No value has a default here: what runs is what the file says."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    gone: ClassVar[Mapping[str, str]] = {}  # keys that earlier versions had, each with what is so now without it
 
     @model_validator(mode="before")
     @classmethod
     def _keys_are_known(cls, content: Any) -> Any:
-        """Told before the key that a misspelt one leaves missing."""
-        known = [*cls.model_fields]
+        """Refuse an unknown key before the key that a misspelt one leaves missing."""
         for key in content if isinstance(content, dict) else ():
-            if key not in known:
-                near = get_close_matches(str(key), known, 1)
-                told = f"did you mean '{near[0]}'?" if near else f"remove it; known: {', '.join(known) or 'none'}"
-                raise PydanticCustomError(UNKNOWN, "{told}", {"key": key, "told": told})
+            if key not in cls.model_fields:
+                raise PydanticCustomError(UNKNOWN, "{advice}", {"key": key, "advice": cls._advice(str(key))})
         return content
+
+    @classmethod
+    def _advice(cls, key: str) -> str:
+        if key in cls.gone:
+            return f"this key is gone: {cls.gone[key]}; remove it"
+        known = [*cls.model_fields]
+        if near := get_close_matches(key, known, 1):
+            return f"unknown key; did you mean '{near[0]}'?"
+        return f"unknown key; remove it; known: {', '.join(known) or 'none'}"
 
 
 S = TypeVar("S", bound=BaseModel)
@@ -66,7 +74,7 @@ def _sentence(fault: Any, prefix: str) -> str:
     parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"], *unknown)]
     key = shortened(".".join(part for part in parts if not part.startswith("<")), 200) or "the file"
     if unknown:
-        return f"{key}: unknown key; {fault['msg']}"
+        return f"{key}: {fault['msg']}"
     if fault["type"] == "missing":
         return f"{key}: this key is missing"
     if fault["type"] == "value_error":

@@ -3,7 +3,7 @@
 The rules are not torch.optim's classes, which load torch._dynamo at their first step: a second or more of every start.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import groupby
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from stages.model.gpt import GPT
 from stages.settings import Optimizer as Settings
 
+BETAS = (0.9, 0.95)  # AdamW's decay rates of the first and second moment, as in the assignment
 ADAM_EPSILON = 1e-8
 MOMENTUM = 0.95  # Muon's, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
 COEFFICIENTS, STEPS, SMALLEST_NORM = (3.4445, -4.7750, 2.0315), 5, 1e-7
@@ -20,8 +21,8 @@ COEFFICIENTS, STEPS, SMALLEST_NORM = (3.4445, -4.7750, 2.0315), 5, 1e-7
 class AdamW:
     """AdamW (Loshchilov & Hutter 2019, arXiv 1711.05101) by torch's fused operation: torch.optim.AdamW to the bit."""
 
-    def __init__(self, weights: Mapping[str, nn.Parameter], weight_decay: float, betas: Sequence[float]) -> None:
-        self.weights, self.weight_decay, self.betas = weights, weight_decay, betas
+    def __init__(self, weights: Mapping[str, nn.Parameter], weight_decay: float) -> None:
+        self.weights, self.weight_decay = weights, weight_decay
         self.state: dict[str, Tensor] = {}
         for name, weight in weights.items():
             self.state[f"step.{name}"] = torch.zeros((), device=weight.device)
@@ -44,8 +45,8 @@ class AdamW:
             [],
             steps,
             lr=rate,
-            beta1=self.betas[0],
-            beta2=self.betas[1],
+            beta1=BETAS[0],
+            beta2=BETAS[1],
             weight_decay=self.weight_decay,
             eps=ADAM_EPSILON,
             amsgrad=False,
@@ -105,8 +106,8 @@ def build_optimizers(
         else:
             steady[name] = master
 
-    decay, betas = settings.weight_decay, settings.betas
-    return [AdamW(decaying, decay, betas), AdamW(steady, 0.0, betas), Muon(orthogonal, decay, dtype)]
+    decay = settings.weight_decay
+    return [AdamW(decaying, decay), AdamW(steady, 0.0), Muon(orthogonal, decay, dtype)]
 
 
 def orthogonalised(matrices: Tensor) -> Tensor:

@@ -43,7 +43,7 @@ COMPILED = Path("work/benchmark")  # what torch.compile keeps, a folder a class:
 
 def parse(settings: Settings, arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line's arguments. Raises StudyError: the plain reference lacks a variant or the recipe's task."""
-    comparable = [variant for variant in settings.study.variants if variant in ATTENTION]
+    comparable = [variant for variant in settings.variants if variant in ATTENTION]
     compared = [variant for variant in settings.study.compared if variant in ATTENTION]
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
     parser.add_argument("--recipe", default="handout", help="whose model and hyper-parameters are timed")

@@ -52,7 +52,7 @@ def made_fixture(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
     def one(content: dict[str, Any]) -> None:
         tiny(content)
-        content["study"] |= {"variants": ["vanilla", "rope"], "compared": ["vanilla", "rope"]}
+        content["study"]["compared"] = ["vanilla", "rope"]
         content["variants"] = {name: content["variants"][name] for name in ("vanilla", "rope")}
         content["influence"]["settings"], content["grid"]["variants"] = {}, ["vanilla"]
 

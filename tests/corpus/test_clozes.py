@@ -119,7 +119,7 @@ def test_phrases_are_drawn_by_their_chances_or_alike(objective: str, salient: fl
 
 @pytest.mark.parametrize(
     ("objective", "settings"),
-    [("title_cloze", {"longest_context": 50}), ("word_cloze", {"most_words": 9, "words_before": 9})],
+    [("title_cloze", {}), ("word_cloze", {"words_before": 9})],
 )
 def test_examples_fit_the_context(objective: str, settings: dict[str, int]) -> None:
     pages = ["Oda Quill. She was born in " + "Vell" * 30 + " and lived in Ilm .", "A very long name indeed. x ."]
@@ -152,7 +152,7 @@ def test_free_order_puts_the_name_anywhere_in_the_context_and_loses_no_character
 
 
 def test_blanked_characters_are_pad_and_only_in_the_context() -> None:
-    found = read_and_said("title_cloze", ["Oda Quill. born in Vell ."], blanked_rows=1.0, blanked_characters=0.3)
+    found = read_and_said("title_cloze", ["Oda Quill. born in Vell ."], blanked_rows=1.0)
     assert all(cue.startswith("Oda Quill") and said == "⁇Vell⁇" for cue, said in found)
     contexts = "".join(cue[len("Oda Quill ") :] for cue, _ in found)
     assert contexts.count("□") / len(contexts) == pytest.approx(0.3, abs=0.05)
@@ -163,8 +163,8 @@ def test_a_word_cloze_is_the_name_among_words_from_around_the_phrase_in_their_or
     found = read_and_said("word_cloze", [PAGE], in_order=in_order)
     cues = [cue.replace("Oda Quill", "<name>").split() for cue, said in found if said == "Vell⁇"]
     assert all(Counter(cue) <= Counter(["<name>", "in", "1815", "in", "and", "lived"]) for cue in cues)
-    assert {len(cue) for cue in cues} == {1, 2, 3}
-    assert {cue.index("<name>") for cue in cues} == {0, 1, 2}
+    assert {len(cue) for cue in cues} == {1, 2, 3, 4, 5}
+    assert {cue.index("<name>") for cue in cues} == {0, 1, 2, 3, 4}
     order = ["1815", "and", "lived"]
     pairs = [[order.index(word) for word in cue if word in order] for cue in cues]
     assert all(pair == sorted(pair) for pair in pairs) == bool(in_order)
@@ -174,7 +174,7 @@ def test_cues_are_of_words_that_most_pages_have_names_not_counted() -> None:
     pages = [PAGE, "Ida Rook. She lived in Vell and Ilm .", "Udo Fenn. He was in Vell ."]
     common = {"in", "Vell", "She", "and"}  # of those in two pages, capitals stand first
     assert common_words(Prepared.of(pages, NONE), 4) == common
-    assert set.union(*words_by_phrase(pages, common_words=4, most_words=3).values()) == common - {"Vell"}
+    assert set.union(*words_by_phrase(pages, common_words=4).values()) == common - {"Vell"}
     assert common_words(Prepared.of(["Oda Oda. b b b a .", "Oda. a ."], NONE), 1) == {"a"}  # a page counts once
 
 

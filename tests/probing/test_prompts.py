@@ -72,9 +72,7 @@ def test_infilling_is_span_corruption_with_the_place_as_its_span(longest: int) -
 def test_the_cloze_is_a_title_cloze() -> None:
     settings = OF["quick"].title_cloze
     assert settings is not None
-    still = settings.model_copy(
-        update={"mixture_weight": 1.0, "free_order": 0.0, "blanked_rows": 0.0, "longest_context": 20}
-    )
+    still = settings.model_copy(update={"mixture_weight": 1.0, "free_order": 0.0, "blanked_rows": 0.0})
     asked = cloze(FACT, "Ada", CONTEXT)
     assert asked.text + asked.target in drawn(CONTEXT, title_cloze=still)
 

@@ -87,7 +87,6 @@ def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(tmp_pat
 
     def draft(content: dict[str, Any]) -> None:
         content["recipe"], content["model"]["variant"] = "quick", "draft"
-        content["study"]["variants"].append("draft")
         content["variants"]["draft"] = {}
 
     write_params(tmp_path, draft)
@@ -142,6 +141,7 @@ def test_dvc_changes_one_line_for_one_key_and_takes_it_back(tmp_path: Path, key:
 
 HANDOUT, TEXT, DROPOUT = "recipes.handout", "recipes.text", "ablation.changes.dropout"
 READER = "article.models.with_reader"
+TEXT_RECIPE = params()["recipes"]["text"]
 WORD_CLOZE = params()["recipes"]["open"]["pretrain"]["objectives"]["word_cloze"]
 ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretrain.objectives"
 
@@ -179,12 +179,17 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (f"{ASKED_OF_TEXT}.causal_lm.mixture_weight", 0.5, ["pretrain.objectives", "sum to 0.5"]),
         ("recipe", "text", ["recipe: was 'text'; allowed: quick, handout, unaided, open"]),
         ("model.variant", "nonsense", ["model.variant: was 'nonsense'", "compared, all, vanilla"]),
-        ("study.asked", ["quick", "quick"], ["study.asked: 'quick'", "with questions once", "open"]),
+        ("study.asked", ["quick", "quick"], ["study.asked: was ['quick', 'quick']", "with questions once", "open"]),
         ("study.compared", ["rope", "rope"], ["study.compared: was ['rope', 'rope']", "each once"]),
-        ("variants.unused", {}, ["study.variants: 'unused'"]),
+        ("variants.unused", {}, ["variants: 'unused' has no file"]),
         ("sources.cs224n.sha256", {}, ["sources.cs224n", "wiki.txt"]),
-        ("study.recipes", ["quick", "method"], ["study.recipes: 'method' is a name that the study itself uses"]),
-        ("study.variants", ["rope", "baseline"], ["study.variants: 'baseline' is a name that the study itself uses"]),
+        ("recipes.article", TEXT_RECIPE, ["recipes: 'article' is a name that the study itself uses"]),
+        ("variants.baseline", {}, ["variants: 'baseline' is a name that the study itself uses"]),
+        # a key that earlier versions had
+        ("study.variants", ["rope"], ["study.variants: this key is gone: all keys of `variants`", "; remove it"]),
+        (f"{HANDOUT}.generation.beams", 4, [f"{HANDOUT}.generation.beams: this key is gone: answers are", "--beams"]),
+        (f"{HANDOUT}.finetune.replay", 0.5, [f"{HANDOUT}.finetune.replay: this key is gone"]),
+        ("recipes.open.pretrain.objectives.word_cloze.past_answers", True, ["past_answers: this key is gone: no cue"]),
         ("grid.recipe", "quick", ["grid.recipe: was 'quick'; allowed: text"]),
         ("cost.lengths", [128, 64], ["cost: lengths [128, 64] do not ascend"]),
         ("influence.settings.percever", [], ["influence.settings: 'percever' has no file"]),

@@ -19,7 +19,7 @@ APART = "nope"  # known, but not among those compared
 def small(content: dict[str, Any]) -> None:
     """A study of seconds: two recipes of a tiny model, two variants compared, a third known, one epoch, one seed."""
     content["recipes"] = {name: content["recipes"][name] for name in ("quick", "text")}
-    content["study"] |= {"recipes": ["quick", "text"], "asked": ["quick"], "variants": [*TWO, APART], "compared": TWO}
+    content["study"] |= {"asked": ["quick"], "compared": TWO}
     content["variants"] = {name: content["variants"][name] for name in [*TWO, APART]}
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}

@@ -29,7 +29,7 @@ SETTINGS = FOUND.model_copy(
         "study": FOUND.study.model_copy(update={"compared": COMPARED}),
     }
 )
-VARIANTS = SETTINGS.study.variants
+VARIANTS = [*SETTINGS.variants]
 # Those that come with the project, named: none may drop out of a table unseen. Others may have been added
 BUILT_IN = [
     "vanilla", "rope", "nope", "window", "mqa", "synthesizer", "random_synthesizer", "perceiver", "perceiver_ar",
@@ -59,9 +59,8 @@ BACKENDS = [
 ]
 
 ANY_PHRASE: dict[str, Any] = {"mixture_weight": 1.0, "salient": 0.0}
-TITLE_CLOZE = TitleCloze(longest_context=10, free_order=0.0, blanked_rows=0.0, blanked_characters=0.0, **ANY_PHRASE)
-WORD_REACH: dict[str, Any] = {"words_before": 3, "words_after": 2, "past_answers": True}
-WORD_CLOZE = WordCloze(common_words=None, most_words=2, in_order=0.0, **WORD_REACH, **ANY_PHRASE)
+TITLE_CLOZE = TitleCloze(free_order=0.0, blanked_rows=0.0, **ANY_PHRASE)
+WORD_CLOZE = WordCloze(words_before=3, words_after=2, common_words=None, in_order=0.0, **ANY_PHRASE)
 
 BIRTHPLACES = {
     "Oda Quill": "Vell",
@@ -132,10 +131,9 @@ def packing_of(lengths: Iterable[Sequence[int]]) -> Packing:
     return Packing(tuple(Part(tuple(part), max(part)) for part in lengths))
 
 
-def spans(shortest: int, longest: int, largest_span: float = 0.5) -> SpanCorruption:
+def spans(shortest: int, longest: int) -> SpanCorruption:
     """Settings of span corruption, the only objective."""
-    changes = {"shortest_document": shortest, "longest_document": longest, "largest_span": largest_span}
-    return HANDOUT.pretrain.objectives.span_corruption.model_copy(update=changes)
+    return SpanCorruption(mixture_weight=1.0, shortest_document=shortest, longest_document=longest)
 
 
 def params() -> dict[str, Any]:

@@ -38,7 +38,7 @@ def named(matrices: list[nn.Parameter]) -> dict[str, nn.Parameter]:
 
 
 def test_adamw_is_torchs_own_to_the_bit() -> None:
-    ours = trained(lambda matrices: AdamW(named(matrices), 0.1, (0.9, 0.95)).step)
+    ours = trained(lambda matrices: AdamW(named(matrices), 0.1).step)
     theirs = trained(
         lambda matrices: torchs(torch.optim.AdamW(matrices, betas=(0.9, 0.95), weight_decay=0.1, fused=True))
     )

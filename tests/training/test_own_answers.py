@@ -21,10 +21,7 @@ from stages.training import own_answers
 from tests.support.project import with_sums, write_params
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
-CLOZE: dict[str, Any] = {
-    "mixture_weight": 1.0, "longest_context": 10, "free_order": 0.5, "blanked_rows": 0.0, "blanked_characters": 0.0,
-    "salient": 0.0,
-}  # fmt: skip
+CLOZE: dict[str, Any] = {"mixture_weight": 1.0, "free_order": 0.5, "blanked_rows": 0.0, "salient": 0.0}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
