@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from ruamel.yaml import YAML
+import yaml  # type: ignore[import-untyped]
 
 from stages.scheduling.lock import name_of
 from stages.scheduling.worker import REASON, Snapshot, environment
@@ -156,4 +156,5 @@ def _has_flag(stage: str, flag: str, value: bool) -> bool:
 
 @cache
 def _stages(file: Path) -> dict[str, Any]:
-    return YAML(typ="safe").load(file)["stages"]
+    stages: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))["stages"]
+    return stages

@@ -1,6 +1,5 @@
 """Which settings changed: since the last commit, and since a result that records its settings was made."""
 
-import io
 import json
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from stages.settings.bounded_yaml import read_yaml
+from stages.settings.section import read_yaml
 from stages.system.errors import StudyError
 
 MOST = 4  # changes that a line has room for
@@ -39,7 +38,7 @@ def way_back(path: Path) -> str:
     try:
         show = ["git", "show", f"HEAD:./{path}"]
         committed = subprocess.run(show, capture_output=True, text=True, check=True, encoding="utf-8").stdout
-        before, now = leaves(YAML(typ="safe").load(io.StringIO(committed))), leaves(read_yaml(path))
+        before, now = leaves(YAML(typ="safe").load(committed)), leaves(read_yaml(path))
     except (OSError, ValueError, subprocess.CalledProcessError, StudyError, YAMLError):
         return ""
     changed = [key for key, value in now.items() if key in before and before[key] != value]

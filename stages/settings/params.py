@@ -6,10 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.bounded_yaml import read_yaml
 from stages.settings.measured import FULL, Ablation, Article, Cost, Grid, Influence, Passages
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
-from stages.settings.section import Name, NonNegative, Section, check
+from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
 from stages.system.errors import StudyError
 

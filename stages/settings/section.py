@@ -1,11 +1,14 @@
-"""Strict sections of a YAML file: an unknown key, a wrong type, an impossible value is one clear line."""
+"""A YAML file in strict sections: an unknown key, a wrong type, an impossible value is one clear line."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from stages.system.errors import StudyError
 from stages.system.terminal import shortened
@@ -44,6 +47,22 @@ class Section(BaseModel):
         if near := get_close_matches(key, known, 1):
             return f"unknown key; did you mean '{near[0]}'?"
         return f"unknown key; remove it; known: {', '.join(known) or 'none'}"
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file as DVC reads and writes it: PyYAML would take `1e-05` for a text.
+
+    Raises StudyError: the file is missing or no YAML; the line says where.
+    """
+    try:
+        return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise StudyError(f"{path} is missing here; run the command in the project's root folder") from error
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise StudyError(f"{path}:{line}: not valid here: {shortened(str(error.problem), 200)}") from error
+    except (YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
+        raise StudyError(f"{path}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
 
 S = TypeVar("S", bound=BaseModel)

@@ -1,8 +1,6 @@
 """params.yaml: the committed file is valid, and every fault in it is one line that names its key."""
 
-import json
 import os
-import shlex
 import shutil
 from collections.abc import Iterator
 from functools import reduce
@@ -11,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
-from stages.check import main
 from stages.settings import Settings, load
-from stages.settings.bounded_yaml import read_yaml
-from stages.settings.section import check
+from stages.settings.section import check, read_yaml
 from stages.system.errors import StudyError
-from tests.support.project import GONE, copy_stages, git, start, write_params
+from tests.support.project import GONE, write_params
 from tests.support.tiny import ROOT, TITLE_CLOZE, params
+
+YAML_FILES = sorted([ROOT / "params.yaml", *ROOT.glob("*dvc.yaml"), *(ROOT / "stages").rglob("*.yaml")])
 
 
 def fault(folder: Path) -> str:
@@ -32,86 +31,6 @@ def fault(folder: Path) -> str:
     assert message.startswith(str(path))
     assert "\n" not in message and len(message) < 400
     return message.removeprefix(str(path))
-
-
-def test_the_committed_file_is_valid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("sys.argv", ["check", "--stamp", str(tmp_path / "stamp.txt")])
-    main()
-    assert (tmp_path / "stamp.txt").is_file()
-
-
-def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What stage `check` says of a folder's params.yaml, in one line, with no stamp left."""
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr("sys.argv", ["check", "--stamp", "stamp.txt"])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert isinstance(caught.value.code, str) and "\n" not in caught.value.code
-    assert not (folder / "stamp.txt").exists()
-    return caught.value.code
-
-
-@pytest.mark.parametrize(
-    ("selection", "values", "told"),
-    [
-        ("window", {"variants.window.width": 0}, "variants.window.width: was 0; input should be greater than 0"),
-        ("compared", {"variants.rope": {"thet": 1.0}}, "variants.rope.thet: unknown key; did you mean 'theta'?"),
-        ("compared", {"recipes.quick.model.heads": 32}, "variants.rope: rotary positions need an even head size"),
-        ("all", {"variants.perceiver.bottleneck": 200}, "variants.perceiver: bottleneck 200 exceeds model.context 128"),
-        ("vanilla", {"variants.vanilla.colour": "red"}, "variants.vanilla.colour: unknown key; remove it; known: none"),
-    ],
-)
-def test_every_selected_cell_is_built_once_before_any_trains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selection: str, values: dict[str, Any], told: str
-) -> None:
-    write_params(tmp_path, values={"recipe": "quick", "model.variant": selection, **values})
-    assert f"error: params.yaml: {told}" in refused(tmp_path, monkeypatch)
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("class Other:\n    pass\n", "draft.py defines no subclass of `Mixer`"),
-        ("\n\ndef mix(:\n", "draft.py: SyntaxError: invalid syntax (draft.py, line 3)"),
-        ("\nimport nonsense\n", "draft.py: line 2: ModuleNotFoundError: No module named 'nonsense'"),
-        (
-            "from stages.model.mixer import Mixer\nclass Draft(Mixer):\n    empty_state = mix = None\n"
-            "    def __init__(self, model, settings, layer):\n        self.x = y\n",
-            "draft.py: line 5: NameError",
-        ),
-    ],
-)
-def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(tmp_path: Path, code: str, told: str) -> None:
-    copy_stages(tmp_path)
-
-    def draft(content: dict[str, Any]) -> None:
-        content["recipe"], content["model"]["variant"] = "quick", "draft"
-        content["variants"]["draft"] = {}
-
-    write_params(tmp_path, draft)
-    (tmp_path / "stages/mixers/draft.py").write_text(code)
-    ended = start(tmp_path, "stages.check")
-    _, told_of = ended.communicate(timeout=60)
-    assert ended.returncode == 1 and told in told_of and told_of.count("\n") == 1
-
-
-def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_params(tmp_path)
-    before = params()
-    git(tmp_path, "init")
-    git(tmp_path, "add", "params.yaml")
-    git(tmp_path, "commit", "--message", "As it was")
-    changes = {"recipes.quick.seeds": [1, 1], "recipes.quick.baseline.place": "New York"}
-    write_params(tmp_path, values=changes)
-    told = refused(tmp_path, monkeypatch)
-    for key in changes:
-        value = reduce(getitem, key.split("."), before)
-        written = value if isinstance(value, str) else json.dumps(value)
-        assert f" -S {shlex.quote(f'{key}={written}')}" in told
-    _, _, options = told.partition("back to the last commit's values: ")
-    apply_overrides(tmp_path / "params.yaml", [each for each in shlex.split(options) if each != "-S"])
-    assert parse_yaml((tmp_path / "params.yaml").read_text(), "params.yaml") == before
 
 
 @pytest.mark.skipif("PUBLISHED" not in os.environ, reason="a params.yaml of one's own may be laid out otherwise")
@@ -254,18 +173,25 @@ def test_several_faults_are_counted(tmp_path: Path) -> None:
     assert fault(tmp_path).endswith(" (and 2 more)")
 
 
-@pytest.mark.parametrize("written", ["3e-3", "010", "1:30", "No", "on", "~", "0o17", "1_000", ".5"])
+@pytest.mark.parametrize("written", ["3e-3", "1e-05", "010", "1:30", "No", "on", "~", "0o17", "1_000", ".5"])
 def test_a_value_is_what_dvc_reads(tmp_path: Path, written: str) -> None:
     text = f"key: {written}\n"
     (tmp_path / "params.yaml").write_text(text, encoding="utf-8")
     assert read_yaml(tmp_path / "params.yaml") == parse_yaml(text, "params.yaml")
 
 
+@pytest.mark.parametrize("path", YAML_FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_both_readers_of_yaml_read_every_file_of_the_project_alike(path: Path) -> None:
+    assert read_yaml(path) == yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
         (b"recipe: quick\nmodel: [all\nstudy: {}\n", ":3: not valid here"),
+        (b"recipe: quick\nmodel: {}\nrecipe: open\n", ':3: not valid here: found duplicate key "recipe"'),
         (b"recipe: \xff\n", ": not valid YAML"),
+        (b"recipe: 2021-99-99\n", ": not valid YAML: month must be in 1..12"),
         (b"- quick\n", ": the file"),
         (b"", ": the file"),
         (None, " is missing here"),
@@ -277,34 +203,3 @@ def test_a_file_that_is_no_settings_at_all_is_told_in_one_line(
     if content is not None:
         (tmp_path / "params.yaml").write_bytes(content)
     assert fault(tmp_path).startswith(told)
-
-
-BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{this}: &{this} [{', '.join([f'*{before}'] * 9)}]\n"
-    for before, this in zip("abcdefgh", "bcdefghi", strict=True)  # 9⁹ values
-)
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (BOMB, ":1: not valid here: an anchor or alias"),
-        ("recipe: !!bool x\n", ":1: not valid here: the tag 'tag:yaml.org,2002:bool'"),
-        ("recipe: !!timestamp x\n", ":1: not valid here: the tag"),
-        ("recipe: !!python/object:os.system x\n", ":1: not valid here: the tag"),
-        ("recipe: " + "[" * 3000 + "]" * 3000 + "\n", ":1: not valid here: more than 32"),
-        ("{a: " * 900 + "1" + "}" * 900, ":1: not valid here: more than 32"),
-        (f"recipe: 0x{'f' * 5000}\n", ":1: not valid here: a number of 5002 characters"),
-        (f"recipe: 0o{'7' * 5000}\n", ":1: not valid here: a number of 5002 characters"),
-        (f"recipe: {'9' * 5000}\n", ":1: not valid here: a number of 5000 characters"),
-        ("recipe: quick\nmodel: {}\nrecipe: open\n", ':3: not valid here: found duplicate key "recipe"'),
-        ("recipe: 2021-99-99\n", ": not valid YAML: month must be in 1..12"),
-        ("\x1b[2J: 1\n", ": not valid YAML"),
-        ("x" * 2_000_000, " has more than 1000000 bytes"),
-    ],
-    ids=lambda value: repr(value[:20]),
-)
-def test_yaml_that_means_harm_is_refused_in_one_line_at_once(tmp_path: Path, content: str, told: str) -> None:
-    (tmp_path / "params.yaml").write_text(content, encoding="utf-8")
-    message = fault(tmp_path)
-    assert message.startswith(told) and message.isprintable()

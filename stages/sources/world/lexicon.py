@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+import yaml  # type: ignore[import-untyped]
 
 LONDON = "London"
 LONDON_SHARE = 0.05  # of the birthplaces; every other place is rarer
@@ -30,7 +30,8 @@ class Culture:
 
 def _listed(name: str) -> Any:
     """Read <name>.yaml."""
-    return YAML(typ="safe").load(Path(__file__).parent / f"{name}.yaml")
+    text = (Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, Loader=yaml.CSafeLoader)  # as safe as `safe_load`, and ten times as fast
 
 
 CULTURES = {key: Culture(**culture) for key, culture in _listed("names").items()}

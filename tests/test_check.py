@@ -1,0 +1,96 @@
+"""Stage `check`: what cannot be trained is told in one line before anything begins."""
+
+import json
+import shlex
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dvc.utils.hydra import apply_overrides
+from dvc.utils.serialize import parse_yaml
+
+from stages.check import main
+from tests.support.project import copy_stages, git, start, write_params
+from tests.support.tiny import ROOT, params
+
+
+def test_the_committed_file_is_valid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.argv", ["check", "--stamp", str(tmp_path / "stamp.txt")])
+    main()
+    assert (tmp_path / "stamp.txt").is_file()
+
+
+def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What stage `check` says of a folder's params.yaml, in one line, with no stamp left."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", ["check", "--stamp", "stamp.txt"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert isinstance(caught.value.code, str) and "\n" not in caught.value.code
+    assert not (folder / "stamp.txt").exists()
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("selection", "values", "told"),
+    [
+        ("window", {"variants.window.width": 0}, "variants.window.width: was 0; input should be greater than 0"),
+        ("compared", {"variants.rope": {"thet": 1.0}}, "variants.rope.thet: unknown key; did you mean 'theta'?"),
+        ("compared", {"recipes.quick.model.heads": 32}, "variants.rope: rotary positions need an even head size"),
+        ("all", {"variants.perceiver.bottleneck": 200}, "variants.perceiver: bottleneck 200 exceeds model.context 128"),
+        ("vanilla", {"variants.vanilla.colour": "red"}, "variants.vanilla.colour: unknown key; remove it; known: none"),
+    ],
+)
+def test_every_selected_cell_is_built_once_before_any_trains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selection: str, values: dict[str, Any], told: str
+) -> None:
+    write_params(tmp_path, values={"recipe": "quick", "model.variant": selection, **values})
+    assert f"error: params.yaml: {told}" in refused(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("class Other:\n    pass\n", "draft.py defines no subclass of `Mixer`"),
+        ("\n\ndef mix(:\n", "draft.py: SyntaxError: invalid syntax (draft.py, line 3)"),
+        ("\nimport nonsense\n", "draft.py: line 2: ModuleNotFoundError: No module named 'nonsense'"),
+        (
+            "from stages.model.mixer import Mixer\nclass Draft(Mixer):\n    empty_state = mix = None\n"
+            "    def __init__(self, model, settings, layer):\n        self.x = y\n",
+            "draft.py: line 5: NameError",
+        ),
+    ],
+)
+def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(tmp_path: Path, code: str, told: str) -> None:
+    copy_stages(tmp_path)
+
+    def draft(content: dict[str, Any]) -> None:
+        content["recipe"], content["model"]["variant"] = "quick", "draft"
+        content["variants"]["draft"] = {}
+
+    write_params(tmp_path, draft)
+    (tmp_path / "stages/mixers/draft.py").write_text(code)
+    ended = start(tmp_path, "stages.check")
+    _, told_of = ended.communicate(timeout=60)
+    assert ended.returncode == 1 and told in told_of and told_of.count("\n") == 1
+
+
+def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_params(tmp_path)
+    before = params()
+    git(tmp_path, "init")
+    git(tmp_path, "add", "params.yaml")
+    git(tmp_path, "commit", "--message", "As it was")
+    changes = {"recipes.quick.seeds": [1, 1], "recipes.quick.baseline.place": "New York"}
+    write_params(tmp_path, values=changes)
+    told = refused(tmp_path, monkeypatch)
+    for key in changes:
+        value = reduce(getitem, key.split("."), before)
+        written = value if isinstance(value, str) else json.dumps(value)
+        assert f" -S {shlex.quote(f'{key}={written}')}" in told
+    _, _, options = told.partition("back to the last commit's values: ")
+    apply_overrides(tmp_path / "params.yaml", [each for each in shlex.split(options) if each != "-S"])
+    assert parse_yaml((tmp_path / "params.yaml").read_text(), "params.yaml") == before
