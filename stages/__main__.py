@@ -19,12 +19,12 @@ def main() -> None:
     """Run the command that was named."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("-h", "--help"):
-        print(USAGE, "", *(f"  {name:8} {told}" for name, told in COMMANDS.items()), sep="\n")
+        print(USAGE, "", *(f"  {name:8} {summary}" for name, summary in COMMANDS.items()), sep="\n")
         print("\n`python -m stages COMMAND --help` lists the options of a command.")
         return
     if name not in COMMANDS:
-        told = f"unknown command {name!r}; allowed: {', '.join(COMMANDS)}"
-        sys.exit(f"{USAGE}\n{error_line(told)}")
+        fault = f"unknown command {name!r}; allowed: {', '.join(COMMANDS)}"
+        sys.exit(f"{USAGE}\n{error_line(fault)}")
     del sys.argv[0]  # what is left begins with the name, as a program's does
     import_module(f"stages.commands.{name}").main()
 

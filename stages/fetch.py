@@ -33,7 +33,7 @@ def obtain(source: str | None, folder: Path, addresses: Sequence[str], sha256: M
 
 
 def _first_that_serves(sources: Sequence[str], sha256: Mapping[str, str]) -> tuple[dict[str, bytes], str]:
-    """The files, and which of the sources has them."""
+    """Read the files from the first source that has them, and name it. Raises StudyError: none has."""
     failure = ""
     for source in sources:
         try:

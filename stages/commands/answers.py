@@ -27,6 +27,10 @@ class Answer(NamedTuple):
     probability: float
     in_page: bool
 
+    def as_json(self) -> dict[str, object]:
+        """Give what `--json` prints."""
+        return {"answer": self.text, "probability": round(self.probability, 6), "in_page": self.in_page}
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -43,9 +47,9 @@ class Reply:
 def ask(
     model: GPT, prepared: Prepared, question: str, top: int, max_characters: int, by: Pick | int | None = None
 ) -> Reply:
-    """The `top` likeliest answers. A question of any form is answered, with a note.
+    """Give the `top` likeliest answers. A question of any form is answered, with a note.
 
-    by: the width of the beam that searches for them. Or what chooses each character: then `top` answers are drawn, and
+    by: the width of the beam that searches for them, or what chooses each character; then `top` answers are drawn, and
     those that differ are given. Raises StudyError: the question is too long, or has no character that the corpus has.
     """
     question = question.strip()
@@ -58,24 +62,23 @@ def ask(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
     if by is None or isinstance(by, int):
-        found = beam_search(model, [tokens], max_characters, by or max(top, WIDTH))[0][:top]
+        continuations = beam_search(model, [tokens], max_characters, by or max(top, WIDTH))[0][:top]
     else:
-        found = generate(model, [tokens] * top, max_characters, by)
-    said = {vocabulary.decode(answer.tokens): answer.probability for answer in found}
+        continuations = generate(model, [tokens] * top, max_characters, by)
+    probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
     name = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
     pages = own_pages(prepared.texts, {name}).get(name, []) if name else []
-    answers = [Answer(*each, _in_page(each[0], pages)) for each in sorted(said.items(), key=lambda each: -each[1])]
+    answers = [
+        Answer(text, probabilities[text], bool(text) and any(text in page for page in pages))
+        for text in sorted(probabilities, key=probabilities.__getitem__, reverse=True)
+    ]
     meant = _closest(name, prepared) if name and not pages else None
     return Reply(question, answers, name, bool(pages), meant, _notes(prepared, question, name, pages, meant))
 
 
-def _in_page(answer: str, pages: Sequence[str]) -> bool:
-    return bool(answer) and any(answer in text for text in pages)
-
-
 def _closest(name: str, prepared: Prepared) -> str | None:
-    """The page title most like a name."""
+    """Find the page title most like a name."""
     titles = {prepared.title(row) for row in range(len(prepared.documents))}
     return next(iter(get_close_matches(name, sorted(titles), 1, CLOSE)), None)
 
@@ -94,12 +97,12 @@ def _notes(prepared: Prepared, question: str, name: str | None, pages: Sequence[
 
 
 def usual(prepared: Prepared) -> str:
-    """The form of most training questions, with NAME for the name."""
+    """Give the form of most training questions, with NAME for the name."""
     return question_forms(prepared)[0].about("NAME")
 
 
 def lacking(vocabulary: Vocabulary, text: str) -> str:
-    """A note of the characters of a text that a vocabulary lacks, and of what the model reads then; or nothing."""
+    """Note the characters of a text that a vocabulary lacks, and what the model reads then; nothing if it has all."""
     unknown = harmless(" ".join(dict.fromkeys(vocabulary.unknown(text))))
     read = vocabulary.decode(vocabulary.encode(text))
     return f"the corpus lacks {unknown}, so the model reads {quoted(read, max(1, len(read)))}" if unknown else ""

@@ -3,15 +3,22 @@
 Without a question it asks for questions, one a line, until `quit` or Ctrl-D.
 """
 
+import io
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 
-from stages.commands.answers import WIDTH, Reply, ask
-from stages.commands.options import add_decoding, add_model, check_hypotheses, decoding, load_trained
-from stages.commands.session import questions
+from stages.commands.answers import WIDTH, Reply, ask, usual
+from stages.commands.options import add_decoding, add_model, decoding, load_trained, tell, within
+from stages.corpus.prepared import Prepared
+from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import Parser, StudyError, command, error_line
 from stages.system.terminal import harmless, quoted
+
+NAMES = 3  # to try
 
 
 @command
@@ -20,7 +27,9 @@ def main() -> None:
     parser = Parser(description=__doc__)
     parser.add_argument("question", nargs="?", help="as in training; by default they are read from the input")
     add_model(parser)
-    parser.add_argument("--top", type=int, default=5, help="how many answers to print, 5 by default")
+    parser.add_argument(
+        "--top", type=within(1, MAX_HYPOTHESES), default=5, help="how many answers to print, 5 by default"
+    )
     add_decoding(
         parser,
         temperature="draw --top answers and print those that differ; 0: always the likeliest character",
@@ -28,11 +37,11 @@ def main() -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
-    check_hypotheses("--top", given.top)
     by = decoding(given, None)
     experiment, seed, prepared, model = load_trained(given, "finetune")
     max_characters = experiment.question_recipe.generation.max_characters
     origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": seed}
+
     if given.question is not None:
         show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)
         return
@@ -40,25 +49,51 @@ def main() -> None:
         try:
             show(ask(model, prepared, question, given.top, max_characters, by), origin, given.json)
         except StudyError as error:  # the next question may be a better one
-            print(error_line(str(error)), file=sys.stderr, flush=True)
+            tell(error_line(str(error)))
+
+
+def questions(prepared: Prepared, model: str) -> Iterator[str]:
+    """Read the input's lines that are not blank, up to its end (Ctrl-D) or a line `quit`.
+
+    model: which one answers; a terminal is told.
+    """
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    typed = sys.stdin.isatty()
+    if typed:
+        with suppress(ImportError):  # Windows has none
+            import_module("readline")  # lets the arrow keys bring back questions
+        for line in welcome(prepared, model):
+            tell(line)
+    sign = "> " if typed and sys.stdout.isatty() else ""
+    try:
+        while (question := input(sign).strip()) != "quit":
+            if question:
+                yield question
+    except EOFError:
+        if typed:  # what comes next begins on a line of its own
+            tell("")
+
+
+def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
+    """Who answers, what to ask, and the way out."""
+    dev = prepared.of_split("dev")
+    names = dev.name[dev.name != dev.question].drop_duplicates()  # a question that names no page is about itself
+    tried = ", ".join(names.sample(min(NAMES, len(names))))
+    return f"Model: {model}", f"Ask: {usual(prepared)}", f"Names to try: {tried}", "`quit` or Ctrl-D ends"
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
     """Print the answers, whether the page has the first of them, and the notes."""
     if as_json:
-        answers = [
-            {"answer": text, "probability": round(probability, 6), "in_page": in_page}
-            for text, probability, in_page in reply.answers
-        ]
+        answers = [answer.as_json() for answer in reply.answers]
         print(json.dumps({**asdict(reply), **origin, "answers": answers}), flush=True)
         return
-    rows = [(harmless(answer.text) or "(nothing)", answer.probability) for answer in reply.answers]
-    width = max(len(text) for text, _ in rows)
-    for text, probability in rows:
-        print(f"{text:{width}}  {probability:6.1%}")
-    sys.stdout.flush()
+    texts = [harmless(answer.text) or "(nothing)" for answer in reply.answers]
+    width = max(map(len, texts))
+    for text, answer in zip(texts, reply.answers, strict=True):
+        print(f"{text:{width}}  {answer.probability:6.1%}")
     if reply.name and reply.has_page:
-        says = "says so, too" if reply.answers[0].in_page else "does not say so"
-        print(f"The page of {quoted(reply.name)} {says}.", file=sys.stderr, flush=True)
+        tell(f"The page of {quoted(reply.name)} {'says so, too' if reply.answers[0].in_page else 'does not say so'}.")
     for note in reply.notes:
-        print(f"note: {harmless(note)}", file=sys.stderr, flush=True)
+        tell(f"note: {note}")

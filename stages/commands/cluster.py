@@ -1,16 +1,19 @@
 """Bring all cached stages of the selection up to date on Dask workers; a plain `dvc repro` then trains nothing."""
 
-import argparse
 from importlib import import_module
 from typing import Any
 
+from stages.commands.options import within
 from stages.system.errors import Parser, StudyError, command
+
+MOST_WORKERS = 10_000
 
 
 @command
 def main() -> None:
     """Complete what is to do; exit code 1 if something failed."""
     parser = Parser(description=__doc__)
+    number = within(1, MOST_WORKERS)
     parser.add_argument("targets", nargs="*", default=["study"], help="stages, as `dvc repro` names them")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--local", type=number, nargs="?", const=0, metavar="N", help="workers on this machine")
@@ -34,11 +37,3 @@ def address(text: str) -> str:
     """Parse a scheduler's address. Raises ValueError: it is none."""
     _with_dask("distributed.comm.addressing").get_address_host_port(text)
     return text
-
-
-def number(text: str) -> int:
-    """Parse how many; its own name stands in the message about what is no number."""
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return count

@@ -41,7 +41,7 @@ def main() -> None:
     print(f"{len(variants) * 3 * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")
     data = invented(cell, settings)
     print(length(cell.recipe.pretrain, len(data.documents)))
-    minutes, why = spoken(estimate(cell, len(variants), data)), machine(cell.backend)
+    minutes, why = duration(estimate(cell, len(variants), data)), machine(cell.backend)
     print(f"About {minutes} on this machine, less what is up to date, by steps of {variants[0]} tried now: {why}.")
 
 
@@ -78,26 +78,26 @@ def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
 
 
 def invented(experiment: Experiment, settings: Settings) -> Prepared:
-    """Data in the place of the recipe's, which may not be prepared yet: a generated world with as many people."""
+    """Generate a world with as many people as the recipe's, which may not be prepared yet."""
     people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
     if experiment.recipe.data.source == "own":
         return Prepared.of(*read_own(own_folder(settings), experiment.recipe.model.context))
     world = generate(settings.sources.synthetic.model_copy(update={"people": people}))
-    questions = {
-        split: [Question(row, each.question, each.name, each.birthplace) for row, each in enumerate(asked, 1)]
-        for split, asked in (("train", world.train), ("dev", world.dev), ("test", world.test))
-    }
-    return Prepared.of([each.page for each in world.people], questions)
+    questions = {}
+    for split, asked in (("train", world.train), ("dev", world.dev), ("test", world.test)):
+        rows = enumerate(asked, 1)
+        questions[split] = [Question(row, person.question, person.name, person.birthplace) for row, person in rows]
+    return Prepared.of([person.page for person in world.people], questions)
 
 
-def spoken(seconds: float) -> str:
-    """A duration as one says it, rounded up to minutes."""
+def duration(seconds: float) -> str:
+    """Seconds as people say them, rounded up to minutes."""
     hours, minutes = divmod(ceil(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 def machine(backend: Backend) -> str:
-    """What computes."""
+    """Name what computes."""
     if backend.device.type == "cuda":
         return f"{backend.device_name}, {backend.precision}"
     kernels = "no compiled kernels" if backend.kernels == "torch" else "compiled kernels"

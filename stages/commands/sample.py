@@ -3,11 +3,10 @@
 Where its context is full, the model goes on from the last half context of the text.
 """
 
-import sys
 from itertools import chain
 
 from stages.commands.answers import lacking
-from stages.commands.options import add_decoding, add_model, decoding, load_trained
+from stages.commands.options import add_decoding, add_model, decoding, load_trained, tell, within
 from stages.inference.generation import passages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import harmless, quoted
@@ -22,24 +21,24 @@ def main() -> None:
     parser = Parser(description=__doc__)
     add_model(parser)
     parser.add_argument("--prompt", default="\n", help="what the passage begins with; by default a new line")
-    parser.add_argument("--characters", type=int, default=400, help="how many to say after it, 400 by default")
+    number = within(1, MOST_CHARACTERS)
+    parser.add_argument("--characters", type=number, default=400, help="how many to say after it, 400 by default")
     add_decoding(
         parser,
         temperature=f"0: always the likeliest; {TEMPERATURE} by default",
         beams="draw nothing: beam search with this many hypotheses",
     )
     given = parser.parse_args()
-    if not 1 <= given.characters <= MOST_CHARACTERS:
-        raise StudyError(f"--characters: was {given.characters}; allowed: 1 to {MOST_CHARACTERS}")
     by = decoding(given, TEMPERATURE)
     assert by is not None  # a temperature is usual here
     _, _, prepared, model = load_trained(given, "pretrain")
+
     vocabulary = prepared.vocabulary
     prompt = vocabulary.encode(given.prompt)
     if not len(prompt):
         raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
     if note := lacking(vocabulary, given.prompt):
-        print(f"note: {note}", file=sys.stderr)
+        tell(f"note: {note}")
     for (piece,) in chain([prompt[None]], passages(model, prompt[None], given.characters, by)):
         text = vocabulary.decode(piece)
         print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text), end="", flush=True)

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from stages.commands.options import add_draw_seed, check_is_made
 from stages.corpus.prepared import Prepared
 from stages.corpus.shown import shown
 from stages.settings import load
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, command
 from stages.system.terminal import harmless
 
 
@@ -15,14 +16,11 @@ def main() -> None:
     parser = Parser(description=main.__doc__)
     parser.add_argument("--recipe", help="by default that of params.yaml")
     parser.add_argument("--page", type=int, default=1, help="line of the page in the corpus, 1 by default")
-    parser.add_argument("--draw-seed", type=int, default=1, help="seed of what is masked, 1 by default")
+    add_draw_seed(parser)
     given = parser.parse_args()
     settings = load()
     name = given.recipe or settings.recipe
     recipe = settings.recipe_named(name)
     folder = Path("data/prepared") / name
-    if not folder.exists():
-        raise StudyError(f"{folder} is missing; make it with: dvc repro stages/dvc.yaml:prepare@{name}")
-    if given.draw_seed < 0:
-        raise StudyError(f"--draw-seed: was {given.draw_seed}; allowed: 0 or more")
+    check_is_made(folder, f"prepare@{name}")
     print(*map(harmless, shown(Prepared.load(folder), recipe, [given.page], given.draw_seed)), sep="\n")

@@ -1,4 +1,4 @@
-"""What is done in one's own clone: which stages are to do, and what the workers get."""
+"""The work in one's own clone: which stages are to do, and what the workers get."""
 
 import io
 import json
@@ -35,17 +35,17 @@ exit 75
 def run(*command: str, **env: str) -> str:
     """Run a command of this Python's environment and give its output.
 
-    Raises StudyError: it failed; with the last of what it said.
+    Raises StudyError: it failed; the line has the end of its output.
     """
     ended = subprocess.run(command, env=environment(**env), capture_output=True, encoding="utf-8", errors="replace")
     if ended.returncode:
-        said = (ended.stdout + ended.stderr).strip().splitlines()
-        raise StudyError(f"`{' '.join(command[:4])}` failed: {'; '.join(said[-REASON:])}")
+        lines = (ended.stdout + ended.stderr).strip().splitlines()
+        raise StudyError(f"`{' '.join(command[:4])}` failed: {'; '.join(lines[-REASON:])}")
     return ended.stdout
 
 
 def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
-    """The stages with cached outputs that targets need, themselves among them, each with those directly above it.
+    """Find the stages with cached outputs that targets need, themselves among them, each with those directly above.
 
     Stages with other outputs are reports: `dvc repro` makes them at home. Raises StudyError: DVC knows no such target.
     """
@@ -105,7 +105,7 @@ def fetch(stages: Iterable[str], remote: bool) -> None:
 
 @contextmanager
 def snapshot(remote: bool) -> Iterator[Snapshot]:
-    """The commit of this clone with all that was changed since, params.yaml and files that git would add among it.
+    """Pack the commit of this clone with all changes since, params.yaml and files that git would add among them.
 
     Raises StudyError: this is not the root of a git repository with a commit.
     """
@@ -134,7 +134,7 @@ def snapshot(remote: bool) -> Iterator[Snapshot]:
 
 
 def _config(cache: str | None) -> str:
-    """What .dvc/config.local says of cache and locks, with that cache; not of remotes: they may have passwords."""
+    """Copy of .dvc/config.local what it says of cache and locks; remotes may have passwords."""
     config = ConfigParser(interpolation=None)
     config.read(Path(".dvc", "config.local"), encoding="utf-8")
     for section in set(config.sections()) - {"cache", "core"}:
@@ -150,8 +150,10 @@ def _has_flag(stage: str, flag: str, value: bool) -> bool:
     file, _, name = stage.rpartition(":")
     body = _stages(Path(file or "dvc.yaml").resolve())[name.partition("@")[0]]
     body = body.get("do", body)
-    outputs: list[Any] = [each for kind in ("outs", "metrics", "plots") for each in body.get(kind, [])]
-    return any(flags.get(flag) is value for each in outputs if isinstance(each, dict) for flags in each.values())
+    for output in (*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])):
+        if isinstance(output, dict) and any(flags.get(flag) is value for flags in output.values()):
+            return True
+    return False
 
 
 @cache

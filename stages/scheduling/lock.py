@@ -17,14 +17,14 @@ LOCK = Path("stages", "dvc.lock")  # of all stages with cached outputs
 
 
 def entries(root: Path, stages: Iterable[str]) -> dict[str, str]:
-    """The entries, as YAML, of those stages that have one; a stage's name is `dvc repro`'s: [file:]name."""
-    path, found = root / LOCK, {}
+    """Read the entries, as YAML, of those stages that have one; a stage is named as for `dvc repro`: [file:]name."""
+    path, result = root / LOCK, {}
     lock = YAML().load(path)["stages"] if path.exists() else {}
     for stage in stages:
         if name_of(stage) in lock:
             YAML().dump(lock[name_of(stage)], text := io.StringIO())
-            found[stage] = text.getvalue()
-    return found
+            result[stage] = text.getvalue()
+    return result
 
 
 def merge(root: Path, new: Mapping[str, str]) -> None:
@@ -40,11 +40,11 @@ def merge(root: Path, new: Mapping[str, str]) -> None:
 def reads_the_same(entry: str, above: Iterable[str]) -> bool:
     """Whether what a stage read when its entry was written is what the entries above it name now."""
     yaml = YAML(typ="safe")
-    made = {out["path"]: out["md5"] for each in above for out in yaml.load(each)["outs"]}
+    made = {out["path"]: out["md5"] for made_above in above for out in yaml.load(made_above)["outs"]}
     read = {dep["path"]: dep.get("md5") for dep in yaml.load(entry)["deps"]}
     return all(read.get(path) == md5 for path, md5 in made.items())
 
 
 def name_of(stage: str) -> str:
-    """A stage's name without its file."""
+    """Cut the file off a stage's name."""
     return stage.rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""Where workers come from: this machine, a scheduler that is there already, or a queue of SLURM."""
+"""Workers: on this machine, of a scheduler that is there already, or of a queue of SLURM."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ GPU = "GPU"  # a resource of workers: `dask worker --resources GPU=1`
 
 
 def gpus_here(compute: Compute) -> list[str]:
-    """The GPUs that trainings on this machine use, as CUDA numbers them."""
+    """List the GPUs that trainings on this machine use, as CUDA numbers them."""
     if compute.device == "cpu":
         return []
     import torch  # workers import what their parent does: here they need not
@@ -27,7 +27,7 @@ def gpus_here(compute: Compute) -> list[str]:
 
 
 def local(number: int, gpus: list[str]) -> SpecCluster:
-    """So many worker processes here, the cores shared among them, each with one GPU where there are some.
+    """Start so many worker processes here, the cores shared among them, each with one GPU where there are some.
 
     number: 0 for one a GPU, or one a core.
     """
@@ -41,7 +41,7 @@ def local(number: int, gpus: list[str]) -> SpecCluster:
 
 
 def slurm(jobs: int) -> Any:
-    """So many jobs, kept up until the work is done, as ~/.config/dask/jobqueue.yaml describes them.
+    """Keep so many jobs up until the work is done, as ~/.config/dask/jobqueue.yaml describes them.
 
     Raises StudyError: dask-jobqueue is not installed.
     """
@@ -55,7 +55,7 @@ def slurm(jobs: int) -> Any:
 
 
 def connect(cluster: Any) -> Client:
-    """A client of a cluster, or of the scheduler at an address. Raises StudyError: none answers."""
+    """Connect to a cluster, or to the scheduler at an address. Raises StudyError: none answers."""
     try:
         return Client(cluster, timeout=CONNECTED_WITHIN)
     except OSError as error:
@@ -72,7 +72,7 @@ def await_workers(client: Client) -> None:
 
 
 def workers_of(client: Client) -> dict[str, Any]:
-    """What the scheduler knows of each worker, by its address.
+    """Ask the scheduler what it knows of each worker, by its address.
 
     `client.scheduler_info()` may name none: it hands out what the client keeps, and that is renewed meanwhile without
     the workers.

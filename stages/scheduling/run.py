@@ -32,7 +32,7 @@ cloudpickle.register_pickle_by_value(worker)
 
 def complete(chosen: Namespace) -> None:
     """Complete what the options of `stages.commands.cluster` ask for. Raises StudyError: something failed."""
-    logging.disable(logging.ERROR)  # Dask's: what matters is told here
+    logging.disable(logging.ERROR)  # Dask's: the lines printed here say what matters
     settings = load()
     WORK.mkdir(exist_ok=True)
     with locked(WORK / "cluster.lock"):
@@ -64,7 +64,7 @@ def complete(chosen: Namespace) -> None:
 
 
 class Run:
-    """Completes what is to do, and enters each stage in the lock here at once; of what fails it tells why.
+    """Completes what is to do, enters each stage in the lock here at once, and says why a unit failed.
 
     Which worker takes which unit is decided here: Dask would give a busy worker a queue while others have nothing to
     do, as it does not know how long a unit takes.
@@ -103,7 +103,7 @@ class Run:
                     self.client.unregister_worker_plugin(self.snapshot.name)
 
     def _workers(self) -> dict[str, Any]:
-        """What there is to know of each worker, by its address."""
+        """Ask for what there is to know of each worker, by its address."""
         if self.client.status != "running":  # Dask would try for long to connect again
             raise _gone()
         try:
@@ -164,7 +164,7 @@ class Run:
 
 
 def _task(snapshot: str, unit: Unit, above: dict[str, str]) -> Callable[[], str]:
-    """What a worker does; unlike a function of a module, a lambda is sent by value."""
+    """Make what a worker does; unlike a function of a module, a lambda is sent by value."""
     work = unit.name, unit.stage, above, unit.command
     return lambda: get_worker().plugins[snapshot].complete(*work)  # type: ignore[attr-defined]
 

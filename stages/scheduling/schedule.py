@@ -22,7 +22,7 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """As people read it."""
+        """The name that people read."""
         return name_of(self.stage) if self.seed is None else f"{name_of(self.stage)} seed {self.seed}"
 
     @property
@@ -33,7 +33,7 @@ class Unit:
 
     @property
     def trains(self) -> bool:
-        """Whether a GPU is for it."""
+        """Whether it is for a GPU."""
         return name_of(self.stage).partition("@")[0] in TRAINING
 
 
@@ -65,7 +65,7 @@ class Schedule:
         return [*self.running, *self._waiting]
 
     def take_ready(self) -> list[Unit]:
-        """The units that can begin now; they count as running from now on."""
+        """Take the units that can begin now; they count as running from now on."""
         while same := [stage for stage in self._before if self._is_ready(stage) and self._is_unchanged(stage)]:
             for stage in same:  # what lies above it was done anew and came out as before
                 self.entries[stage] = self._before.pop(stage)
@@ -84,25 +84,25 @@ class Schedule:
         return reads_the_same(self._before[stage], [self.entries[above] for above in self.upstream[stage]])
 
     def end(self, unit: Unit, entry: str, seconds: float) -> None:
-        """A unit came to its end; entry: of a stage, in the lock."""
+        """Note that a unit came to its end; entry: of a stage, in the lock."""
         self.running.remove(unit)
         self._seconds[unit.kind].append(seconds)
         if unit.seed is None:
             self.entries[unit.stage] = entry
 
     def fail(self, unit: Unit) -> None:
-        """A unit failed: what is below it will not run."""
+        """Note that a unit failed: what is below it will not run."""
         self.running.remove(unit)
         self.failed.append(unit)
 
     def seconds_left(self, workers: int) -> tuple[float, bool]:
-        """About how long the rest takes, and whether some of its kinds, not seen yet, were left out."""
+        """Estimate how long the rest takes, and say whether kinds that were not seen yet are left out."""
         known = [unit for unit in self.left if unit.kind in self._seconds]
         return sum(mean(self._seconds[unit.kind]) for unit in known) / max(workers, 1), len(known) < len(self.left)
 
 
 def seeds_of(stage: str, settings: Settings) -> list[Unit]:
-    """The seeds of a stage that trains several, each a unit of its own."""
+    """List the seeds of a stage that trains several, each a unit of its own."""
     kind, _, cell = name_of(stage).partition("@")
     if kind not in SEEDED:
         return []

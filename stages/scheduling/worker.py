@@ -1,4 +1,4 @@
-"""What a worker does: it keeps a clone of the project and completes one unit of work at a time in it.
+"""A worker: it keeps a clone of the project and completes one unit of work at a time in it.
 
 A unit is a stage, or one seed of a stage that trains. A worker gets this module by value and need not have the project:
 it imports nothing of it but `lock`, which comes in the same way.
@@ -73,9 +73,9 @@ class Snapshot(WorkerPlugin):
         """Complete a unit from exactly the outputs that the upstream entries name.
 
         seed: the command that trains one seed of the stage; None for the whole stage. Returns the stage's entry, an
-        empty text for a seed. Raises RuntimeError: a command failed; with the last of what it said.
+        empty text for a seed. Raises RuntimeError: a command failed; it has the end of the output.
         """
-        if self.fault:  # of a worker that came later
+        if self.fault:  # in a worker that came later
             raise RuntimeError(self.fault)
         log = self.trainings / "logs" / f"{unit.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -122,14 +122,14 @@ class Snapshot(WorkerPlugin):
                     process.wait()
                 time.sleep(LOOK_EVERY)
             file.seek(start)
-            said = [line for line in file.read().splitlines() if line.strip()]
+            lines = [line for line in file.read().splitlines() if line.strip()]
         if process.returncode:
-            told = [line for line in said if line.startswith("error: ")] or said[-REASON:]
-            raise RuntimeError("\n".join([*told, f"{socket.gethostname()}: {log}"]))
+            reason = [line for line in lines if line.startswith("error: ")] or lines[-REASON:]
+            raise RuntimeError("\n".join([*reason, f"{socket.gethostname()}: {log}"]))
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of a process whose commands are those of this Python's environment."""
+    """Build the environment of a process whose commands are those of this Python's."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return os.environ | {"PATH": path, "DVC_NO_ANALYTICS": "1", **more}
 

@@ -31,14 +31,15 @@ OTHER_CODE: Mapping[str, Any] = {
 
 
 def way_back(path: Path) -> str:
-    """How to take back what was changed since the last commit, for the end of an error; nothing where none is known.
+    """Say how to take back what was changed since the last commit, for the end of an error; nothing if unknown.
 
     `dvc exp run -S` leaves its values in params.yaml, even where it fails.
     """
     try:
         show = ["git", "show", f"HEAD:./{path}"]
         committed = subprocess.run(show, capture_output=True, text=True, check=True, encoding="utf-8").stdout
-        before, now = leaves(YAML(typ="safe").load(committed)), leaves(read_yaml(path))
+        before = leaves(YAML(typ="safe").load(committed))
+        now = leaves(read_yaml(path))
     except (OSError, ValueError, subprocess.CalledProcessError, StudyError, YAMLError):
         return ""
     changed = [key for key, value in now.items() if key in before and before[key] != value]
@@ -49,12 +50,12 @@ def way_back(path: Path) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as params.yaml has it."""
+    """Write a value as params.yaml has it."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def other_setting(made: Mapping[str, Any], now: Mapping[str, Any], *ignored: str) -> str | None:
-    """The first dotted key whose value in a result's record is not today's; None where the two mean the same.
+    """Find the first dotted key whose value in a result's record is not today's; None where both mean the same.
 
     made, now: `Experiment.settings`; ignored: keys that may differ.
     """
@@ -71,8 +72,10 @@ def _in_todays_terms(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def leaves(content: Any, key: str = "") -> dict[str, Any]:
-    """Each value by its dotted key; a list is one value, and so is an empty section."""
+    """List each value by its dotted key; a list is one value, and so is an empty section."""
     if not isinstance(content, dict) or not content:
         return {key: content}
-    below = (leaves(value, f"{key}.{name}".lstrip(".")) for name, value in content.items())
-    return {name: value for part in below for name, value in part.items()}
+    values: dict[str, Any] = {}
+    for name, value in content.items():
+        values |= leaves(value, f"{key}.{name}".lstrip("."))
+    return values

@@ -55,7 +55,7 @@ class Ablation(Section):
     changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
 
     def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
-        """The recipe with the change `name`.
+        """Apply the change `name` to the recipe.
 
         Raises ValueError: the result is no valid recipe; the line names the key.
         """
@@ -76,12 +76,12 @@ class Article(Section):
     models: Annotated[dict[Name, ArticleModel], Field(min_length=1, max_length=10)]
 
     def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
-        """The recipe of the model `name`. Raises ValueError as `changed` does."""
+        """Apply the change of the model `name` to the recipe. Raises ValueError as `changed` does."""
         return changed(recipe, self.models[name].change, self.seed, f"article.models.{name}.change")
 
 
 def changed(recipe: QuestionRecipe, change: Mapping[str, Any], seed: int, key: str) -> QuestionRecipe:
-    """The recipe with a change, which stands under `key`, and one seed.
+    """Apply a change, which stands under `key`, to a recipe, and one seed.
 
     Raises ValueError: the result is no valid recipe; the line names the key.
     """
@@ -98,7 +98,7 @@ def changed(recipe: QuestionRecipe, change: Mapping[str, Any], seed: int, key: s
 
 
 def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with the change's values in place of its own, section by section."""
+    """Put the change's values in place of the content's own, section by section."""
     result = dict(content)
     for key, value in change.items():
         there = result.get(key)

@@ -1,4 +1,4 @@
-"""What a training takes at least, reckoned from its settings, so that what cannot end well does not begin."""
+"""The memory that a training takes at least, reckoned from its settings before it begins."""
 
 from stages.settings.params import Settings
 from stages.settings.recipe import QuestionRecipe, Recipe
@@ -15,14 +15,15 @@ def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int =
 
     Raises StudyError: one line with the recipe, what it needs and what to lower.
     """
-    needed, sizes = memory(settings.recipe_named(name), bytes_a_number), "model.layers, model.width, model.context"
+    needed = memory(settings.recipe_named(name), bytes_a_number)
+    sizes = "model.layers, model.width, model.context"
     if needed > has:
-        told = f"a step of a full batch needs about {needed / GIB:,.0f} GiB, this machine has {has / GIB:,.0f}"
-        raise StudyError(f"params.yaml: recipes.{name}: {told}; lower {sizes} or a batch_size")
+        lack = f"a step of a full batch needs about {needed / GIB:,.0f} GiB, this machine has {has / GIB:,.0f}"
+        raise StudyError(f"params.yaml: recipes.{name}: {lack}; lower {sizes} or a batch_size")
 
 
 def memory(recipe: Recipe, bytes_a_number: int) -> float:
-    """Bytes of a step of the larger batch, all its documents as long as the context."""
+    """Reckon the bytes of a step of the larger batch, all its documents as long as the context."""
     model, batch = recipe.model, recipe.pretrain.batch_size
     if isinstance(recipe, QuestionRecipe):
         batch = max(batch, recipe.finetune.batch_size)

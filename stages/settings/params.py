@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -28,11 +28,6 @@ class Selection(Section):
 
 
 class Study(Section):
-    gone: ClassVar = {
-        "recipes": "all keys of `recipes` are recipes of the study",
-        "variants": "all keys of `variants` are variants of the study, in their order",
-    }
-
     asked: list[str]
     compared: Annotated[list[Name], Field(min_length=1)]
 
@@ -128,7 +123,7 @@ class Settings(Section):
         return self
 
     def ablated(self, change: str) -> Self:
-        """These settings with the ablation's recipe changed. Raises StudyError: there is no such change."""
+        """Change the ablation's recipe in these settings. Raises StudyError: there is no such change."""
         if change not in self.ablation.changes:
             raise StudyError(f"unknown change '{change}'; allowed: {', '.join(self.ablation.changes)}")
         name = self.ablation.recipe
@@ -136,10 +131,10 @@ class Settings(Section):
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
     def of_article(self, model: str) -> Self:
-        """These settings with the article's recipe as that model has it.
+        """Change the article's recipe in these settings as that model has it.
 
-        Raises StudyError: there is no such model, or its change makes no valid recipe. This is told here alone: the
-        recipe that a user changes need not suit the article.
+        Raises StudyError: there is no such model, or its change makes no valid recipe. Nothing else checks the change:
+        the recipe that a user changes need not suit the article.
         """
         if model not in self.article.models:
             raise StudyError(f"unknown model '{model}'; allowed: {', '.join(self.article.models)}")
@@ -151,13 +146,13 @@ class Settings(Section):
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
     def recipe_named(self, name: str) -> Recipe:
-        """The recipe of that name. Raises StudyError: there is none."""
+        """Look up the recipe of that name. Raises StudyError: there is none."""
         if name not in self.recipes:
             raise StudyError(f"unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
         return self.recipes[name]
 
     def selected(self, selection: str) -> list[str]:
-        """The variants of a selection: `compared`, `all` or a variant.
+        """List the variants of a selection: `compared`, `all` or a variant.
 
         Raises StudyError: there is no such selection.
         """
@@ -172,7 +167,7 @@ class Settings(Section):
             raise StudyError(f"unknown variant '{name}'; allowed: {', '.join(self.variants)}")
 
     def question_recipe(self, name: str) -> QuestionRecipe:
-        """The recipe of that name, which has questions. Raises StudyError: there is none, or it has none."""
+        """Look up the recipe of that name. Raises StudyError: there is none, or it has no questions."""
         return with_questions(name, self.recipe_named(name))
 
 

@@ -1,6 +1,6 @@
 """A recipe: a data source and every hyper-parameter but the variant."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -38,8 +38,6 @@ class Model(Section):
 
 
 class Optimizer(Section):
-    gone: ClassVar = {"betas": "they are always 0.9 and 0.95 (stages/training/optimizer.py)"}
-
     matrices: Literal["adamw", "muon"]
     weight_decay: NonNegative
     decays: Literal["matrices", "all_but_biases"]
@@ -64,8 +62,6 @@ class Objective(Section):
 
 
 class SpanCorruption(Objective):
-    gone: ClassVar = {"largest_span": "it is always half of the document (stages/corpus/span_corruption.py)"}
-
     shortest_document: Annotated[int, Field(ge=2, le=10**6)]
     longest_document: Annotated[int, Field(ge=2, le=10**6)]
 
@@ -83,21 +79,11 @@ class PhraseCloze(Objective):
 
 
 class TitleCloze(PhraseCloze):
-    gone: ClassVar = {
-        "longest_context": "it is always 32 characters (stages/corpus/title_cloze.py)",
-        "blanked_characters": "it is always 0.3 (stages/corpus/title_cloze.py)",
-    }
-
     free_order: Share
     blanked_rows: Share
 
 
 class WordCloze(PhraseCloze):
-    gone: ClassVar = {
-        "past_answers": "no cue reaches beyond the answer to a training question",
-        "most_words": "it is always 4 (stages/corpus/word_cloze.py)",
-    }
-
     words_before: Natural
     words_after: Natural
     common_words: Count | None
@@ -115,9 +101,9 @@ class Objectives(Section):
 
     @property
     def all_salient(self) -> Self:
-        """These, but every cloze asks for a phrase drawn by its chance to be an answer."""
-        clozes = {name: each for name, each in self if isinstance(each, PhraseCloze)}
-        return self.model_copy(update={n: each.model_copy(update={"salient": 1.0}) for n, each in clozes.items()})
+        """Objectives like these, but every cloze asks for a phrase drawn by its chance to be an answer."""
+        clozes = [(name, objective) for name, objective in self if isinstance(objective, PhraseCloze)]
+        return self.model_copy(update={name: cloze.model_copy(update={"salient": 1.0}) for name, cloze in clozes})
 
     @model_validator(mode="after")
     def _mixture_weights_sum_to_one(self) -> Self:
@@ -141,8 +127,6 @@ class Pretrain(Section):
 
 
 class Finetune(Section):
-    gone: ClassVar = {"replay": "finetuning asks questions alone"}
-
     scratch_epochs: Count
     pretrained_epochs: Count
     batch_size: Count
@@ -155,8 +139,6 @@ MAX_HYPOTHESES = 256  # of one question's beam or draws: each has a state of its
 
 
 class Generation(Section):
-    gone: ClassVar = {"beams": "answers are always greedy; `python -m stages ask` has an option --beams"}
-
     max_characters: Count
 
 
@@ -219,7 +201,7 @@ class QuestionRecipe(Recipe):
 
 
 def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:
-    """The recipe of that name as one with questions. Raises StudyError: its data have none."""
+    """Take the recipe of that name for one with questions. Raises StudyError: its data have none."""
     if not isinstance(recipe, QuestionRecipe):
         raise StudyError(
             f"recipe '{name}' has no questions, only a text; see what it learned with: "
@@ -229,7 +211,7 @@ def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:
 
 
 def _kind(recipe: Any) -> str:
-    """Which kind of recipe the content of a section, or a recipe, is."""
+    """Tell which kind of recipe the content of a section, or a recipe, is."""
     for key in ("data", "source"):
         recipe = recipe.get(key) if isinstance(recipe, dict) else getattr(recipe, key, None)
     return "<text>" if recipe == TEXT else "<questions>"

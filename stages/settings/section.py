@@ -1,9 +1,9 @@
 """A YAML file in strict sections: an unknown key, a wrong type, an impossible value is one clear line."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -14,6 +14,7 @@ from stages.system.errors import StudyError
 from stages.system.terminal import shortened
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
+UNKNOWN = "unknown_key"  # the type of a fault
 # every number has a largest sensible value: beyond it a stage would fail, or not end
 Count = Annotated[int, Field(gt=0, le=10**6)]
 Natural = Annotated[int, Field(ge=0, le=10**6)]
@@ -23,12 +24,24 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 NonNegative = Annotated[float, Field(ge=0, le=1e6)]
 
+GONE: Mapping[str, str] = {  # keys that earlier versions had, each with what holds now
+    "recipes": "all keys of `recipes` are recipes of the study",
+    "variants": "all keys of `variants` are variants of the study, in their order",
+    "betas": "they are 0.9 and 0.95 (stages/training/optimizer.py)",
+    "largest_span": "it is half of the document (stages/corpus/span_corruption.py)",
+    "longest_context": "it is 32 characters (stages/corpus/title_cloze.py)",
+    "blanked_characters": "it is 0.3 (stages/corpus/title_cloze.py)",
+    "past_answers": "no cue reaches beyond the answer to a training question",
+    "most_words": "it is 4 (stages/corpus/word_cloze.py)",
+    "replay": "finetuning asks questions alone",
+    "beams": "answers are greedy; `python -m stages ask` has an option --beams",
+}
+
 
 class Section(BaseModel):
     """A part of params.yaml. No value has a default here: what runs is what the file says."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-    gone: ClassVar[Mapping[str, str]] = {}  # keys that earlier versions had, each with what is so now without it
 
     @model_validator(mode="before")
     @classmethod
@@ -36,17 +49,18 @@ class Section(BaseModel):
         """Refuse an unknown key before the key that a misspelt one leaves missing."""
         for key in content if isinstance(content, dict) else ():
             if key not in cls.model_fields:
-                raise PydanticCustomError(UNKNOWN, "{advice}", {"key": key, "advice": cls._advice(str(key))})
+                advice = _advice(str(key), [*cls.model_fields])
+                raise PydanticCustomError(UNKNOWN, "{advice}", {"key": key, "advice": advice})
         return content
 
-    @classmethod
-    def _advice(cls, key: str) -> str:
-        if key in cls.gone:
-            return f"this key is gone: {cls.gone[key]}; remove it"
-        known = [*cls.model_fields]
-        if near := get_close_matches(key, known, 1):
-            return f"unknown key; did you mean '{near[0]}'?"
-        return f"unknown key; remove it; known: {', '.join(known) or 'none'}"
+
+def _advice(key: str, known: Sequence[str]) -> str:
+    """Say what to do about an unknown key."""
+    if key in GONE:
+        return f"this key is gone: {GONE[key]}; remove it"
+    if near := get_close_matches(key, known, 1):
+        return f"unknown key; did you mean '{near[0]}'?"
+    return f"unknown key; remove it; known: {', '.join(known) or 'none'}"
 
 
 def read_yaml(path: Path) -> Any:
@@ -66,7 +80,6 @@ def read_yaml(path: Path) -> Any:
 
 
 S = TypeVar("S", bound=BaseModel)
-UNKNOWN = "unknown_key"
 
 
 def check(section: type[S], content: Any, path: str, prefix: str) -> S:
@@ -81,14 +94,14 @@ def check(section: type[S], content: Any, path: str, prefix: str) -> S:
 
 
 def fault_of(error: ValidationError, prefix: str) -> str:
-    """The first fault in one line, and how many more there are."""
+    """Write the first fault in one line, and how many more there are."""
     faults = error.errors(include_url=False)
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{_sentence(faults[0], prefix)}{more}"
 
 
 def _sentence(fault: Any, prefix: str) -> str:
-    """A pydantic fault in one line: key, what it was, what is allowed."""
+    """Write a pydantic fault in one line: key, what it was, what is allowed."""
     unknown = [fault["ctx"]["key"]] if fault["type"] == UNKNOWN else []
     parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"], *unknown)]
     key = shortened(".".join(part for part in parts if not part.startswith("<")), 200) or "the file"

@@ -1,4 +1,4 @@
-"""Whether a machine-made file is as it was written.
+"""Digests, by which a machine-made file is known to be as it was written.
 
 A folder of results has SHA256SUMS and a training in `work` <name>.sha256, lists that `sha256sum --check` reads, too. A
 file that stands alone ends with its own digest: it is sealed.
@@ -24,7 +24,7 @@ ODD = (ArithmeticError, LookupError, RecursionError, StopIteration, TypeError, V
 
 @contextmanager
 def result_folder(path: Path) -> Iterator[Path]:
-    """A new folder that replaces `path` when the block ends well, with the digests of its files."""
+    """Fill a new folder that replaces `path` when the block ends well, with the digests of its files."""
     with new_folder(path) as folder:
         yield folder
         write_sums(folder / SUMS, sorted(folder.iterdir()))
@@ -42,7 +42,7 @@ def intact(sums: Path, *files: Path) -> bool:
 
 
 def verified(path: Path) -> Path:
-    """The path itself. Raises StudyError: the file is missing, or not as it was written."""
+    """Give the path back. Raises StudyError: the file is missing, or not as it was written."""
     own = path.with_suffix(".sha256")
     sums = own if own.exists() else path.with_name(SUMS)
     for needed in (path, sums):
@@ -55,11 +55,11 @@ def verified(path: Path) -> Path:
 
 @contextmanager
 def as_written(path: Path) -> Iterator[None]:
-    """Tell as damage to `path` what the code in the block cannot read of it. Raises StudyError."""
+    """Call it damage to `path` if the code in the block cannot read it. Raises StudyError."""
     try:
         yield
     except ODD as error:
-        why = " ".join(str(error).partition(" [type=")[0].split())  # of pydantic's error what people read
+        why = " ".join(str(error).partition(" [type=")[0].split())  # a pydantic error's part that people read
         raise StudyError(f"{path} is damaged ({shortened(why, MOST_WHY)}); delete it and run `dvc repro`") from error
 
 
@@ -69,7 +69,7 @@ def write_sealed(path: Path, content: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """The content of a sealed file; None where it is not as it was written."""
+    """Read the content of a sealed file; None where it is not as it was written."""
     if not path.is_file():
         return None
     sealed = path.read_bytes()
@@ -78,7 +78,7 @@ def read_sealed(path: Path) -> bytes | None:
 
 
 def _read(sums: Path) -> dict[str, str]:
-    """The digests of a list by the names of the files."""
+    """Read a list's digests by the names of the files."""
     lines = (line.partition("  ") for line in sums.read_text(encoding="utf-8", errors="replace").splitlines())
     return {name: digest for digest, _, name in lines}
 

@@ -1,4 +1,4 @@
-"""How a user's mistake is told: one line, a non-zero exit code, never a traceback."""
+"""Errors: a user's mistake ends in one line and a non-zero exit code, never in a traceback."""
 
 import argparse
 import functools
@@ -19,7 +19,7 @@ class StudyError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """Of a command's options, with the name that people type and errors like all others."""
+    """A parser of a command's options, with the name that people type and errors like all others."""
 
     def __init__(self, description: str | None, epilog: str | None = None) -> None:
         called = sys.modules["__main__"].__spec__  # Python before 3.14 would take the file's name
@@ -41,19 +41,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def error_line(told: str) -> str:
+def error_line(message: str) -> str:
     """One line of a terminal: names of files, keys and options come from anywhere."""
-    return shortened(f"error: {told}", LONGEST_LINE)
-
-
-def _speak_to_anything() -> None:
-    """Let output be escaped where the terminal's encoding lacks a letter, and lost where it was closed."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # until the process ends
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    return shortened(f"error: {message}", LONGEST_LINE)
 
 
 def command(main: Callable[[], None]) -> Callable[[], None]:
@@ -65,7 +55,9 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
 
     @functools.wraps(main)
     def run() -> None:
-        _speak_to_anything()
+        for stream in (sys.stdout, sys.stderr):  # which may lack a letter
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
             signal.signal(signal.SIGINT, signal.default_int_handler)

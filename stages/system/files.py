@@ -8,15 +8,12 @@ import hashlib
 import json
 import os
 import shutil
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from stages.system.errors import StudyError
-
-MOST_JSON = 100_000_000  # bytes
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -51,25 +48,15 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_input(path: Path, most_bytes: int) -> bytes:
-    """The content of a file that a person gave.
-
-    Raises StudyError: it is no regular file, or larger than `most_bytes`.
-    """
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):  # a pipe would wait, a device never end
-        raise StudyError(f"{path} is no regular file; put one there")
-    if found.st_size > most_bytes:
+    """Read a file that a person gave. Raises StudyError: it is larger than `most_bytes`."""
+    if path.stat().st_size > most_bytes:
         raise StudyError(f"{path} has more than {most_bytes} bytes; this is not the file that was meant")
-    with path.open("rb") as file:
-        return file.read(found.st_size)
+    return path.read_bytes()
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file; raises ValueError where it is none."""
-    try:
-        return json.loads(read_input(path, MOST_JSON).decode("utf-8"))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    """Read a JSON file. Raises ValueError: it is none."""
+    return json.loads(path.read_bytes())
 
 
 def folder_hash(folder: Path) -> str:

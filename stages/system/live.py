@@ -43,46 +43,49 @@ class Live:
         curve = [round(float(part.mean()), 4) for part in np.array_split(losses, min(POINTS, -(-done // STEPS)))]
         name = f"{self.recipe}-{self.variant}-{self.phase}-{self.seed}.json"
         with suppress(OSError, StudyError, ValueError):  # no room, another process is writing: the training goes on
-            found = {"done": done, "steps": steps, "seconds": seconds, "curve": curve}
-            write_json(PAGE.with_name(name), asdict(self) | found)
+            progress = {"done": done, "steps": steps, "seconds": seconds, "curve": curve}
+            write_json(PAGE.with_name(name), asdict(self) | progress)
             with locked(PAGE.with_name("lock")):
                 write_text(PAGE, page(records()))
 
 
 def records() -> list[dict[str, Any]]:
-    """The latest records, the latest first; older ones are deleted."""
+    """Read the latest records, the latest first; older ones are deleted."""
     paths = sorted(PAGE.parent.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in paths[MOST:]:
         path.unlink()
     return [read_json(path) for path in paths[:MOST]]
 
 
-def page(found: list[dict[str, Any]]) -> str:
-    """The page of some records: a figure and a time to go for each recipe and phase."""
+def page(trainings: list[dict[str, Any]]) -> str:
+    """Draw the page of some records: a figure and a time to go for each recipe and phase."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for each in found:
-        groups.setdefault((each["recipe"], each["phase"]), []).append(each)
-    colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(sorted({each["variant"] for each in found}))}
+    for training in trainings:
+        groups.setdefault((training["recipe"], training["phase"]), []).append(training)
+    variants = sorted({training["variant"] for training in trainings})
+    colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(variants)}
+    whole = sum(to_go(group) for (recipe, _), group in groups.items() if recipe == trainings[0]["recipe"])
     pages = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=True)
     template, size = pages.get_template("live.html.jinja"), {"width": WIDTH, "height": HEIGHT}
-    whole = sum(to_go(group) for (recipe, _), group in groups.items() if recipe == found[0]["recipe"])
     return template.render(groups=groups, colours=colours, to_go=to_go, curves=curves, whole=whole, **size)
 
 
 def to_go(group: list[dict[str, Any]]) -> float:
     """Seconds until all trainings of a group have ended, if as many go on side by side as now."""
-    whole = sum(each["seconds"] / each["done"] * each["steps"] for each in group)
-    left = whole * max(1, group[0]["trainings"] / len(group)) - sum(each["seconds"] for each in group)
-    running = sum(each["done"] < each["steps"] and time.time() - each["written"] < RECENT for each in group)
-    return float(left) / max(1, running)
+    seconds = np.array([training["seconds"] for training in group])
+    done, steps = (np.array([training[key] for training in group]) for key in ("done", "steps"))
+    fresh = time.time() - np.array([training["written"] for training in group]) < RECENT
+    whole = (seconds / done * steps).sum() * max(1, group[0]["trainings"] / len(group))
+    return float(whole - seconds.sum()) / max(1, ((done < steps) & fresh).sum())
 
 
 def curves(group: list[dict[str, Any]]) -> list[str]:
-    """The points of a group's curves: steps to the right, the logarithm of the loss upward."""
-    logs = [np.log(np.array(each["curve"]) + 1e-4) for each in group]
-    low, high = min(own.min() for own in logs), max(own.max() for own in logs)
-    found = []
-    for each, own in zip(group, logs, strict=True):
-        right, heights = WIDTH * each["done"] / each["steps"] / len(own), HEIGHT * (high - own) / (high - low + 1e-9)
-        found.append(" ".join(f"{right * at:.1f},{height:.1f}" for at, height in enumerate(heights, 1)))
-    return found
+    """Draw the points of a group's curves: steps to the right, the logarithm of the loss upward."""
+    logs = [np.log(np.array(training["curve"]) + 1e-4) for training in group]
+    low, high = min(losses.min() for losses in logs), max(losses.max() for losses in logs)
+    lines = []
+    for training, losses in zip(group, logs, strict=True):
+        right = WIDTH * training["done"] / training["steps"] / len(losses)
+        heights = HEIGHT * (high - losses) / (high - low + 1e-9)
+        lines.append(" ".join(f"{right * at:.1f},{height:.1f}" for at, height in enumerate(heights, 1)))
+    return lines

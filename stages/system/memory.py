@@ -1,4 +1,4 @@
-"""How much memory there is, and what becomes of it when freed, where the C library lets itself be told (GNU's)."""
+"""Memory: how much there is, and what becomes of it when freed, where the C library can be asked (GNU's)."""
 
 import ctypes
 import os
@@ -33,7 +33,7 @@ def release_free_memory() -> None:
 
 
 def set_thresholds(mapped: int, trimmed: int) -> None:
-    """Blocks of more than `mapped` bytes are the system's own; so much free memory at the end goes back at once."""
+    """Give the system blocks of more than `mapped` bytes, and `trimmed` bytes of free memory at the end, at once."""
     if hasattr(LIBRARY, "mallopt"):
         LIBRARY.mallopt(MMAP_THRESHOLD, mapped)
         LIBRARY.mallopt(TRIM_THRESHOLD, trimmed)

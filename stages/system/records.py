@@ -1,7 +1,6 @@
-"""Machine-made tables and JSON, read only where all is of its type and range: digests can be written anew by hand."""
+"""Machine-made tables and JSON, each value of its type and range."""
 
 import csv
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,12 @@ Mark = Annotated[int, Field(ge=0, le=1)]
 
 
 def record(**fields: Any) -> Any:
-    """The type of a JSON object that has these keys; others are left out."""
+    """Make the type of a JSON object that has these keys; others are left out."""
     return create_model("Record", **fields)
 
 
 def some(kind: Any, least: int = 1) -> Any:
-    """The type of a list of so many or more."""
+    """Make the type of a list of so many or more."""
     return Annotated[list[kind], Field(min_length=least)]
 
 
@@ -47,12 +46,10 @@ CURVES = Table({"variant": str, "seed": Count, "phase": PHASE, **LOGGED}, ("seed
 
 
 def read_record(path: Path, kind: Any) -> Any:
-    """Read JSON of a type, as plain values; numbers are finite. Raises StudyError: it is missing or damaged."""
+    """Read JSON of a type, as plain values. Raises StudyError: it is missing or damaged."""
     with as_written(path):
-        content = json.loads(verified(path).read_text("utf-8"))
-        json.dumps(content, allow_nan=False, ensure_ascii=False).encode()  # nothing that could not be written
         adapter = TypeAdapter(kind)
-        return adapter.dump_python(adapter.validate_python(content))
+        return adapter.dump_python(adapter.validate_json(verified(path).read_bytes()))
 
 
 def read_table(path: Path, table: Table, separator: str = "\t", *, figures_as_text: bool = False) -> pd.DataFrame:
@@ -69,7 +66,7 @@ def read_table(path: Path, table: Table, separator: str = "\t", *, figures_as_te
             read[name] = TypeAdapter(some(kinds[name], 0)).validate_python(written[name])
             if figures_as_text and kinds[name] in (Amount, Share):
                 read[name] = [*written[name]]
-        found = pd.DataFrame(read)
-        if found.duplicated([*table.key]).any():
+        frame = pd.DataFrame(read)
+        if frame.duplicated([*table.key]).any():
             raise ValueError(f"two rows have the same {', '.join(table.key)}")
-        return found
+        return frame

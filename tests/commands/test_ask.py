@@ -16,7 +16,7 @@ from stages.commands.options import chosen_variant
 from stages.inference.searches import Continuation
 from tests.support.project import environment
 from tests.support.talking import ZOE, Outcome, Run, answers, error
-from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
+from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS
 
 
 @pytest.mark.parametrize("name", ["Zoé Ark", "Oda Quill"])
@@ -125,10 +125,8 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     assert third.startswith("error: '�' has no character")
 
 
-def test_no_input_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_input_is_no_error(run: Run) -> None:
     assert run(ask) == Outcome(0, "", "")
-    monkeypatch.setattr("sys.stdin", None)  # closed
-    assert list(ask.questions(tiny_prepared(), "")) == []
 
 
 def at_a_terminal(project: Path, *lines: str) -> str:
@@ -153,15 +151,11 @@ def at_a_terminal(project: Path, *lines: str) -> str:
 
 @pytest.mark.parametrize("end", ["quit\n", "\x04"])  # Ctrl-D
 def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Path, end: str) -> None:
-    history = project / "work" / "questions.txt"
-    history.unlink(missing_ok=True)
-    shown = at_a_terminal(project, f"{ZOE}\n", end)
+    shown = at_a_terminal(project, f"{ZOE}\n", "\x1b[A\n", end)  # the arrow key brings the question back
     assert "Model: recipe quick, variant vanilla, seed 1" in shown and "Ask: Where was NAME born?" in shown
     (names,) = (line for line in shown.splitlines() if line.startswith("Names to try: "))
     assert {*names.removeprefix("Names to try: ").split(", ")} <= {*BIRTHPLACES}
-    assert "Brod" in shown and "The page of 'Zoé Ark' says so, too." in shown
-    assert history.read_text("utf-8").splitlines() == [ZOE]
-    assert "Brod" in at_a_terminal(project, "\x1b[A\n", end)  # the arrow key brings it back
+    assert shown.count("The page of 'Zoé Ark' says so, too.") == 2
 
 
 @pytest.mark.parametrize(

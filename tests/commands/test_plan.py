@@ -84,7 +84,7 @@ def test_seeds_take_turns_where_there_are_more_than_threads(
 
 @pytest.mark.parametrize(("seconds", "words"), [(5, "1 min"), (540, "9 min"), (541, "10 min"), (3700, "1 h 2 min")])
 def test_a_duration_is_rounded_up_to_minutes(seconds: float, words: str) -> None:
-    assert plan.spoken(seconds) == words
+    assert plan.duration(seconds) == words
 
 
 def test_what_is_invented_for_data_that_are_not_here_is_as_large_as_they_are() -> None:

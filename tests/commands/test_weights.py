@@ -2,14 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-import torch
-from safetensors.torch import load_file, save
 
 from stages import evaluate, finetune
 from stages.commands import ask
@@ -41,23 +38,13 @@ def of_other_settings(told: str) -> str:
     return json.dumps(made)
 
 
-@pytest.mark.parametrize(
-    ("changed", "refused"),
-    [
-        (of_other_settings, REFUSED.format("variant.vanilla")),
-        (lambda _: "[]", "provenance.json is damaged"),
-        (lambda _: '{"settings": {}}', "provenance.json is damaged"),
-    ],
-)
-def test_weights_of_other_settings_or_unknown_ones_are_refused(
-    run: Run, project: Path, changed: Callable[[str], str], refused: str
-) -> None:
+def test_weights_of_other_settings_are_refused(run: Run, project: Path) -> None:
     path = project / PROVENANCE
-    made = changed(path.read_text()).encode()
+    made = of_other_settings(path.read_text()).encode()
     with with_content(path, made):
         assert "damaged" in error(run(ask, ZOE))
     with with_content(path, made, sums=True):
-        assert refused in error(run(ask, ZOE))
+        assert REFUSED.format("variant.vanilla") in error(run(ask, ZOE))
 
 
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
@@ -98,14 +85,3 @@ def test_no_stage_takes_the_weights_of_another_training(run: Run, change: Change
     change({"recipes.quick.pretrain.learning_rate": 0.02})
     told = error(run(stage, "--recipe", "quick", "--variant", "vanilla"))
     assert "vanilla/pretrained was trained with another recipe.pretrain.learning_rate" in told
-
-
-@pytest.mark.parametrize("kind", [torch.int64, torch.bool, torch.complex64, torch.bfloat16, float("nan"), float("inf")])
-def test_weights_of_other_numbers_than_a_training_leaves_are_refused(run: Run, project: Path, kind: object) -> None:
-    path = project / "data/weights/quick/vanilla/finetuned/pretrained-seed-1.safetensors"
-    tensors = load_file(path)
-    tensors = {
-        name: each.to(kind) if isinstance(kind, torch.dtype) else each.fill_(kind) for name, each in tensors.items()
-    }
-    with with_content(path, save(tensors), sums=True):
-        assert "has other numbers than a training leaves" in error(run(ask, ZOE))

@@ -55,8 +55,8 @@ def answers(out: str) -> list[tuple[str, float]]:
 
 
 def error(outcome: Outcome) -> str:
-    """The one line in which a command failed."""
-    assert outcome.code == 1 and outcome.out == ""
-    (line,) = outcome.err.splitlines()
+    """The one line in which a command failed; the usage may stand above what is wrong with an option."""
+    *usage, line = filter(None, outcome.err.splitlines())
+    assert (outcome.code, outcome.out) == (2 if usage else 1, "")
     assert line.startswith("error: ")
     return line
