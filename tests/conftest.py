@@ -12,6 +12,8 @@ from stages.experiment.backend import choose_backend
 from stages.model.cpu.kernels import identity, use_kernels
 from tests.support.tiny import SETTINGS
 
+pytest_plugins = ["tests.support.in_a_project"]
+
 # Tests work in folders of their own: a path from here would lead nowhere
 if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():
     os.environ["CS224N_DATA"] = str(Path(data).resolve())

@@ -9,7 +9,6 @@ from pydantic import Field, ValidationError, model_validator
 from stages.settings.recipe import QuestionRecipe
 from stages.settings.section import Context, Count, Name, Rate, Section, Seed, fault_of
 
-LONGEST_SHORTEST = 4096  # characters; no length follows one that takes long, but the first is always measured
 FULL = "full"  # the ablation's recipe without a change, which the others are compared with
 CHANGEABLE = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe that its training depends on
 
@@ -23,8 +22,6 @@ class Cost(Section):
     def _lengths_ascend(self) -> Self:
         if any(later <= earlier for earlier, later in pairwise(self.lengths)):
             raise ValueError(f"lengths {self.lengths} do not ascend")
-        if self.lengths[0] > LONGEST_SHORTEST:
-            raise ValueError(f"lengths: the first was {self.lengths[0]}; allowed: at most {LONGEST_SHORTEST}")
         return self
 
 

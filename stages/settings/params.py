@@ -14,7 +14,6 @@ from stages.system.errors import StudyError
 
 PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
-LONGEST_PICTURE = 4096  # characters
 ALL = "all"  # a selection: all variants
 # folders beside variants' and recipes'
 RESERVED = (COMPARED, ALL, "ablation", "access", "article", "baseline", "evaluations", "method")
@@ -100,15 +99,6 @@ class Settings(Section):
         for key, name, allowed in known:
             if name not in allowed:
                 raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(allowed)}")
-        return self
-
-    @model_validator(mode="after")
-    def _pictures_are_of_pairs(self) -> Self:
-        if (context := self.recipes[self.influence.recipe].model.context) > LONGEST_PICTURE:
-            raise ValueError(
-                f"influence.recipe: its context was {context}; allowed: at most {LONGEST_PICTURE}, for a matrix of all "
-                "pairs of its characters"
-            )
         return self
 
     @model_validator(mode="after")

@@ -1,6 +1,5 @@
 """A disk that is full in each stage: nothing is half written, no result differs."""
 
-import os
 import re
 import resource
 import shutil
@@ -13,7 +12,6 @@ import pytest
 
 from stages import baseline, evaluate, finetune, prepare, pretrain, report, text, world
 from stages.method import influence
-from stages.system.locks import locked
 from tests.support.bounds import contents
 from tests.support.project import write_params
 from tests.support.talking import Run
@@ -65,17 +63,6 @@ def results(folder: Path) -> dict[str, bytes]:
         if name.split("/")[0] != "work" and path.name != "SHA256SUMS":
             found[name] = MEASURED.sub(b"", content)
     return found
-
-
-def test_a_lock_that_cannot_be_written_or_held_is_told_with_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(OSError, match="File too large") as written, full_disk(0), locked(tmp_path / "lock"):
-        pass
-    monkeypatch.setattr("filelock._unix.lock_fd_nonblocking", lambda fd: os.posix_fallocate(fd, 0, -1))  # fails
-    with pytest.raises(OSError, match="Invalid argument") as held, locked(tmp_path / "lock"):
-        pass
-    assert written.value.filename == held.value.filename == str(tmp_path / "lock")
 
 
 def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(

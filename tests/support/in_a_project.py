@@ -1,4 +1,4 @@
-"""`ask` and `sample` as people use them."""
+"""Fixtures: a project of its own in which stages have run, and its commands as people use them."""
 
 import io
 import json
