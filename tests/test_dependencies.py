@@ -11,10 +11,8 @@ import yaml
 from tests.support.tiny import ROOT, VARIANTS
 
 STAGES = {
-    name: stage.get("do", stage)
-    for file in (
-        ROOT / "stages" / folder / "dvc.yaml" for folder in ("..", "", "ablation", "access", "article", "method")
-    )
+    f"{file.parent.relative_to(ROOT)}/{name}": stage.get("do", stage)
+    for file in (ROOT / "dvc.yaml", *sorted((ROOT / "stages").rglob("dvc.yaml")))
     for name, stage in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
     if name not in ("compare", "collect")  # which copy a file
 }

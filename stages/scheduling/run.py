@@ -38,29 +38,35 @@ def complete(chosen: Namespace) -> None:
     with locked(WORK / "cluster.lock"):
         upstream = home.upstream_of(chosen.targets)
         stale = home.restore(upstream, chosen.remote)
-        seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in upstream}
-        schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)
         kinds = Counter(Unit(stage).kind for stage in sorted(stale))
         counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
         print(f"{len(stale)} of {len(upstream)} cached stages to do{': ' if stale else ''}{counted}", flush=True)
         if not stale:
             return
+
+        seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in upstream}
+        schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)
         gpus = pool.gpus_here(settings.compute) if chosen.local is not None else []
         with ExitStack() as stack:
             snapshot = stack.enter_context(home.snapshot(chosen.remote))
-            cluster: Any = chosen.scheduler
-            if not cluster:
-                cluster = pool.local(chosen.local, gpus) if chosen.local is not None else pool.slurm(chosen.slurm)
-                stack.enter_context(cluster)
-            client = stack.enter_context(pool.connect(cluster))
+            client = stack.enter_context(pool.connect(_cluster(chosen, gpus, stack)))
             pool.await_workers(client)
             Run(client, schedule, snapshot, chosen.gpu or bool(gpus)).carry_out()
+
         home.fetch(schedule.entries, chosen.remote)
         if schedule.failed:
             lost = ", ".join(unit.name for unit in schedule.left)
             lost = f"; not run for want of them: {lost}" if lost else ""
             raise StudyError(f"failed: {', '.join(unit.name for unit in schedule.failed)}{lost}")
         print("All up to date; `dvc repro` makes the report.")
+
+
+def _cluster(chosen: Namespace, gpus: list[str], stack: ExitStack) -> Any:
+    """Give a scheduler's address, or start workers that end with the stack."""
+    if chosen.scheduler:
+        return chosen.scheduler
+    workers = pool.local(chosen.local, gpus) if chosen.local is not None else pool.slurm(chosen.slurm)
+    return stack.enter_context(workers)
 
 
 class Run:
@@ -138,11 +144,12 @@ class Run:
                 merge(Path(), {unit.stage: entry})
             self.schedule.end(unit, entry, seconds)
             self.waiting += self.schedule.take_ready()
-            rest, (left, more) = len(self.schedule.left), self.schedule.seconds_left(workers)
-            time_left = (
-                f", {'at least' if more else 'about'} {tqdm.format_interval(left)}" if rest and left >= 1 else ""
-            )
-            print(f"done     {unit.name} in {tqdm.format_interval(seconds)}; {rest} to go{time_left}", flush=True)
+
+            rest = f"{len(self.schedule.left)} to go"
+            left, more = self.schedule.seconds_left(workers)
+            if self.schedule.left and left >= 1:
+                rest += f", {'at least' if more else 'about'} {tqdm.format_interval(left)}"
+            print(f"done     {unit.name} in {tqdm.format_interval(seconds)}; {rest}", flush=True)
 
     def _fail(self, unit: Unit, reason: str) -> None:
         self.schedule.fail(unit)
@@ -155,7 +162,7 @@ class Run:
             has_gpu = GPU in worker_facts["resources"]
             fitting = [unit for unit in self.waiting if has_gpu or not (self.on_gpus and unit.trains)]
             if address not in busy and fitting:
-                unit = fitting[0]
+                unit, *_ = fitting
                 self.waiting.remove(unit)
                 above = {stage: self.schedule.entries[stage] for stage in self.schedule.upstream[unit.stage]}
                 future = self.client.submit(_task(self.snapshot.name, unit, above), pure=False, workers=[address])

@@ -15,7 +15,7 @@ from stages.system.errors import StudyError
 PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 ALL = "all"  # a selection: all variants
-# folders beside variants' and recipes'
+# folders beside variants' and recipes'; overview.svg is no name at all
 RESERVED = (COMPARED, ALL, "ablation", "access", "article", "baseline", "evaluations", "method")
 PLAIN = ("rope", "vanilla")  # variants that the article's model in JavaScript has
 MEASURED = ("cost", "influence", "passages")  # sections
