@@ -56,7 +56,7 @@ class Section(BaseModel):
 
 def _advice(key: str, known: Sequence[str]) -> str:
     """Say what to do about an unknown key."""
-    if key in GONE:
+    if key in GONE and key.removesuffix("s") not in known:  # `variants` is a slip where `variant` is known
         return f"this key is gone: {GONE[key]}; remove it"
     if near := get_close_matches(key, known, 1):
         return f"unknown key; did you mean '{near[0]}'?"

@@ -106,6 +106,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         ("variants.baseline", {}, ["variants: 'baseline' is a name that the study itself uses"]),
         # a key that earlier versions had
         ("study.variants", ["rope"], ["study.variants: this key is gone: all keys of `variants`", "; remove it"]),
+        ("passages.variants", ["rope"], ["passages.variants: unknown key; did you mean 'variant'?"]),
         (f"{HANDOUT}.generation.beams", 4, [f"{HANDOUT}.generation.beams: this key is gone: answers are", "--beams"]),
         (f"{HANDOUT}.finetune.replay", 0.5, [f"{HANDOUT}.finetune.replay: this key is gone"]),
         ("recipes.open.pretrain.objectives.word_cloze.past_answers", True, ["past_answers: this key is gone: no cue"]),
