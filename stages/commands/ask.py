@@ -3,21 +3,23 @@
 Without a question it asks for questions, one a line, until `quit` or Ctrl-D.
 """
 
+import atexit
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
-from importlib import import_module
 
 from stages.commands.answers import WIDTH, Reply, ask, usual
 from stages.commands.options import add_decoding, add_model, decoding, load_trained, tell, within
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import Parser, StudyError, command, error_line
+from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
 
+HISTORY, MOST_LINES = WORK / "questions.txt", 1000
 NAMES = 3  # to try
 
 
@@ -61,8 +63,7 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
         sys.stdin.reconfigure(errors="replace")
     typed = sys.stdin.isatty()
     if typed:
-        with suppress(ImportError):  # Windows has none
-            import_module("readline")  # lets the arrow keys bring back questions
+        atexit.register(remember())
         for line in welcome(prepared, model):
             tell(line)
     sign = "> " if typed and sys.stdout.isatty() else ""
@@ -73,6 +74,24 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
     except EOFError:
         if typed:  # what comes next begins on a line of its own
             tell("")
+
+
+def remember() -> Callable[[], None]:
+    """Let the arrow keys bring back questions, those of earlier sessions, too; return what keeps this one's."""
+    try:
+        import readline
+    except ImportError:  # Windows
+        return lambda: None
+
+    def keep() -> None:
+        with suppress(OSError):
+            WORK.mkdir(exist_ok=True)
+            readline.write_history_file(HISTORY)
+
+    readline.set_history_length(MOST_LINES)
+    with suppress(OSError):  # there is none yet
+        readline.read_history_file(HISTORY)
+    return keep
 
 
 def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:

@@ -151,7 +151,9 @@ def at_a_terminal(project: Path, *lines: str) -> str:
 
 @pytest.mark.parametrize("end", ["quit\n", "\x04"])  # Ctrl-D
 def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Path, end: str) -> None:
-    shown = at_a_terminal(project, f"{ZOE}\n", "\x1b[A\n", end)  # the arrow key brings the question back
+    (project / "work" / "questions.txt").unlink(missing_ok=True)
+    at_a_terminal(project, f"{ZOE}\n", "\x04")
+    shown = at_a_terminal(project, "\x1b[A\n", "\x1b[A\n", end)  # the arrow key brings the question back
     assert "Model: recipe quick, variant vanilla, seed 1" in shown and "Ask: Where was NAME born?" in shown
     (names,) = (line for line in shown.splitlines() if line.startswith("Names to try: "))
     assert {*names.removeprefix("Names to try: ").split(", ")} <= {*BIRTHPLACES}
