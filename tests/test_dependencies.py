@@ -42,10 +42,15 @@ def imports_of(file: Path) -> frozenset[Path]:
     return frozenset(found)
 
 
+def module_of(name: str) -> str:
+    """The script that the stage runs."""
+    command: str = STAGES[name]["cmd"]
+    return command.removeprefix("exec ").split()[2]
+
+
 def imported(name: str, variants: list[str]) -> set[str]:
     """All files that the stage runs, with those of some variants, as paths from the root."""
-    module = STAGES[name]["cmd"].removeprefix("exec ").split()[2]
-    todo = set().union(files_of(module), *(files_of(f"stages.mixers.{variant}") for variant in variants))
+    todo = set().union(files_of(module_of(name)), *(files_of(f"stages.mixers.{variant}") for variant in variants))
     found: set[Path] = set()
     while todo:
         file = todo.pop()
@@ -99,4 +104,21 @@ def test_a_stage_depends_on_no_folder_that_none_of_its_cells_imports(name: str) 
     """The cells of a matrix share their list: a folder that some variants need stands there for all."""
     files = imported(name, variants_of(name))
     for variant in variants_of(name) or [""]:
-        assert [each for each in code_of(name, variant) if not any(file.startswith(each) for file in files)] == []
+        listed = code_of(name, variant)
+        code = [path for path in listed if path.endswith(".py") or [*(ROOT / path).rglob("*.py")]]
+        assert [path for path in code if not any(file.startswith(path) for file in files)] == []
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_depends_on_no_folder_in_which_dvc_writes_its_lock(name: str) -> None:
+    """It would never be up to date."""
+    assert [path for path in code_of(name, "rope") if (ROOT / path / "dvc.yaml").exists()] == []
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_of_a_study_depends_on_the_templates_beside_its_script(name: str) -> None:
+    script = ROOT / module_of(name).replace(".", "/")
+    named = re.findall(r"\w+\.md\.jinja", script.with_suffix(".py").read_text(encoding="utf-8"))
+    beside = [script.parent.relative_to(ROOT) / template for template in named]
+    listed = code_of(name, "rope")
+    assert [path for path in map(str, beside) if path not in listed and str(Path(path).parent) not in listed] == []

@@ -44,7 +44,7 @@ class CausalSelfAttention(Mixer):
         """Put positions (B or 1, T) into queries or keys x (B, nh, T, hs); here they came with the embedding."""
         return x
 
-    def packed(self, x: Tensor, packing: Packing) -> Tensor:
+    def packed(self, x: Tensor, packing: Packing) -> Tensor | None:
         joined, heads = self.query_key_value(x), (self.heads, self.heads)  # (N, 3C)
         return self.projection(attend_packed([joined], [packing], heads, self.dropout_rate, self.window, self.angles()))
 
