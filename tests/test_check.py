@@ -35,7 +35,7 @@ def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    ("selection", "values", "told"),
+    ("selection", "values", "message"),
     [
         ("window", {"variants.window.width": 0}, "variants.window.width: was 0; input should be greater than 0"),
         ("compared", {"variants.rope": {"thet": 1.0}}, "variants.rope.thet: unknown key; did you mean 'theta'?"),
@@ -45,14 +45,14 @@ def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ],
 )
 def test_every_selected_cell_is_built_once_before_any_trains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selection: str, values: dict[str, Any], told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selection: str, values: dict[str, Any], message: str
 ) -> None:
     write_params(tmp_path, values={"recipe": "quick", "model.variant": selection, **values})
-    assert f"error: params.yaml: {told}" in refused(tmp_path, monkeypatch)
+    assert f"error: params.yaml: {message}" in refused(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("class Other:\n    pass\n", "draft.py defines no subclass of `Mixer`"),
         ("\n\ndef mix(:\n", "draft.py: SyntaxError: invalid syntax (draft.py, line 3)"),
@@ -64,7 +64,9 @@ def test_every_selected_cell_is_built_once_before_any_trains(
         ),
     ],
 )
-def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(tmp_path: Path, code: str, told: str) -> None:
+def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(
+    tmp_path: Path, code: str, message: str
+) -> None:
     copy_stages(tmp_path)
 
     def draft(content: dict[str, Any]) -> None:
@@ -75,7 +77,7 @@ def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(tmp_pat
     (tmp_path / "stages/mixers/draft.py").write_text(code)
     ended = start(tmp_path, "stages.check")
     _, told_of = ended.communicate(timeout=60)
-    assert ended.returncode == 1 and told in told_of and told_of.count("\n") == 1
+    assert ended.returncode == 1 and message in told_of and told_of.count("\n") == 1
 
 
 def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,11 +88,11 @@ def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypa
     git(tmp_path, "commit", "--message", "As it was")
     changes = {"recipes.quick.seeds": [1, 1], "recipes.quick.baseline.place": "New York"}
     write_params(tmp_path, values=changes)
-    told = refused(tmp_path, monkeypatch)
+    message = refused(tmp_path, monkeypatch)
     for key in changes:
         value = reduce(getitem, key.split("."), before)
         written = value if isinstance(value, str) else json.dumps(value)
-        assert f" -S {shlex.quote(f'{key}={written}')}" in told
-    _, _, options = told.partition("back to the last commit's values: ")
-    apply_overrides(tmp_path / "params.yaml", [each for each in shlex.split(options) if each != "-S"])
+        assert f" -S {shlex.quote(f'{key}={written}')}" in message
+    _, _, options = message.partition("back to the last commit's values: ")
+    apply_overrides(tmp_path / "params.yaml", [option for option in shlex.split(options) if option != "-S"])
     assert parse_yaml((tmp_path / "params.yaml").read_text(), "params.yaml") == before

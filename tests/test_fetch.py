@@ -113,7 +113,7 @@ def test_a_source_that_is_no_source_or_too_large_is_refused(
     archive = Path(zipped(tmp_path / "whole.zip", FILES)).read_bytes()
     fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": archive[:40] + b"\xff" * 20 + archive[60:]})
     fill(target, FILES)  # though the right files are there
-    for source, told in (
+    for source, reason in (
         (f"{tmp_path}/cut.zip", "not a zip file"),
         (f"{tmp_path}/hurt.zip", "cannot be read"),
         (f"{tmp_path}/absent\x1b[0m", "No such file or directory"),
@@ -124,7 +124,7 @@ def test_a_source_that_is_no_source_or_too_large_is_refused(
         ("http://user:secret@[broken/a5.zip", "cannot be read"),
     ):
         message = refusal(source, target)
-        assert told in message and "secret" not in message
+        assert reason in message and "secret" not in message
     monkeypatch.setattr(download, "FILE_LIMIT", 10)
     assert refusal(f"{tmp_path}/whole.zip", target).startswith("wiki.txt: not in")
     monkeypatch.setattr(download, "ARCHIVE_LIMIT", 100)

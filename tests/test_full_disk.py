@@ -57,12 +57,12 @@ def full_disk(size: int = SMALL) -> Iterator[None]:
 
 def results(folder: Path) -> dict[str, bytes]:
     """What a person or DVC sees, but for figures of time and the digests of the files that have them."""
-    found = {}
+    kept = {}
     for path, content in contents(folder).items():
         name = path.relative_to(folder).as_posix()
         if name.split("/")[0] != "work" and path.name != "SHA256SUMS":
-            found[name] = MEASURED.sub(b"", content)
-    return found
+            kept[name] = MEASURED.sub(b"", content)
+    return kept
 
 
 def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(

@@ -57,8 +57,8 @@ def test_any_value_of_any_key_of_params(run: Run, project: Path, data: st.DataOb
         write_params(project, tiny)
 
 
-@pytest.fixture(scope="session", name="said")
-def said_fixture() -> dict[str, Outcome]:
+@pytest.fixture(scope="session", name="outputs")
+def outputs_fixture() -> dict[str, Outcome]:
     """What `ask` and `sample` say in the project as it is, once they were asked."""
     return {}
 
@@ -66,11 +66,11 @@ def said_fixture() -> dict[str, Outcome]:
 @in_one_project
 @given(data=st.data(), change=changes())
 def test_any_bytes_of_what_machines_made(
-    run: Run, project: Path, said: dict[str, Outcome], data: st.DataObject, change: Change
+    run: Run, project: Path, outputs: dict[str, Outcome], data: st.DataObject, change: Change
 ) -> None:
     recipe = data.draw(st.sampled_from(["quick", "text"]))
     command: tuple[Any, ...] = (ask, ZOE) if recipe == "quick" else (sample, "--recipe", "text", "--variant", "vanilla")
-    before = said.setdefault(recipe, said.get(recipe) or tried(run, project, *command))
+    before = outputs.setdefault(recipe, outputs.get(recipe) or tried(run, project, *command))
     assert before.code == 0
     path = data.draw(st.sampled_from(sorted(path for path in project.glob(f"data/*/{recipe}/**/*") if path.is_file())))
     with with_content(path, change(path.read_bytes())):
@@ -101,9 +101,9 @@ def test_any_question_and_any_value_of_any_option(run: Run, project: Path, data:
 def test_any_bytes_of_a_corpus_or_of_questions(run: Run, project: Path, data: st.DataObject, change: Change) -> None:
     raw, prepared = project / "data/raw/synthetic", project / "data/prepared/quick"
     kept = contents(prepared)
-    lines = {name: [each.question for each in QUESTIONS] for name in QUESTION_FILES.values()}
+    lines = {name: [question.question for question in QUESTIONS] for name in QUESTION_FILES.values()}
     for name in (QUESTION_FILES["train"], QUESTION_FILES["dev"]):
-        lines[name] = [f"{each.question}\t{each.place}" for each in QUESTIONS]
+        lines[name] = [f"{question.question}\t{question.place}" for question in QUESTIONS]
     for name, content in (lines | {CORPUS_FILE: DOCUMENTS}).items():
         write_text(raw / name, "".join(f"{line}\n" for line in content))
     path = data.draw(st.sampled_from(sorted(raw.iterdir())))

@@ -25,8 +25,8 @@ STUDIED = {
 PAGES = "".join(f"{name}. Τι σπούδασε; Ήταν {what}, λένε.\n" for name, what in STUDIED.items())
 ASKED = [f"Τι σπούδασε {name};\t{what}\n" for name, what in STUDIED.items()]
 FILES = {"pages.txt": PAGES, "train.tsv": "".join(ASKED[:6]), "dev.tsv": "".join(ASKED[6:])}
-STAGES = [f"stages.{each} --recipe own" for each in ("prepare", "baseline")]
-STAGES += [f"stages.{each} --recipe own --variant vanilla" for each in ("pretrain", "finetune", "evaluate")]
+STAGES = [f"stages.{stage} --recipe own" for stage in ("prepare", "baseline")]
+STAGES += [f"stages.{stage} --recipe own --variant vanilla" for stage in ("pretrain", "finetune", "evaluate")]
 
 
 def tiny(content: dict[str, Any]) -> None:
@@ -66,8 +66,8 @@ def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path
     evaluation = folder / "data/evaluations/own/vanilla"
     probed = read_table(evaluation / "extraction.tsv", PROBES["extraction"])
     assert {*probed.row} == {1, 2}  # both dev questions
-    told = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
-    assert told.out.split()[0] == "Χημεία" and told.err == "The page of 'Όλγα Σέρρα' says so, too.\n"
+    outcome = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
+    assert outcome.out.split()[0] == "Χημεία" and outcome.err == "The page of 'Όλγα Σέρρα' says so, too.\n"
     other = run_in(folder, ask, "Πού ζει η Όλγα;", "--recipe", "own", "--variant", "vanilla")
     assert "`Τι σπούδασε NAME;`" in other.err
 
@@ -86,20 +86,20 @@ def test_answers_and_forms_cannot_command_the_terminal(
 ) -> None:
     folder = folder_with(tmp_path, {"train.tsv": FILES["train.tsv"].replace("Νομικά", "\x1b[2J")})
     for command in (own, prepare, baseline):
-        told = run_in(folder, command, *(() if command is own else ("--recipe", "own")))
-        assert told.code == 0
-    assert told.out.startswith("\\x1b[2J: 0 of 2 dev") and "\x1b" not in told.err
-    said, note = Answer("\x1b[2J", 0.5, in_page=True), "questions of the form `\x1b[2J`"
-    ask.show(Reply("?", [said], "\x1b[2J", True, None, [note]), {}, as_json=False)
+        outcome = run_in(folder, command, *(() if command is own else ("--recipe", "own")))
+        assert outcome.code == 0
+    assert outcome.out.startswith("\\x1b[2J: 0 of 2 dev") and "\x1b" not in outcome.err
+    answer, note = Answer("\x1b[2J", 0.5, in_page=True), "questions of the form `\x1b[2J`"
+    ask.show(Reply("?", [answer], "\x1b[2J", True, None, [note]), {}, as_json=False)
     assert "\x1b" not in "".join(capsys.readouterr())
 
 
 def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: Path, run_in: Run) -> None:
     more = "Τι σπούδασε ο Κανείς;\tΝομικά\nΤι σπούδασε Λία Ντόβα;\tΧαρά\nWhat did Ζωή Ράμμα study?\tΦυσική\n"
     more += FILES["train.tsv"].partition("\n")[0] + "\n"
-    told = run_in(folder_with(tmp_path, {"dev.tsv": more}), own)
-    assert told.code == 0 and told.out == "8 pages, 6 train, 4 dev, 0 test questions\n"
-    nobody, no_answer, unknown, trained = told.err.splitlines()
+    outcome = run_in(folder_with(tmp_path, {"dev.tsv": more}), own)
+    assert outcome.code == 0 and outcome.out == "8 pages, 6 train, 4 dev, 0 test questions\n"
+    nobody, no_answer, unknown, trained = outcome.err.splitlines()
     assert nobody.startswith("note: 1 of 10 questions") and "names no page" in nobody and "(mine/dev.tsv:1)" in nobody
     assert "answer that no page has" in no_answer and "(mine/dev.tsv:2)" in no_answer
     assert "characters that no page has" in unknown and "(mine/dev.tsv:3)" in unknown
@@ -107,7 +107,7 @@ def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"pages.txt": None}, "sources.own.folder: there is no mine/pages.txt; name a folder with"),
         ({"dev.tsv": None}, "sources.own.folder: there is no mine/dev.tsv; name a folder with"),
@@ -121,9 +121,9 @@ def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: 
     ],
 )
 def test_a_fault_ends_in_one_line_that_says_where(
-    tmp_path: Path, run_in: Run, changes: dict[str, str | bytes | None], told: str
+    tmp_path: Path, run_in: Run, changes: dict[str, str | bytes | None], message: str
 ) -> None:
-    assert told in error(run_in(folder_with(tmp_path, changes), own))
+    assert message in error(run_in(folder_with(tmp_path, changes), own))
     assert not (tmp_path / "data" / "raw" / "own").exists()
 
 
@@ -133,13 +133,15 @@ def test_a_long_answer_is_refused_before_any_training(tmp_path: Path, run_in: Ru
     for most, code in ((7, 0), (6, 1)):
         write_params(folder, tiny, {"recipes.own.generation.max_characters": most, "recipes.own.data.held_out": 2})
         assert run_in(folder, own).code == code
-    told = error(run_in(folder, own))
-    assert told.startswith("error: mine/train.tsv:2: the answer 'Ιατρική' has 7 characters")
-    assert told.endswith("-S recipes.own.generation.max_characters=7")
+    message = error(run_in(folder, own))
+    assert message.startswith("error: mine/train.tsv:2: the answer 'Ιατρική' has 7 characters")
+    assert message.endswith("-S recipes.own.generation.max_characters=7")
 
 
 @pytest.mark.parametrize("name", ["mine", "x" * 300])
 def test_a_missing_folder_is_told_with_its_key(tmp_path: Path, run_in: Run, name: str) -> None:
     write_params(tmp_path, tiny, {"sources.own.folder": name})
-    told = error(run_in(tmp_path, own))
-    assert told.startswith(f"error: params.yaml: sources.own.folder: there is no {name}/pages.txt; name a folder with")
+    message = error(run_in(tmp_path, own))
+    assert message.startswith(
+        f"error: params.yaml: sources.own.folder: there is no {name}/pages.txt; name a folder with"
+    )

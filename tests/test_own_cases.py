@@ -48,10 +48,10 @@ def cases_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_folder_is_read_rightly_or_its_cause_told_in_one_line(cases: Path, run_in: Run, name: str) -> None:
     write_params(cases, values={"sources.own.folder": name})
     ended = run_in(cases, own)
-    told = TOLD[name]
-    refused = not told.startswith(("note: ", UNTITLED)) and told != NOTHING
-    assert (ended.code, ended.err.count("\n")) == (int(refused), int(told != NOTHING))
-    assert told in ended.err
+    outcome = TOLD[name]
+    refused = not outcome.startswith(("note: ", UNTITLED)) and outcome != NOTHING
+    assert (ended.code, ended.err.count("\n")) == (int(refused), int(outcome != NOTHING))
+    assert outcome in ended.err
 
 
 @pytest.mark.parametrize("kind", ["capitals", "museums", "titles", "elements_zh", *PAIRS])
@@ -59,5 +59,5 @@ def test_the_likeliest_candidate_is_the_answer_whatever_its_kind_seen_before_or_
     documents, questions = read_own(cases / kind, 128)
     names = {question.name for asked in questions.values() for question in asked}
     prepared = with_candidates(Prepared.of(documents, questions, names))
-    said, dev = prepared.likeliest(prepared.candidates), prepared.of_split("dev")
-    assert [said[name] for name in dev.name] == dev.place.tolist()
+    likeliest, dev = prepared.likeliest(prepared.candidates), prepared.of_split("dev")
+    assert [likeliest[name] for name in dev.name] == dev.place.tolist()

@@ -122,9 +122,11 @@ def published(report: str) -> dict[str, Any] | None:
     return json.loads(content)
 
 
-def interval(found: dict[str, Any]) -> str:
+def interval(result: dict[str, Any]) -> str:
     """As the tables write it."""
-    return f"{found['dev_accuracy']:.1f} % ({found['dev_accuracy_ci_low']:.1f} to {found['dev_accuracy_ci_high']:.1f})"
+    return (
+        f"{result['dev_accuracy']:.1f} % ({result['dev_accuracy_ci_low']:.1f} to {result['dev_accuracy_ci_high']:.1f})"
+    )
 
 
 def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
@@ -135,8 +137,8 @@ def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
         if figures and variant == "the reader":
             assert pretrained == f"{figures['reader']['dev_accuracy']:.1f} %"
         elif figures:
-            found = figures["variants"][variant]
-            stated = (str(found["seeds"]), f"{found['scratch_dev_accuracy']:.1f} %", interval(found))
+            result = figures["variants"][variant]
+            stated = (str(result["seeds"]), f"{result['scratch_dev_accuracy']:.1f} %", interval(result))
             assert (seeds, scratch, pretrained) == stated, (recipe, variant)
     assert {row[0].partition(",")[0] for row in rows} - {""} == {"unaided", "open", "handout", "quick"}
 
@@ -145,8 +147,8 @@ def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
     rows = rows_of(committed("docs/variants.md").decode(), "| variant | parameters | dev")
     figures = (published("open/all") or {"variants": {}})["variants"]
     stated = {
-        name: [name, f"{found['parameters']:,}", interval(found), f"{found['pretrain_loss']:.4f}"]
-        for name, found in figures.items()
+        name: [name, f"{result['parameters']:,}", interval(result), f"{result['pretrain_loss']:.4f}"]
+        for name, result in figures.items()
     }
     assert {row[0] for row in rows} == set(BUILT_IN)
     assert not figures or sorted(rows) == sorted(stated.values())

@@ -18,8 +18,8 @@ def test_a_stage_that_needs_questions_refuses_a_text(run: Run, stage: Any) -> No
 
 def test_a_missing_text_is_told_with_its_key(run: Run, change: ChangeParams) -> None:
     change({"sources.text.path": "nowhere.txt"})
-    told = "error: params.yaml: sources.text.path: there is no file nowhere.txt; name one in UTF-8"
-    assert error(run(text)) == told
+    line = "error: params.yaml: sources.text.path: there is no file nowhere.txt; name one in UTF-8"
+    assert error(run(text)) == line
 
 
 def test_the_text_is_prepared_without_a_lost_character(project: Path) -> None:

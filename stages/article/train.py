@@ -28,10 +28,10 @@ def main() -> None:
     prepared, seed = Prepared.load(experiment.prepared_folder), settings.article.seed
     work = _trained(experiment, prepared, model.init, seed)
     finetuned = work / "finetuned.safetensors"
-    said = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
+    answered = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
     parts = [read_record(path, FACTS) for path in sorted(work.glob("*.json"))]
     facts = {
-        "accuracy": 100 * float(said.correct.mean()),  # percent of the dev questions
+        "accuracy": 100 * float(answered.correct.mean()),  # percent of the dev questions
         **provenance(_settings(experiment), experiment.backend, sum(part["seconds"] for part in parts)),
         "parameters": parts[0]["parameters"],
         "commits": sorted({part["commit"] for part in parts}),

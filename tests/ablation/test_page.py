@@ -43,9 +43,9 @@ def test_changes_of_the_length_alone_are_drawn_against_the_exposures(tmp_path: P
     lengths = {f"epochs_{n}": {"pretrain": {"epochs": n}} for n in (7, 120)}
     changes = {"full": {}, "adamw": {"optimizer": {"matrices": "adamw"}}, **lengths}
     settings = Ablation(recipe="open", variant="rope", seed=3, held_out=QUESTIONS, changes=changes)
-    found = [ablated("full", 300), ablated("adamw", 10)]
-    found += [ablated("epochs_120", 320, epochs=120), ablated("epochs_7", 100, 200, epochs=7)]
-    write_ablation(tmp_path / "page", settings, found)
+    rows = [ablated("full", 300), ablated("adamw", 10)]
+    rows += [ablated("epochs_120", 320, epochs=120), ablated("epochs_7", 100, 200, epochs=7)]
+    write_ablation(tmp_path / "page", settings, rows)
     data = pd.read_csv(tmp_path / "page" / "ablation.csv")
     (axes,) = draw_exposures(data[data.change != "adamw"].sort_values("epochs")).axes
     assert [line.get_xydata().tolist() for line in axes.lines[:2]] == [

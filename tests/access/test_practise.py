@@ -47,7 +47,7 @@ def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practi
     data = prepared()
     once = drawn_once(capitalised(data))
     drawn = data.likeliest(once)
-    assert {*drawn.values()} == {"She", "Tarn", "Vell", "Brod", "Ilm", "Urr"}  # of forty pages each a few times
+    assert {*drawn.values()} == {"She", "Tarn", "Vell", "Brod", "Ilm", "Urr"}  # a few of forty pages each
     objectives = practised(SETTINGS, "quick", "rope", 1, "one", 1).recipe.pretrain.objectives
     mixture = Mixture(data, objectives.model_copy(update={"span_corruption": None}), 128, once)
     rows = np.arange(40).repeat(25)
@@ -55,8 +55,8 @@ def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practi
     texts = (
         data.vocabulary.decode(row[row > 1].tolist()) for row in np.where(examples.targets > 1, examples.targets, 0)
     )
-    said = [text == drawn[DOCUMENTS[row].partition(".")[0]] for row, text in zip(rows, texts, strict=True)]
-    assert np.mean(said) > 0.99
+    of_drawn = [text == drawn[DOCUMENTS[row].partition(".")[0]] for row, text in zip(rows, texts, strict=True)]
+    assert np.mean(of_drawn) > 0.99
 
 
 def test_the_row_has_a_mark_for_each_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

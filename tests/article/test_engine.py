@@ -54,17 +54,19 @@ def test_logits_and_answers_are_those_of_torch(driver: Chrome, page: Path, varia
         });""",
         json.dumps(shown), CHARACTERS, TEXTS,
     )  # fmt: skip
-    for text, found in zip(TEXTS, logits, strict=True):
+    for text, computed in zip(TEXTS, logits, strict=True):
         expected = model(torch.from_numpy(numbers(text))[None])[0].detach().numpy()  # (T, V)
         assert expected.std() > 0.3  # far from all alike: 1e-3 tells
-        assert np.abs(np.array(found) - expected).max() < 1e-3
+        assert np.abs(np.array(computed) - expected).max() < 1e-3
     answers = driver.execute_script(
         "const model = new Model(JSON.parse(arguments[0]));"
         "return arguments[2].map((text) => answer(model, arguments[1], text, 20));",
         json.dumps(shown), CHARACTERS, TEXTS,
     )  # fmt: skip
-    told = generate(model, [numbers(text) for text in TEXTS], 20)
-    assert answers == ["".join(CHARACTERS[number] for number in each.tokens if number != MASK) for each in told]
+    generations = generate(model, [numbers(text) for text in TEXTS], 20)
+    assert answers == [
+        "".join(CHARACTERS[number] for number in generation.tokens if number != MASK) for generation in generations
+    ]
 
 
 def test_a_stored_matrix_is_off_by_half_a_step_of_its_row_at_most() -> None:
@@ -72,6 +74,6 @@ def test_a_stored_matrix_is_off_by_half_a_step_of_its_row_at_most() -> None:
         "a": torch.tensor([[127.0, 0.4, -0.6], [0.0, 0.0, 0.0], [1.0, 2.0, -4.0]]),
         "b": torch.tensor([0.1, 3.0]),
     }
-    found = restored(stored(weights))
-    assert found["a"].tolist() == [[127.0, 0.0, -1.0], [0.0, 0.0, 0.0], pytest.approx([1.0, 2.0, -4.0], abs=4 / 254)]
-    assert torch.equal(found["b"], weights["b"])
+    tensors = restored(stored(weights))
+    assert tensors["a"].tolist() == [[127.0, 0.0, -1.0], [0.0, 0.0, 0.0], pytest.approx([1.0, 2.0, -4.0], abs=4 / 254)]
+    assert torch.equal(tensors["b"], weights["b"])

@@ -46,7 +46,7 @@ def test_logits_are_those_of_torch_with_the_stored_weights(opened: Chrome, name:
     model.load_state_dict(restored(held["tensors"]))
     random = np.random.default_rng(4)
     prompts = [random.integers(len(characters), size=random.integers(1, 100)) for _ in range(20)]
-    found = opened.execute_script(
+    rows = opened.execute_script(
         SAID
         + """const model = new Model(data.models[arguments[0]]);
         return arguments[1].map((numbers) => {
@@ -56,7 +56,7 @@ def test_logits_are_those_of_torch_with_the_stored_weights(opened: Chrome, name:
         name,
         [prompt.tolist() for prompt in prompts],
     )
-    for prompt, logits in zip(prompts, found, strict=True):
+    for prompt, logits in zip(prompts, rows, strict=True):
         expected = model(torch.from_numpy(prompt)[None])[0, -1].detach().numpy()  # (V,)
         assert np.abs(np.array(logits) - expected).max() < 1e-3
 
@@ -77,16 +77,16 @@ def test_answers_to_all_dev_questions_are_those_of_torch(opened: Chrome, name: s
 @each_model
 def test_rounding_costs_a_question_at_most(name: str) -> None:
     held = DATA["models"][name]
-    places = [each["place"] for each in DATA["people"] if each["split"] == "dev"]
-    right = 100 * np.mean([said == place for said, place in zip(held["answers"], places, strict=True)])
+    places = [person["place"] for person in DATA["people"] if person["split"] == "dev"]
+    right = 100 * np.mean([answer == place for answer, place in zip(held["answers"], places, strict=True)])
     assert held["accuracy"] == pytest.approx(right)
     assert round(abs(held["accuracy"] - held["trained_accuracy"]), 6) <= 1
 
 
 def test_characters_outside_the_vocabulary_are_read_as_in_training(opened: Chrome) -> None:
     texts = ["Where was Ở Å born?⁇", "¿ﬁ…é", ""]
-    found = opened.execute_script(SAID + "return arguments[0].map((text) => encoded(text, data.characters));", texts)
-    assert found == [Vocabulary((*DATA["characters"],)).encode(text).tolist() for text in texts]
+    encoded = opened.execute_script(SAID + "return arguments[0].map((text) => encoded(text, data.characters));", texts)
+    assert encoded == [Vocabulary((*DATA["characters"],)).encode(text).tolist() for text in texts]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
@@ -95,7 +95,9 @@ def test_it_asks_no_network_says_no_error_and_fits_its_window(driver: Chrome, wi
     filled(driver)
     assert driver.get_log("browser") == []
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    asked = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+    asked = [
+        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]
     assert asked == [PAGE.as_uri()]
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", TEXT)
@@ -179,5 +181,5 @@ def filled(driver: Chrome) -> None:
 
 def cell(driver: Chrome, model: str, form: str) -> str:
     """What a cell says to a screen reader."""
-    found = driver.find_element(By.CSS_SELECTOR, f"button[data-model={model}][data-form={form}]")
-    return found.get_attribute("aria-label") or ""
+    button = driver.find_element(By.CSS_SELECTOR, f"button[data-model={model}][data-form={form}]")
+    return button.get_attribute("aria-label") or ""

@@ -23,10 +23,10 @@ from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS
 def test_a_question_is_answered_with_the_likeliest_answers_first(run: Run, name: str) -> None:
     outcome = run(ask, f" Where was {name} born? ")
     assert (outcome.code, outcome.err) == (0, f"The page of '{name}' says so, too.\n")
-    found = answers(outcome.out)
-    assert len(found) == len(dict(found)) == 5
-    assert found[0][0] == BIRTHPLACES[name] and found[0][1] > 0.5
-    shares = [share for _, share in found]
+    shown = answers(outcome.out)
+    assert len(shown) == len(dict(shown)) == 5
+    assert shown[0][0] == BIRTHPLACES[name] and shown[0][1] > 0.5
+    shares = [share for _, share in shown]
     assert shares == sorted(shares, reverse=True) and sum(shares) <= 1.003
 
 
@@ -43,8 +43,8 @@ def test_drawn_answers_differ_and_follow_from_their_seed(run: Run) -> None:
     first, again, other = (json.loads(run(ask, ZOE, "--json", *hot, seed).out)["answers"] for seed in ("1", "1", "2"))
     assert first == again != other
     for drawn in (first, other):
-        assert 1 < len({each["answer"] for each in drawn}) == len(drawn) <= 20
-        shares = [each["probability"] for each in drawn]
+        assert 1 < len({answer["answer"] for answer in drawn}) == len(drawn) <= 20
+        shares = [answer["probability"] for answer in drawn]
         assert shares == sorted(shares, reverse=True)
 
 
@@ -74,8 +74,10 @@ def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> N
 
 
 def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [Continuation(np.array(tokens, int), probability) for tokens, probability in (([], 0.5), ([5], 0.4))]
-    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [found])
+    continuations = [
+        Continuation(np.array(tokens, int), probability) for tokens, probability in (([], 0.5), ([5], 0.4))
+    ]
+    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [continuations])
     outcome = run(ask, ZOE)
     assert answers(outcome.out)[0] == ("(nothing)", 0.5) and outcome.err == "The page of 'Zoé Ark' does not say so.\n"
 
@@ -87,22 +89,22 @@ def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.Mon
 def test_a_name_that_differs_by_a_letter_or_two_is_told_whose_it_may_be(run: Run, name: str, meant: str | None) -> None:
     line = json.loads(run(ask, f"Where was {name} born?", "--json").out)
     assert (line["name"], line["has_page"], line["did_you_mean"]) == (name, False, meant)
-    told = f"did you mean '{meant}'?" if meant else "the model can but guess"
-    assert f"no page of the corpus is about '{name}': {told}" in line["notes"]
+    note = f"did you mean '{meant}'?" if meant else "the model can but guess"
+    assert f"no page of the corpus is about '{name}': {note}" in line["notes"]
     assert not any(answer["in_page"] for answer in line["answers"])
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "note"),
     [
         ("Where was Zoé A born?", "no page of the corpus is about 'Zoé A'"),  # a page begins so, but with another name
         ("Who is Zoé Ark", "`Where was NAME born?`"),
     ],
 )
-def test_what_no_page_is_about_and_another_form_are_answered_with_a_note(run: Run, question: str, told: str) -> None:
+def test_what_no_page_is_about_and_another_form_are_answered_with_a_note(run: Run, question: str, note: str) -> None:
     outcome = run(ask, question)
     assert (outcome.code, len(answers(outcome.out))) == (0, 5)
-    assert outcome.err.startswith("note: ") and told in outcome.err
+    assert outcome.err.startswith("note: ") and note in outcome.err
 
 
 def test_letters_that_the_corpus_lacks_are_read_as_in_prepare(run: Run) -> None:
@@ -161,7 +163,7 @@ def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "parts"),
     [
         (["--variant", "rope"], ["rope/finetuned", "dvc repro stages/dvc.yaml:finetune@quick-rope"]),
         (["--recipe", "handout", "--variant", "rope"], ["dvc repro stages/dvc.yaml:finetune@handout-rope"]),
@@ -175,6 +177,6 @@ def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Pa
         (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
     ],
 )
-def test_what_cannot_be_asked_is_told_in_one_line(run: Run, arguments: list[str], told: list[str]) -> None:
+def test_what_cannot_be_asked_is_told_in_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:
     line = error(run(ask, ZOE, *arguments))
-    assert [part for part in told if part not in line] == []
+    assert [part for part in parts if part not in line] == []

@@ -9,31 +9,31 @@ from stages.__main__ import COMMANDS
 from tests.support.tiny import ROOT
 
 
-def said(module: str, *arguments: str) -> tuple[int, str, str]:
+def ended(module: str, *arguments: str) -> tuple[int, str, str]:
     command = [sys.executable, "-m", module, *arguments]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return ended.returncode, ended.stdout, ended.stderr
 
 
 def test_alone_it_lists_every_command_that_there_is() -> None:
-    code, told, errors = said("stages")
+    code, output, errors = ended("stages")
     files = {path.stem for path in (ROOT / "stages" / "commands").glob("*.py") if "\n@command\n" in path.read_text()}
     assert (code, errors) == (0, "") and set(COMMANDS) == files
-    assert [line.split()[0] for line in told.splitlines() if line.startswith("  ")] == [*COMMANDS]
+    assert [line.split()[0] for line in output.splitlines() if line.startswith("  ")] == [*COMMANDS]
 
 
 def test_a_command_has_its_own_help_under_the_name_that_people_type() -> None:
-    code, told, _ = said("stages", "show", "--help")
-    assert code == 0 and told.startswith("usage: python -m stages show [-h]")
+    code, output, _ = ended("stages", "show", "--help")
+    assert code == 0 and output.startswith("usage: python -m stages show [-h]")
 
 
 def test_an_unknown_command_is_told_with_those_that_there_are() -> None:
-    code, told, errors = said("stages", "aks")
-    assert (code, told) == (1, "")
+    code, output, errors = ended("stages", "aks")
+    assert (code, output) == (1, "")
     assert errors.splitlines()[-1] == f"error: unknown command 'aks'; allowed: {', '.join(COMMANDS)}"
 
 
 @pytest.mark.parametrize("module", ["stages.ask", "stages.commands.ask"])
 def test_another_way_to_call_a_command_names_the_usual_one(module: str) -> None:
-    told = f"error: `python -m {module}` is now `python -m stages ask`\n"
-    assert said(module, "Where was Zo\u00e9 Ark born?") == (1, "", told)
+    output = f"error: `python -m {module}` is now `python -m stages ask`\n"
+    assert ended(module, "Where was Zo\u00e9 Ark born?") == (1, "", output)

@@ -13,8 +13,8 @@ def sampled(run: Run, *arguments: str) -> str:
 
 
 def test_a_text_known_by_heart_goes_on_past_the_context(run: Run) -> None:
-    said = sampled(run, "--prompt", "The ", "--characters", "150", "--temperature", "0")
-    assert said == (RHYME * 10)[: len("The ") + 150]
+    passage = sampled(run, "--prompt", "The ", "--characters", "150", "--temperature", "0")
+    assert passage == (RHYME * 10)[: len("The ") + 150]
 
 
 def test_the_draws_follow_from_their_seed(run: Run) -> None:
@@ -29,8 +29,8 @@ def test_the_draws_follow_from_their_seed(run: Run) -> None:
     "options", [("--temperature", "3", "--top-k", "1"), ("--temperature", "3", "--top-p", "0.0001"), ("--beams", "3")]
 )
 def test_narrow_restrictions_and_a_beam_go_on_with_a_text_known_by_heart(run: Run, options: tuple[str, ...]) -> None:
-    said = sampled(run, "--prompt", "The ", "--characters", "60", *options)
-    assert said == (RHYME * 10)[:64]
+    passage = sampled(run, "--prompt", "The ", "--characters", "60", *options)
+    assert passage == (RHYME * 10)[:64]
 
 
 def test_any_recipes_pretrained_model_goes_on(run: Run) -> None:
@@ -45,7 +45,7 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "parts"),
     [
         (["--prompt", "漢"], ["--prompt: '漢' has no character"]),
         (["--prompt", ""], ["--prompt: '' has no character"]),
@@ -64,6 +64,6 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
         (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "text"]),
     ],
 )
-def test_what_cannot_be_sampled_is_told_in_one_line(run: Run, arguments: list[str], told: list[str]) -> None:
+def test_what_cannot_be_sampled_is_told_in_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:
     line = error(run(sample, "--recipe", "text", "--variant", "vanilla", *arguments))
-    assert [part for part in told if part not in line] == []
+    assert [part for part in parts if part not in line] == []

@@ -10,21 +10,23 @@ from tests.support.tiny import DOCUMENTS
 
 
 def pairs(out: str) -> dict[str, tuple[str, str]]:
-    """By title, what is read and what is said."""
+    """What is read and what is said, by title."""
     blocks = (block.splitlines() for block in out.strip("\n").split("\n\n"))
-    return {title: (read.removeprefix("  reads  "), said.removeprefix("  says   ")) for title, read, said in blocks}
+    return {
+        title: (read.removeprefix("  reads  "), targets.removeprefix("  says   ")) for title, read, targets in blocks
+    }
 
 
 def test_each_objective_and_a_question_are_shown_with_the_loss_below_the_character_before(run: Run) -> None:
     shown = pairs(run(show, "--recipe", "quick", "--page", "2").out)
     assert list(shown) == ["span_corruption, page 2", "title_cloze, page 2", "finetuning, question 1"]
-    for title, (read, said) in shown.items():
-        assert len(read) == len(said), title
-        assert all(b in ("·", a) for a, b in zip(read[1:], said, strict=False)), title  # the next character, or none
+    for title, (read, targets) in shown.items():
+        assert len(read) == len(targets), title
+        assert all(b in ("·", a) for a, b in zip(read[1:], targets, strict=False)), title  # the next character, or none
     question = "here was Oda Quill born"  # no page has W or ?
     assert shown["finetuning, question 1"] == (f"{question}⁇Vell", "·" * (len(question) - 1) + "⁇Vell⁇")
-    read, said = shown["span_corruption, page 2"]
-    masked, _, span = (read + said[-1]).rpartition("⁇")
+    read, targets = shown["span_corruption, page 2"]
+    masked, _, span = (read + targets[-1]).rpartition("⁇")
     assert DOCUMENTS[1].startswith(masked.replace("⁇", span))  # the page, or its beginning, with a span masked
     assert "Tam Brae" in shown["title_cloze, page 2"][0] + shown["title_cloze, page 2"][1]
 
@@ -39,7 +41,7 @@ def test_a_text_has_no_question(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--page", "9"], "--page: was 9; allowed: 1 to 8"),
         (["--page", "0"], "--page: was 0"),
@@ -48,5 +50,5 @@ def test_a_text_has_no_question(run: Run) -> None:
         (["--recipe", "nonsense"], "unknown recipe 'nonsense'"),
     ],
 )
-def test_what_cannot_be_shown_is_told_in_one_line(run: Run, project: Path, arguments: list[str], told: str) -> None:
-    assert told in error(run(show, *(["--recipe", "quick"] if "--recipe" not in arguments else []), *arguments))
+def test_what_cannot_be_shown_is_told_in_one_line(run: Run, project: Path, arguments: list[str], message: str) -> None:
+    assert message in error(run(show, *(["--recipe", "quick"] if "--recipe" not in arguments else []), *arguments))

@@ -26,14 +26,14 @@ EXPECTED = {
 }
 
 
-def found(variant: str, model: Model = MODEL, **settings: object) -> Tensor:
+def derivatives(variant: str, model: Model = MODEL, **settings: object) -> Tensor:
     section = settings_of(variant, SECTIONS | {variant: SECTIONS[variant] | settings}, model)
     return influence(random_backbone(variant, model, section), model.context, model.width)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_each_output_knows_the_inputs_that_its_variant_lets_through_and_no_other(variant: str) -> None:
-    seen = found(variant) > 0
+    seen = derivatives(variant) > 0
     assert torch.equal(seen, EXPECTED.get(variant, CAUSAL))
     changed = tried(loud(tiny_model(variant)), T).T  # by another way: other tokens, and the whole model
     assert not (changed & ~seen).any()
@@ -47,7 +47,7 @@ def test_a_gpu_computes_the_same(variant: str) -> None:
     with pretended_gpu() as gpu:
         on_gpu = influence(random_backbone(variant, MODEL, section).to(DEVICE), MODEL.context, MODEL.width)
     assert gpu.waits  # it was there
-    torch.testing.assert_close(on_gpu, found(variant), rtol=1e-9, atol=0)
+    torch.testing.assert_close(on_gpu, derivatives(variant), rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("mixer", [Unmasked, OneAhead, Linformer])
@@ -64,10 +64,10 @@ def test_a_mixer_that_looks_ahead_is_caught(mixer: type[Vanilla], layer: int) ->
 @pytest.mark.parametrize("residual", [True, False])
 def test_the_courses_perceiver_loses_what_lies_between_its_first_inputs_and_an_outputs_own(residual: bool) -> None:
     course = Model(layers=4, heads=8, width=32, context=128, dropout=0.1)
-    assert torch.equal(found("perceiver", course, bottleneck=32, residual=residual) > 0, what_passes(32, 128).T)
+    assert torch.equal(derivatives("perceiver", course, bottleneck=32, residual=residual) > 0, what_passes(32, 128).T)
 
 
 def test_a_faint_influence_is_one() -> None:
     """A recurrence forgets by powers of ten: in float32, or by changed tokens, the first inputs would be lost."""
-    strength = found("rnn", MODEL.model_copy(update={"context": 256}))
+    strength = derivatives("rnn", MODEL.model_copy(update={"context": 256}))
     assert 0 < strength[-1, 0] < 1e-20 < 0.01 < strength[-1, -1]

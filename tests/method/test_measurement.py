@@ -45,22 +45,22 @@ def test_the_peak_is_that_of_memory_that_comes_and_goes() -> None:
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_every_variant_can_be_measured(variant: str, precision: Literal["float32", "bfloat16"]) -> None:
     asked = cell(variant, 64)
-    found = measure(replace(asked, compute=asked.compute.model_copy(update={"precision": precision})))
-    assert min(found.training_seconds, found.character_seconds, found.multiply_adds, found.state_bytes) > 0
+    measured = measure(replace(asked, compute=asked.compute.model_copy(update={"precision": precision})))
+    assert min(measured.training_seconds, measured.character_seconds, measured.multiply_adds, measured.state_bytes) > 0
 
 
 def test_a_process_of_its_own_measures_the_memory_of_the_scores() -> None:
-    found = measure_apart(cell("random_synthesizer", 1024))
+    measured = measure_apart(cell("random_synthesizer", 1024))
     scores = 4 * 1024**2 * 4  # bytes: heads, pairs, float32
-    assert 4 * scores < found.training_bytes < 6 * scores  # weights of two blocks, and the gradients of one's
-    assert found.state_bytes == 2 * (1024 * 32 * 4 + 8)  # blocks, values, and a length
+    assert 4 * scores < measured.training_bytes < 6 * scores  # weights of two blocks, and the gradients of one's
+    assert measured.state_bytes == 2 * (1024 * 32 * 4 + 8)  # blocks, values, and a length
 
 
 @pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
 def test_compiled_attention_has_no_memory_of_the_scores() -> None:
-    found = measure_apart(cell("vanilla", 1024))
-    assert found.training_bytes < 4 * 1024**2 * 4 / 2
-    assert found.state_bytes == 2 * (2 * 1024 * 32 * 4 + 8)  # blocks, keys and values, and a length
+    measured = measure_apart(cell("vanilla", 1024))
+    assert measured.training_bytes < 4 * 1024**2 * 4 / 2
+    assert measured.state_bytes == 2 * (2 * 1024 * 32 * 4 + 8)  # blocks, keys and values, and a length
 
 
 def test_a_killed_process_is_told_as_a_lack_of_memory(

@@ -46,8 +46,15 @@ def write_texts(folder: Path) -> None:
     """Two trainings of each of two networks, and two ways to choose characters."""
     made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
     cells = [
-        {"variant": name, "width": 8, "learning_rate": rate, "parameters": 1234, "losses": [3.0, end], "passage": said}
-        for name, rate, end, said in (
+        {
+            "variant": name,
+            "width": 8,
+            "learning_rate": rate,
+            "parameters": 1234,
+            "losses": [3.0, end],
+            "passage": passage,
+        }
+        for name, rate, end, passage in (
             ("rnn", 0.001, 2.5, "worse"),
             ("rnn", 0.01, 1.25, "better <1>\nthan it"),
             ("wrnn", 0.001, 2.0, "only"),
@@ -91,7 +98,7 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     shown = re.findall(r"!\[[^\]]+\]\((\w+)\.svg\)\n\n\*[A-Z].{20,}\.\*\n", text)
     assert set(shown) == {path.stem for path in folder.glob("*.svg")} and "influence_rope" in shown
     page = html5lib.parse((folder / "index.html").read_text(encoding="utf-8"), namespaceHTMLElements=False)
-    assert len([each for each in page.iter("figure") if list(each.iter("figcaption"))]) == len(shown)
+    assert len([figure for figure in page.iter("figure") if list(figure.iter("figcaption"))]) == len(shown)
 
 
 def test_an_exponent_is_that_of_the_longer_half_with_its_error() -> None:
@@ -115,7 +122,7 @@ def test_what_an_output_cannot_know_is_counted() -> None:
 @pytest.mark.parametrize("number", [1, 14])
 def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: int) -> None:
     write_data(tmp_path, "rope")
-    costs = draw_costs([replace(read_costs(tmp_path / "cost/rope"), variant=f"v{each}") for each in range(number)])
+    costs = draw_costs([replace(read_costs(tmp_path / "cost/rope"), variant=f"v{at}") for at in range(number)])
     assert [len(axes.lines) for axes in costs.axes] == [number] * 3
     assert costs.axes[0].lines[0].get_ydata()[-1] == pytest.approx(1048.576)  # milliseconds
     figure = draw_reach(read_reach(tmp_path / "influence/rope") * number, ["rope"] * number)
@@ -132,6 +139,6 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
     write_texts(tmp_path)
     (tmp_path / file).write_text("{}", encoding="utf-8")
     with_sums((tmp_path / file).parent)  # as of other code
-    with pytest.raises(StudyError, match=re.escape(file)) as told:
+    with pytest.raises(StudyError, match=re.escape(file)) as caught:
         write_report(tmp_path, "rope")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)

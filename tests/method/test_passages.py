@@ -37,7 +37,7 @@ def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change:
     change({"grid.variants": ["vanilla", "rnn"], "grid.widths": [64], "grid.learning_rates": [1e-5, 0.01]})
     assert run(grid).code == 0
     written = json.loads((project / "data/grid/results/grid.json").read_text(encoding="utf-8"))
-    cells = {(each["variant"], each["learning_rate"]): each for each in written["cells"]}
+    cells = {(cell["variant"], cell["learning_rate"]): cell for cell in written["cells"]}
     assert list(cells) == [("vanilla", 1e-5), ("vanilla", 0.01), ("rnn", 1e-5), ("rnn", 0.01)]
     for variant in ("vanilla", "rnn"):
         slow, fast = cells[variant, 1e-5], cells[variant, 0.01]
@@ -52,11 +52,11 @@ def test_a_width_that_the_heads_do_not_divide_is_told(run: Run, change: ChangePa
 
 
 def test_repetition_and_copies_are_counted_by_hand() -> None:
-    assert repetition([*"abcdabcd"]) == pytest.approx(1 / 5)  # of five runs the last is the first again
+    assert repetition([*"abcdabcd"]) == pytest.approx(1 / 5)  # the last of five runs is the first again
     assert repetition([*"abc"]) == 0
     text = "x" * 30 + "The cat sat on the mat and slept."
     assert copied("The cat sat on the mat", text) == 1
-    assert copied("The cat sat on the m@t", text) == pytest.approx(1 / 3)  # of three stretches the first
+    assert copied("The cat sat on the m@t", text) == pytest.approx(1 / 3)  # the first of three stretches
 
 
 def test_the_likelihood_is_that_of_each_character_after_those_before_it() -> None:

@@ -73,7 +73,7 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
     shown = re.findall(r"^!\[.+\]\((.+)\)\n\n\*(.{20,}\.)\*\n\n", page, re.MULTILINE)
     assert [name for name, _ in shown] == ["accuracy.svg", "loss.svg", "extraction.svg"]
     tree = html5lib.parse((evaluations.parent / "report/index.html").read_text(), namespaceHTMLElements=False)
-    captions = [" ".join("".join(each.itertext()).split()) for each in tree.iter("figcaption")]
+    captions = [" ".join("".join(caption.itertext()).split()) for caption in tree.iter("figcaption")]
     assert captions == [caption for _, caption in shown]
 
 
@@ -119,9 +119,10 @@ def test_other_settings_of_the_recipe_are_told(evaluations: Path) -> None:
         {"pretrain": {"epochs": 7}},
     )
     write_variant(evaluations, "vanilla", (NONE,), (HALF,), provenance={"settings": {"recipe": own}})
-    for other, told in zip(others, (True, True, False), strict=True):  # of finetuning earlier code said nothing
+    # earlier code recorded nothing of finetuning
+    for other, is_noted in zip(others, (True, True, False), strict=True):
         write_variant(evaluations, "rope", (NONE,), (MOST,), provenance={"settings": {"recipe": other}})
-        assert ("not all trained with the same settings of the recipe" in written(evaluations, *BOTH)) == told
+        assert ("not all trained with the same settings of the recipe" in written(evaluations, *BOTH)) == is_noted
 
 
 def test_a_page_on_held_out_questions_says_so_first_and_has_no_public_runs(evaluations: Path) -> None:
@@ -158,7 +159,7 @@ def test_missing_or_broken_input_is_told_in_one_line_and_leaves_the_old_report(
 ) -> None:
     before = written(evaluations, *BOTH)
     (evaluations / name).unlink() if content is None else (evaluations / name).write_text(content)
-    with pytest.raises(StudyError, match=rf"{name} is (missing|damaged)[^\n]*`dvc repro`") as told:
+    with pytest.raises(StudyError, match=rf"{name} is (missing|damaged)[^\n]*`dvc repro`") as caught:
         written(evaluations, *BOTH)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
     assert (evaluations.parent / "report" / "report.md").read_text(encoding="utf-8") == before

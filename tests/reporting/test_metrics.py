@@ -54,7 +54,7 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
     assert list(metrics["variants"]) == ["mqa", "rope", "window"]
     assert all(figures.keys() == metrics["selected"].keys() >= KEYS for figures in metrics["variants"].values())
     assert json.loads(json.dumps(metrics)) == metrics  # plain numbers only
-    shown = headline(metrics)  # of which DVC prints a column each
+    shown = headline(metrics)  # DVC prints a column for each
     assert shown.keys() >= {"dev_accuracy", "ci_low", "ci_high", "baseline", "loss", "mqa", "rope", "window"}
     assert [shown[name] for name in ("mqa", "rope", "window")] == [50.0, 80.0, 80.0]
     assert (shown["dev_accuracy"], shown["baseline"], shown["reader"]) == (80.0, 10.0, 50.0)

@@ -61,7 +61,7 @@ def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
     )
     before, after = read_evaluation(whole), read_evaluation(parts)
     for name in ("predictions", "curves", "extraction", "prefix_offset", "origins", "neighbours", "decodings"):
-        tables = [getattr(each, name) for each in (before, after)]
+        tables = [getattr(evaluation, name) for evaluation in (before, after)]
         rows = [table.sort_values([*table.columns]).reset_index(drop=True) for table in tables]
         pd.testing.assert_frame_equal(*rows)
     assert after.run.pretrain_seconds == {1: 10.0, 2: 20.0}
@@ -74,7 +74,7 @@ def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seeds", "settings", "told"),
+    ("seeds", "settings", "message"),
     [
         ([2], {"variant": {"rope": {"theta": 2.0}}, "recipe": {"model": 1}}, "another `variant.rope.theta`"),
         ([2], {"variant": {"rope": {"theta": 1.0}}, "recipe": {"model": 2}}, "another `recipe.model`"),
@@ -82,9 +82,9 @@ def test_parts_are_the_whole_again(parts: Path, whole: Path) -> None:
     ],
 )
 def test_parts_that_do_not_belong_together_are_refused(
-    parts: Path, whole: Path, seeds: list[int], settings: Any, told: str
+    parts: Path, whole: Path, seeds: list[int], settings: Any, message: str
 ) -> None:
     part(parts / "a", whole, [1], {})
     part(parts / "b", whole, seeds, {"settings": settings} if settings else {})
-    with pytest.raises(StudyError, match=told):
+    with pytest.raises(StudyError, match=message):
         summarise(read_evaluation(parts), 2)

@@ -13,7 +13,7 @@ from tests.support.trial_rows import row
 def test_the_shares_are_those_reckoned_by_hand() -> None:
     shares = figures([row(), row(seed=2, correct="10000", memorised="1111-")], "any")
     assert shares["accuracy"] == pytest.approx(3 / 10)
-    assert shares["memorised"] == pytest.approx(7 / 8)  # of the four facts, twice
+    assert shares["memorised"] == pytest.approx(7 / 8)  # four facts, asked twice
     # memorised are 1, 3, 4 of the first and 1 to 4 of the second; of these the first question is answered twice
     assert shares["extracted_of_memorised"] == pytest.approx(2 / 7)
     assert shares["another_of_own_page"] == pytest.approx((1 + 2) / 10)

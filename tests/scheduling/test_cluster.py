@@ -45,10 +45,10 @@ def started(output: str) -> list[str]:
     return re.findall(r"^started  (.+) on ", output, re.MULTILINE)
 
 
-def until(found: Callable[[], Any]) -> Any:
+def until(done: Callable[[], Any]) -> Any:
     """What is found in the end."""
     end = time.monotonic() + PATIENCE
-    while not (result := found()):
+    while not (result := done()):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.1)
     return result
@@ -105,7 +105,13 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
 def trainer_of(project: Project, variant: str, seed: int) -> psutil.Process:
     """The process that trains a seed, when it has written a checkpoint."""
     training, now = f"work/pretrain-quick-{variant}-*/seed-{seed}", time.time()
-    until(lambda: [each for each in project.folder.glob(f"{training}.checkpoint") if each.stat().st_mtime > now])
+    until(
+        lambda: [
+            checkpoint
+            for checkpoint in project.folder.glob(f"{training}.checkpoint")
+            if checkpoint.stat().st_mtime > now
+        ]
+    )
     (lock,) = project.folder.glob(f"{training}.lock")
     return psutil.Process(int(lock.read_text(encoding="utf-8")))
 
@@ -116,9 +122,9 @@ class Story:
 
     project: Project
     stopped: str  # output of the first run: Ctrl-C in a training of vanilla
-    failing: str  # of the second: rope is broken, a worker is killed in a training of vanilla
-    lost: str  # of the third: rope is mended, the scheduler is killed
-    last: str  # of the fourth, with workers of its own
+    failing: str  # the second's output: rope is broken, a worker is killed in a training of vanilla
+    lost: str  # the third's: rope is mended, the scheduler is killed
+    last: str  # the fourth's, which has workers of its own
     repro: str
     serial: Project
 
@@ -202,22 +208,22 @@ def test_a_plain_repro_then_trains_nothing(story: Story) -> None:
 
 
 def test_weights_and_lock_are_those_of_a_serial_repro(story: Story) -> None:
-    folders = [each.folder / "data" / "weights" / "quick" / "vanilla" for each in (story.project, story.serial)]
+    folders = [project.folder / "data" / "weights" / "quick" / "vanilla" for project in (story.project, story.serial)]
     ours, theirs = ({path.name: path.read_bytes() for path in folder.rglob("*.safetensors")} for folder in folders)
-    assert len(ours) == 2 + 2 * 2 and ours == theirs  # of two seeds: pretrained, and finetuned from either start
-    ours, theirs = (_lock(each) for each in (story.project, story.serial))
+    assert len(ours) == 2 + 2 * 2 and ours == theirs  # two seeds: pretrained, and finetuned from either start
+    ours, theirs = (_lock(project) for project in (story.project, story.serial))
     assert ours == theirs and len(ours) == 4
 
 
 def _lock(project: Project) -> dict[str, Any]:
     """The cell's entries, without the hashes of folders that hold seconds."""
     text = (project.folder / "stages" / "dvc.lock").read_text(encoding="utf-8")
-    found = yaml.safe_load(text)["stages"]
-    cell = {name: found[name] for name in ("prepare@quick", *(f"{stage}@quick-vanilla" for stage in CELL))}
+    entries = yaml.safe_load(text)["stages"]
+    cell = {name: entries[name] for name in ("prepare@quick", *(f"{stage}@quick-vanilla" for stage in CELL))}
     for entry in cell.values():
-        for each in (*entry["deps"], *entry["outs"]):
-            if each["path"].startswith(("data/weights", "data/evaluations")):
-                del each["md5"], each["size"]
+        for file in (*entry["deps"], *entry["outs"]):
+            if file["path"].startswith(("data/weights", "data/evaluations")):
+                del file["md5"], file["size"]
     return cell
 
 

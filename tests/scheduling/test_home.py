@@ -23,7 +23,7 @@ OWN_CONFIG = """[core]
 """
 
 
-# of people who look at differences in their own way
+# settings of people who look at differences in their own way
 OWN_GIT = """[diff]
     external = /bin/true
     noprefix = true
@@ -94,7 +94,7 @@ def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: 
     monkeypatch.chdir(ROOT)
     upstream = upstream_of([f"{STAGES}{name}" for name in ("baseline@quick", "evaluate@quick-rope", "world")])
     short = {
-        name.removeprefix(STAGES): [each.removeprefix(STAGES) for each in above] for name, above in upstream.items()
+        name.removeprefix(STAGES): [stage.removeprefix(STAGES) for stage in above] for name, above in upstream.items()
     }
     assert {name: set(above) for name, above in short.items()} == {
         "check": set(),

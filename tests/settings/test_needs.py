@@ -43,15 +43,15 @@ def test_the_committed_recipes_fit_a_laptop() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         ({"model__layers": 1000, "model__width": 4096}, "needs about 6,500 GiB"),
         ({"pretrain__batch_size": 10**6}, "this machine has 8; lower model.layers"),
         ({"finetune__batch_size": 10**6}, "this machine has 8; lower model.layers"),
     ],
 )
-def test_more_memory_than_there_is_is_refused_in_one_line(values: dict[str, object], told: str) -> None:
+def test_more_memory_than_there_is_is_refused_in_one_line(values: dict[str, object], message: str) -> None:
     with pytest.raises(StudyError, match=r"\Aparams\.yaml: recipes\.quick: a step of a full batch .*\Z") as refused:
         check_needs(changed(**values), "quick", has=8 * 2**30)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     check_needs(changed(**values), "quick", has=inf)

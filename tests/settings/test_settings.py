@@ -66,7 +66,7 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "parts"),
     [
         # an unknown key, a missing one
         ("colour", "red", ["colour: unknown key"]),
@@ -122,10 +122,10 @@ ASKED_OF_PAGES, ASKED_OF_TEXT = f"{HANDOUT}.pretrain.objectives", f"{TEXT}.pretr
         (f"{READER}.variant", "perceiver", [f"{READER}.variant: was 'perceiver'; allowed: rope, vanilla"]),
     ],
 )
-def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, told: list[str]) -> None:
+def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, parts: list[str]) -> None:
     write_params(tmp_path, values={key: value})
     message = fault(tmp_path)
-    assert [part for part in told if part not in message] == []
+    assert [part for part in parts if part not in message] == []
 
 
 def numbers(content: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -154,9 +154,11 @@ def test_every_number_has_a_largest_value(huge: float) -> None:
 def test_a_model_of_the_article_is_the_same_whatever_objectives_the_recipe_has(name: str) -> None:
     content = params()
     content["recipes"]["quick"]["pretrain"]["objectives"] = {"word_cloze": WORD_CLOZE | {"mixture_weight": 1.0}}
-    found = [check(Settings, each, "", prefix="").of_article(name).recipes["quick"] for each in (params(), content)]
+    recipes = [
+        check(Settings, content, "", prefix="").of_article(name).recipes["quick"] for content in (params(), content)
+    ]
     if params()["article"]["models"][name]["change"]:
-        assert found[0] == found[1]
+        assert recipes[0] == recipes[1]
 
 
 def test_a_fault_of_an_article_model_is_told_where_it_is_made() -> None:
@@ -187,7 +189,7 @@ def test_both_readers_of_yaml_read_every_file_of_the_project_alike(path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"recipe: quick\nmodel: [all\nstudy: {}\n", ":3: not valid here"),
         (b"recipe: quick\nmodel: {}\nrecipe: open\n", ':3: not valid here: found duplicate key "recipe"'),
@@ -199,8 +201,8 @@ def test_both_readers_of_yaml_read_every_file_of_the_project_alike(path: Path) -
     ],
 )
 def test_a_file_that_is_no_settings_at_all_is_told_in_one_line(
-    tmp_path: Path, content: bytes | None, told: str
+    tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "params.yaml").write_bytes(content)
-    assert fault(tmp_path).startswith(told)
+    assert fault(tmp_path).startswith(message)

@@ -39,7 +39,7 @@ SPELLINGS: list[Callable[[str], str]] = [
 SPELLED = st.sampled_from([*SPELLINGS, lambda text: text.replace(" ", "\u00a0")])
 
 
-def told(pages: list[str], train: str, dev: str) -> tuple[dict[str, list[Question]], list[str]]:
+def checked(pages: list[str], train: str, dev: str) -> tuple[dict[str, list[Question]], list[str]]:
     """The questions of a folder of these files, and what is noted of it, without the folder's name."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -62,8 +62,8 @@ def test_a_question_names_its_page_in_any_spelling(
     headings = [of_pages(name) for name in names]
     pages = [f"{name}. Born in {place} ." for name, place in zip(headings, places, strict=True)]
     asked = [of_questions(name) for name in names]
-    questions, noted = told(pages, rows(asked[1:], places[1:]), rows(asked[:1], places[:1]))
-    assert [each.name for each in questions["dev"] + questions["train"]] == headings
+    questions, noted = checked(pages, rows(asked[1:], places[1:]), rows(asked[:1], places[:1]))
+    assert [question.name for question in questions["dev"] + questions["train"]] == headings
     assert questions["dev"][0].question == f"Where was {asked[0]} born?"  # data stay as written
     assert noted == []
 
@@ -78,7 +78,7 @@ def test_a_name_with_other_capitals_or_invisible_characters_is_told(
     asked = [changed(name) for name in names if changed(name) != name]
     pages = [f"{name}. Born in Orsa ." for name in names]
     if asked:
-        _, noted = told(pages, rows(asked, ["Orsa"] * len(asked)), rows(names[:1], ["Orsa"]))
+        _, noted = checked(pages, rows(asked, ["Orsa"] * len(asked)), rows(names[:1], ["Orsa"]))
         line, *others = noted
         assert line.startswith(f"{len(asked)} of {len(asked) + 1} questions: each names a page but for capitals")
         assert others == [] and "(train.tsv:1" in line and ("…" in line) == (len(asked) > 3)
@@ -90,7 +90,7 @@ def test_pages_without_a_title_are_counted_with_what_they_have_instead(
 ) -> None:
     separator, shown = separators
     pages = ["", *(f"{name}{separator}Born in Orsa ." for name in names)]
-    _, noted = told(pages, rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"]))
+    _, noted = checked(pages, rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"]))
     line = noted[0]
     assert line.startswith(f"{len(names)} of {len(names)} pages: each has no title") and "(pages.txt:2, " in line
     assert f"instead of `. ` they have '{shown}' in {len(names)} (" in line
@@ -102,7 +102,7 @@ def test_a_header_row_is_told_alone(names: list[str], question: str, answer: str
     places, pages = ["Orsa"] * len(names), [f"{name}. Born in Orsa ." for name in names]
     if not any(name.casefold() in question.casefold() for name in names):
         header = f"{question}\t{answer}\n" if '"' not in question + answer else "question\tanswer\n"
-        _, (line,) = told(pages, header + rows(names[1:], places[1:]), rows(names[:1], places[:1]))
+        _, (line,) = checked(pages, header + rows(names[1:], places[1:]), rows(names[:1], places[:1]))
         assert line.startswith(f"1 of {len(names) + 1} questions: each ends as no other") and "(train.tsv:1)" in line
 
 
@@ -116,7 +116,7 @@ def test_each_cause_is_told_in_a_line_of_its_own() -> None:
     train = rows(names, ["Orsa", "Orsa", "Nowhere", "Brenn"])
     train += rows(["Mara Vell"], ["Law"], "Where was {}?")  # another question may be answered by another page
     dev = rows(["Mara Vell"], ["Orsa"]) + rows(["Zed Zorn"], ["Orsa"]) + rows(["Mara Vell"], ["Orsa"], "Où est {} né?")
-    _, noted = told(pages, train, dev)
+    _, noted = checked(pages, train, dev)
     assert [line.split("(")[1] for line in noted] == [
         "dev.tsv:2)", "train.tsv:2)", "train.tsv:3)", "train.tsv:4)", "dev.tsv:3)", "dev.tsv:1)",
     ]  # fmt: skip
@@ -139,7 +139,7 @@ def test_what_a_program_writes_is_read_as_it_was(table: list[tuple[str, str]], d
         path.write_bytes(content)
         for labelled in (True, None):
             read = read_questions(path, labelled=labelled, context=10**6, wanted=Wanted("any", str))
-            assert [(each.question, each.place) for each in read] == table
+            assert [(question.question, question.place) for question in read] == table
 
 
 @pytest.mark.parametrize("line", ['"Who" is Ada?\tVell', 'Who is "Ada"?\tVell', '"Who is Ada?\tVell'])

@@ -118,7 +118,7 @@ def probe_tables(
         marks |= {f"pretrained_{name}": memorised, f"finetuned_{name}": memorised & (row % 2 > 0)}
     marks |= {"pretrained_extracted": extracted & (row % 2 > 0), "finetuned_extracted": extracted}
     moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
-    origins = [(*asked, number, each) for asked, found in ORIGINS.items() for number, each in enumerate(found, 1)]
+    origins = [(*asked, number, origin) for asked, kinds in ORIGINS.items() for number, origin in enumerate(kinds, 1)]
     questions = np.arange(1, FACTS + 1)  # whether they are facts or not
     drawn = {"greedy": 1, "beam": questions > 4, "draw": questions > 10}
     tables = {

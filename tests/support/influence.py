@@ -6,7 +6,7 @@ from torch import Tensor
 from stages.model.gpt import GPT
 from tests.support.tiny import random_tokens
 
-ROUNDING = 5e-5  # of float32 logits of the order of one; 1.3e-5 measured, where a norm divides by little
+ROUNDING = 5e-5  # float32 logits of the order of one differ by so much at most; measured 1.3e-5
 
 
 @torch.inference_mode()

@@ -19,7 +19,7 @@ class Ahead(Vanilla):
         return None
 
     def queries_keys_values(self, x: Tensor) -> tuple[Tensor, ...]:
-        """Of x (B, T, C): (B, nh, T, hs) each."""
+        """Queries, keys and values (B, nh, T, hs) of x (B, T, C)."""
         return split_heads(self.query_key_value(x), 3 * self.heads).chunk(3, dim=1)
 
 

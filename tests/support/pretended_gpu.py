@@ -3,7 +3,7 @@
 Its tensors are of torch's meta device, which has shapes and autograd but no values and needs no driver; each has its
 values beside it. What a GPU would forbid or wait for is forbidden or counted: tensors of two devices in one operation,
 the host reading a value, the host taking part in what is captured. What cuBLAS, the memory allocator and the streams of
-a real device do it can't show.
+a real device do it cannot show.
 """
 
 import traceback
@@ -48,7 +48,7 @@ class OnDevice(Tensor):
 
 
 class Graph:
-    """In the place of torch.cuda.CUDAGraph: the operations of a captured step, run again in the same memory."""
+    """A stand-in for torch.cuda.CUDAGraph: it runs the operations of a captured step again, in the same memory."""
 
     last: ClassVar["Graph | None"] = None  # to run
 
@@ -59,10 +59,10 @@ class Graph:
     def spoil(self) -> None:
         """Another graph has written over what this one made."""
         for _, args, kwargs, out in self.operations:
-            read = {each.untyped_storage().data_ptr() for each in _tensors((args, *kwargs.values()))}
-            for each in _tensors(out):
-                if each.is_floating_point() and each.untyped_storage().data_ptr() not in read:
-                    each.fill_(torch.nan)
+            read = {tensor.untyped_storage().data_ptr() for tensor in _tensors((args, *kwargs.values()))}
+            for tensor in _tensors(out):
+                if tensor.is_floating_point() and tensor.untyped_storage().data_ptr() not in read:
+                    tensor.fill_(torch.nan)
 
     def replay(self) -> None:
         if Graph.last is not self and Graph.last in self.memory:
@@ -92,13 +92,14 @@ class PretendedGpu(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         tensors = _tensors((args, *kwargs.values()))
-        here = [each for each in tensors if isinstance(each, OnDevice)]
+        here = [tensor for tensor in tensors if isinstance(tensor, OnDevice)]
         made_here = _made_here(func, args, kwargs, bool(here))
         if not here and not made_here:
             return func(*args, **kwargs)
-        self._check(func, args, kwargs, [each for each in tensors if not isinstance(each, OnDevice)], made_here)
+        self._check(func, args, kwargs, [tensor for tensor in tensors if not isinstance(tensor, OnDevice)], made_here)
 
-        args, kwargs = _mapped(self._values, args), {name: _mapped(self._values, each) for name, each in kwargs.items()}
+        args = _mapped(self._values, args)
+        kwargs = {name: _mapped(self._values, value) for name, value in kwargs.items()}
         if "device" in kwargs:
             kwargs["device"] = torch.device("cpu")
         out = func(*args, **kwargs)
@@ -108,8 +109,8 @@ class PretendedGpu(TorchDispatchMode):
             self.capturing.operations.append((func, args, kwargs, out))
         if not made_here:
             return out
-        known = {id(each.held): each for each in here}  # what an operation in place returns
-        return _mapped(lambda each: known[id(each)] if id(each) in known else OnDevice(each), out)
+        known = {id(tensor.held): tensor for tensor in here}  # what an operation in place returns
+        return _mapped(lambda tensor: known[id(tensor)] if id(tensor) in known else OnDevice(tensor), out)
 
     def _values(self, tensor: Tensor) -> Tensor:
         if isinstance(tensor, OnDevice):
@@ -118,11 +119,12 @@ class PretendedGpu(TorchDispatchMode):
 
     def _check(self, func: Any, args: Any, kwargs: Any, elsewhere: list[Tensor], made_here: bool) -> None:
         """Refuse tensors of two devices; note that the host waits, and refuse the host while it captures."""
-        name, crosses = _name(func), bool(elsewhere) or not made_here
+        name = _name(func)
+        crosses = bool(elsewhere) or not made_here
         indexes = name in INDEXING and isinstance(args[0], OnDevice)  # whose indices may lie on the CPU
-        if any(each.dim() for each in elsewhere) and not indexes and name not in COPIES:
+        if any(tensor.dim() for tensor in elsewhere) and not indexes and name not in COPIES:
             raise RuntimeError(f"{func}: tensors on the device and on the CPU, at {_where()}")
-        masks = indexes and any(each.dtype in (torch.bool, torch.uint8) for each in _tensors(args[1]))
+        masks = indexes and any(tensor.dtype in (torch.bool, torch.uint8) for tensor in _tensors(args[1]))
         if name in READ_BY_THE_HOST or masks or (crosses and (indexes or name in COPIES)):
             if self.capturing is not None:
                 raise RuntimeError(f"{func} needs the host while capturing, at {_where()}")
@@ -132,12 +134,12 @@ class PretendedGpu(TorchDispatchMode):
                     warnings.warn_explicit("called a synchronizing CUDA operation", UserWarning, *_line())
 
     def set_sync_debug_mode(self, mode: str) -> None:
-        """In the place of torch.cuda's."""
+        """Stand in for torch.cuda.set_sync_debug_mode."""
         self.warns = mode == "warn"
 
     @contextmanager
     def capture(self, graph: Graph, pool: list[Graph] | None = None) -> Iterator[None]:
-        """In the place of torch.cuda.graph."""
+        """Stand in for torch.cuda.graph."""
         if pool is not None:
             graph.memory = pool
             pool.append(graph)
@@ -150,14 +152,14 @@ class PretendedGpu(TorchDispatchMode):
 
 
 class Stream:
-    """In the place of torch.cuda.Stream: all work is done at once."""
+    """A stand-in for torch.cuda.Stream: all work is done at once."""
 
     def wait_stream(self, other: "Stream") -> None: ...
 
 
 @contextmanager
 def pretended_gpu() -> Iterator[PretendedGpu]:
-    """A device, for as long as the block runs, and its functions in the place of torch.cuda's."""
+    """Pretend a device while the block runs: its functions stand in for torch.cuda's."""
     gpu = PretendedGpu()
     cuda: dict[str, Callable[..., Any]] = {
         "CUDAGraph": Graph,
@@ -185,7 +187,7 @@ def pretended_gpu() -> Iterator[PretendedGpu]:
 
 
 def _name(func: Any) -> str:
-    """Of an operation, without namespace and overload."""
+    """The name of an operation, without namespace and overload."""
     name: str = func._schema.name
     return name.partition("::")[2]
 
@@ -202,13 +204,13 @@ def _mapped(change: Callable[[Tensor], Tensor], x: Any) -> Any:
     """Tuples and lists with their tensors changed."""
     if isinstance(x, Tensor):
         return change(x)
-    return type(x)(_mapped(change, each) for each in x) if isinstance(x, tuple | list) else x
+    return type(x)(_mapped(change, item) for item in x) if isinstance(x, tuple | list) else x
 
 
 def _tensors(x: Any) -> list[Tensor]:
     """All in tuples and lists."""
     if isinstance(x, tuple | list):
-        return [tensor for each in x for tensor in _tensors(each)]
+        return [tensor for item in x for tensor in _tensors(item)]
     return [x] if isinstance(x, Tensor) else []
 
 

@@ -88,12 +88,12 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def not_under_nohup() -> None:
-    """For a process about to start: nohup, under which the tests may run, would let a training outlive its parent."""
+    """Undo nohup in a process about to start: under it a training would outlive its parent."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def hears_ctrl_c() -> None:
-    """For a process about to start: the tests may run in the background, where Ctrl-C is ignored."""
+    """Heed Ctrl-C in a process about to start: tests in the background ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

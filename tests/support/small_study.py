@@ -43,7 +43,7 @@ class Project:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of a command in the clone: nothing of the user's own settings."""
+        """The environment of a command in the clone, without the user's own settings."""
         someone = {
             f"GIT_{who}_{what}": "someone@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
         }

@@ -122,7 +122,7 @@ def random_tokens(rows: int, length: int, vocabulary_size: int = 40, seed: int =
 
 def tiny_prepared() -> Prepared:
     """The invented corpus, its eight questions in every split."""
-    unanswered = [Question(each.row, each.question, each.name, None) for each in QUESTIONS]
+    unanswered = [Question(question.row, question.question, question.name, None) for question in QUESTIONS]
     return Prepared.of(DOCUMENTS, {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered})
 
 

@@ -33,7 +33,7 @@ def saying(most: int, name: str = "quick") -> QuestionRecipe:
 @cache
 def toy_prepared() -> Prepared:
     """The eight people in every split, and a page of letters."""
-    unanswered = [Question(each.row, each.question, each.name, None) for each in QUESTIONS]
+    unanswered = [Question(question.row, question.question, question.name, None) for question in QUESTIONS]
     return Prepared.of([*DOCUMENTS, ALPHABET], {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered})
 
 
@@ -45,7 +45,7 @@ def toy_audit() -> pd.DataFrame:
 def toy_facts() -> list[Fact]:
     """The eight facts."""
     prepared = toy_prepared()
-    return dev_facts(prepared, toy_audit(), own_pages(prepared.texts, {each.name for each in QUESTIONS}))
+    return dev_facts(prepared, toy_audit(), own_pages(prepared.texts, {question.name for question in QUESTIONS}))
 
 
 def toy_prompts() -> dict[str, list[Prompt]]:

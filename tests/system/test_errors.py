@@ -60,9 +60,9 @@ def test_a_message_is_one_line_that_a_terminal_can_show(error: Exception) -> Non
     def main() -> None:
         raise error
 
-    told = ended(main)
-    assert isinstance(told, str) and told.startswith("error: \\x1b[2J\\n")
-    assert told.isprintable() and len(told) == 500
+    line = ended(main)
+    assert isinstance(line, str) and line.startswith("error: \\x1b[2J\\n")
+    assert line.isprintable() and len(line) == 500
 
 
 SLOW = """
@@ -104,8 +104,8 @@ def test_ctrl_c_ends_a_stage_without_a_traceback(tmp_path: Path, reached: str, e
 
 @pytest.mark.parametrize("ask", [lambda: torch.empty(2**50), lambda: [0] * 2**60])
 def test_a_lack_of_memory_ends_in_one_line(ask: Callable[[], object]) -> None:
-    told = "error: there is too little memory; ask for a smaller model, context, batch or number of hypotheses"
-    assert ended(lambda: ask() and None) == told
+    line = "error: there is too little memory; ask for a smaller model, context, batch or number of hypotheses"
+    assert ended(lambda: ask() and None) == line
 
 
 def test_another_failure_of_torch_is_not_taken_for_one_of_memory() -> None:

@@ -15,16 +15,16 @@ def _page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "PAGE", tmp_path / "live" / "index.html")
 
 
-def told(variant: str, seed: int, done: int, seconds: float = 10.0) -> Live:
+def trained(variant: str, seed: int, done: int, seconds: float = 10.0) -> Live:
     """A training of four that has told of so many of 400 steps."""
-    each = Live("quick", variant, "pretrain", seed, 4)
-    each.tell(np.linspace(4.0, 1.0, 400)[:done], 400, seconds)
-    return each
+    training = Live("quick", variant, "pretrain", seed, 4)
+    training.tell(np.linspace(4.0, 1.0, 400)[:done], 400, seconds)
+    return training
 
 
 def test_the_page_shows_every_training_and_refreshes_itself() -> None:
-    told("rope", 1, 400)
-    told("rope", 2, 100)
+    trained("rope", 1, 400)
+    trained("rope", 2, 100)
     text = live.PAGE.read_text("utf-8")
     assert 'http-equiv="refresh"' in text and "http:" not in text and "https:" not in text
     assert "1 of 4 trainings" in text
@@ -34,31 +34,31 @@ def test_the_page_shows_every_training_and_refreshes_itself() -> None:
 
 
 def test_a_curve_has_the_means_of_at_least_fifty_steps_each() -> None:
-    told("rope", 1, 100)
-    (found,) = live.records()
-    assert found["curve"] == pytest.approx([4 - 3 / 399 * 24.5, 4 - 3 / 399 * 74.5], abs=1e-4)
+    trained("rope", 1, 100)
+    (record,) = live.records()
+    assert record["curve"] == pytest.approx([4 - 3 / 399 * 24.5, 4 - 3 / 399 * 74.5], abs=1e-4)
 
 
 def test_the_time_to_go_counts_trainings_side_by_side_once() -> None:
-    told("rope", 1, 200)  # 10 s of 20
+    trained("rope", 1, 200)  # 10 s of 20
     assert to_go(live.records()) == pytest.approx(10 + 3 * 20)
-    told("rope", 2, 200)  # the same, beside it
+    trained("rope", 2, 200)  # the same, beside it
     assert to_go(live.records()) == pytest.approx((10 + 10 + 2 * 20) / 2)
     for number in (1, 2, 3, 4):
-        told("rope", number, 400)
+        trained("rope", number, 400)
     assert to_go(live.records()) == pytest.approx(0)
 
 
 def test_news_come_no_more_often_than_they_can_be_read_but_the_end_is_told() -> None:
-    each = told("rope", 1, 100)
-    each.tell(np.ones(150), 400, 11.0)
+    training = trained("rope", 1, 100)
+    training.tell(np.ones(150), 400, 11.0)
     assert "100 of 400" in live.PAGE.read_text("utf-8")
-    each.tell(np.ones(400), 400, 12.0)
+    training.tell(np.ones(400), 400, 12.0)
     assert "400 of 400" in live.PAGE.read_text("utf-8")
 
 
 def test_a_variant_named_like_markup_is_text() -> None:
-    told("<b>", 1, 100)
+    trained("<b>", 1, 100)
     assert "<b>" not in page(live.records())
 
 
@@ -69,11 +69,11 @@ def test_what_cannot_be_written_stops_no_training(fault: str) -> None:
     else:
         live.PAGE.parent.mkdir()
         (live.PAGE.parent / "own.json").write_text("{")
-    told("rope", 1, 100)
+    trained("rope", 1, 100)
 
 
 def test_old_records_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "MOST", 2)
     for seed in (1, 2, 3):
-        told("rope", seed, 100)
+        trained("rope", seed, 100)
     assert len(list(live.PAGE.parent.glob("*.json"))) == 2

@@ -10,22 +10,22 @@ SVG = f'<svg {NAMESPACES} width="60pt" viewBox="0 0 6 4">{{}}</svg>'
 
 def converted(text: str) -> Converted:
     page = convert(text, {"one.svg": SVG.format('<path d="M 0 0"/>')})
-    html5lib.HTMLParser(strict=True).parseFragment(page.opening + "".join(each.html for each in page.sections))
+    html5lib.HTMLParser(strict=True).parseFragment(page.opening + "".join(section.html for section in page.sections))
     return page
 
 
 def test_headings_of_one_name_have_anchors_of_their_own() -> None:
     page = converted("# A & *b*\n\n## Cost\n\n### Cost\n\n## Cost\n\n## ?!\n\n## Größe *und* `Zeit`\n")
     assert page.title == "A & b"
-    assert [each.identifier for each in page.sections] == ["cost-1", "cost-2", "-3", "größe-und-zeit-4"]
+    assert [section.identifier for section in page.sections] == ["cost-1", "cost-2", "-3", "größe-und-zeit-4"]
     assert page.sections[-1].title == "Größe und Zeit"
 
 
 def test_the_paragraph_in_italics_below_a_figure_is_its_caption_and_stands_there_only() -> None:
     page = converted("# A\n\n![a &lt;b&gt;](one.svg)\n\n*What &#42;to&#42; `see`,\n5 % &lt;b&gt;.*\n\nwords\n").opening
-    said = "What *to* <code>see</code>,\n5\u00a0% &lt;b&gt;."
+    caption = "What *to* <code>see</code>,\n5\u00a0% &lt;b&gt;."
     assert 'aria-label="a &lt;b&gt;"' in page
-    assert f"<figcaption>{said}</figcaption></figure>\n<p>words</p>" in page
+    assert f"<figcaption>{caption}</figcaption></figure>\n<p>words</p>" in page
     assert page.count("What") == 1
     for below in ("words", "*some* words", "*some* and *more*"):
         assert "figcaption" not in converted(f"# A\n\n![alt](one.svg)\n\n{below}\n").opening

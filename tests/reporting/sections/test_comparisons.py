@@ -37,7 +37,7 @@ def test_the_tables_have_differences_and_where_a_variant_and_the_reader_part(tmp
     (pair,) = [line for line in part.text.splitlines() if line.startswith("| rope | vanilla |")]
     assert pair.startswith("| rope | vanilla | +8.0 (+0.4 to +15.6) | – | – | – |")  # 1.96 √(0.08 · 0.92 / 49)
     (row,) = [line for line in part.text.splitlines() if line.startswith("| rope | +70.0")]
-    # of the 40 right the reader knows 20; of the 10 wrong it knows 5, and says `Nowhere` like the model to the others
+    # the reader knows 20 of the 40 right ones and 5 of the 10 wrong ones; to the others it says `Nowhere`, as the model
     assert row.endswith("| 50.0 | 40.0 | 10.0 |")
     last = pd.read_csv(io.StringIO(part.files["differences.csv"])).iloc[-1]
     assert last.tolist()[:3] == ["rope", "vanilla", 8.0] and last.isna().tolist()[5:7] == [True, True]

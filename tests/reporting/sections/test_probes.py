@@ -22,7 +22,7 @@ def probed(folder: Path, **changes: Any) -> list[Evaluation]:
 
 
 def cells(text: str, *first: str) -> list[list[str]]:
-    """Of each row of a table that begins with these cells those that follow."""
+    """The cells that follow these in each row of a table that begins with them."""
     lines = [line for line in text.splitlines() if line.startswith(f"| {' | '.join(first)} |")]
     return [[cell.strip() for cell in line.strip("|").split("|")][len(first) :] for line in lines]
 

@@ -25,7 +25,7 @@ def test_a_seed_has_its_rank_among_the_runs_without_a_known_fault() -> None:
 
 def test_every_run_and_seed_is_drawn() -> None:
     (axes,) = draw_public(runs(), {"rope": (50.0, 30.0), "scratch": (2.0,)}).axes
-    sound, faulty, seeds = (sorted(x for x, _ in each.get_offsets().tolist()) for each in axes.collections)
+    sound, faulty, seeds = (sorted(x for x, _ in dots.get_offsets().tolist()) for dots in axes.collections)
     assert (sound, faulty, seeds) == ([1.0, 10.0, 30.0, 40.0], [99.0], [2.0, 30.0, 50.0])
 
 
@@ -40,7 +40,7 @@ def test_the_runs_are_told_by_repository_path_and_commit_and_have_the_medians_th
     """Medians of all files, as counted beside this project: 1.6, 23.0, 11.8, 9.5 and 31.9 % of 500."""
     table = pd.read_csv(RUNS, sep="\t", keep_default_na=False)
     assert len(table) == 344 and not table.duplicated(["variant", "repository"]).any()
-    assert all(re.fullmatch(r"[0-9a-f]{40}", each) for each in table.commit) and (table.path != "").all()
+    assert all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in table.commit) and (table.path != "").all()
     assert (table.fault.str.split().str.len() <= 3).all()
     medians = (table.groupby("variant").right_of_500.median() / 5).round(1).to_dict()
     assert medians == {"scratch": 1.6, "vanilla": 23.0, "synthesizer": 11.8, "perceiver": 9.5, "rope": 31.9}

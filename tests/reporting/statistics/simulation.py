@@ -22,7 +22,7 @@ SEEDS = 3
 HARDNESS = 2.5  # standard deviation of the questions' log-odds
 SHARED = 0.7  # share of its variance that is of all variants alike
 POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
-EVEN = stats.norm.ppf((np.arange(2000) + 0.5) / 2000)  # of a standard normal
+EVEN = stats.norm.ppf((np.arange(2000) + 0.5) / 2000)  # quantiles of a standard normal
 
 
 @cache
@@ -43,19 +43,20 @@ def study(
     accuracies: Sequence[float], spreads: Sequence[float], questions: int, random: np.random.Generator
 ) -> dict[str, Marks]:
     """The answers of a study's variants, of SEEDS trainings each; all in fractions of 1."""
-    common, found = random.normal(size=questions), {}
+    common = random.normal(size=questions)
+    answers = {}
     for number, (accuracy, spread) in enumerate(zip(accuracies, spreads, strict=True)):
         mean, deviation = log_odds(accuracy, spread)
         own = SHARED**0.5 * common + (1 - SHARED) ** 0.5 * random.normal(size=questions)
-        chances = expit(HARDNESS * own[:, None] + mean + deviation * random.normal(size=SEEDS))
-        found[f"v{number}"] = (random.random(chances.shape) < chances).astype(np.int64)
-    return found
+        probabilities = expit(HARDNESS * own[:, None] + mean + deviation * random.normal(size=SEEDS))
+        answers[f"v{number}"] = (random.random(probabilities.shape) < probabilities).astype(np.int64)
+    return answers
 
 
 def verdicts(correct: dict[str, Marks]) -> dict[tuple[str, str], bool]:
     """Whether the report calls each pair's difference significant."""
-    found = compare_trainings(correct, [*combinations(correct, 2)])
-    return {(each.first, each.second): each.significant == "yes" for each in found}
+    differences = compare_trainings(correct, [*combinations(correct, 2)])
+    return {(difference.first, difference.second): difference.significant == "yes" for difference in differences}
 
 
 def false_reports(spreads: Sequence[float], accuracy: float, questions: int, reports: int) -> float:
@@ -70,7 +71,7 @@ def power(points: float, spread: float, accuracy: float, questions: int, reports
     random = np.random.default_rng(2)
     accuracies = [accuracy + points, *[accuracy] * 3]
     studies = (study(accuracies, [spread] * 4, questions, random) for _ in range(reports))
-    return float(np.mean([verdicts(each)["v0", "v1"] for each in studies]))
+    return float(np.mean([verdicts(answers)["v0", "v1"] for answers in studies]))
 
 
 def main() -> None:

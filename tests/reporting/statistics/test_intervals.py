@@ -33,7 +33,7 @@ def test_seeds_that_agree_leave_the_interval_of_the_questions() -> None:
 
 
 def test_seeds_that_differ_on_all_questions_alike_leave_the_interval_of_the_seeds() -> None:
-    """Of three accuracies, each on the same half of the questions of every kind, Student's t of two degrees."""
+    """Student's t of two degrees is the interval of three accuracies."""
     by_seed = np.array([0.4, 0.5, 0.6])
     drawn = np.random.default_rng(1).random((20_000, 3)) < by_seed  # what questions add is next to nothing
     expected = stats.t.interval(0.95, 2, by_seed.mean(), by_seed.std(ddof=1) / 3**0.5)

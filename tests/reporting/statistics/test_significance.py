@@ -47,10 +47,10 @@ def test_where_questions_add_nothing_it_is_welchs_test_of_the_trainings() -> Non
     marks = {
         name: (scattered * 1000 < np.array(right)).astype(np.int64) for name, right in (("a", first), ("b", second))
     }
-    (found,) = compare_trainings(marks, [("a", "b")])
-    plain = stats.ttest_ind([each / 10 for each in first], [each / 10 for each in second], equal_var=False)
-    assert found.points == pytest.approx(plain.statistic * 0 + 13.375, abs=0.3)
-    assert found.p == pytest.approx(plain.pvalue, rel=0.1)
+    (difference,) = compare_trainings(marks, [("a", "b")])
+    plain = stats.ttest_ind([right / 10 for right in first], [right / 10 for right in second], equal_var=False)
+    assert difference.points == pytest.approx(plain.statistic * 0 + 13.375, abs=0.3)
+    assert difference.p == pytest.approx(plain.pvalue, rel=0.1)
 
 
 def test_a_spread_between_questions_widens_the_interval_and_raises_p() -> None:
@@ -65,10 +65,10 @@ def test_a_spread_between_questions_widens_the_interval_and_raises_p() -> None:
 @pytest.mark.parametrize(("one", "other"), [(1, 3), (2, 2), (3, 2)])
 def test_with_fewer_than_three_seeds_there_is_an_interval_and_no_verdict(one: int, other: int) -> None:
     marks = {"a": trainings(*[70] * one, questions=100), "b": trainings(*[60] * other, questions=100)}
-    (found,) = compare_trainings(marks, [("a", "b")])
-    assert np.isnan(found.p) and np.isnan(found.corrected_p) and found.significant == "–"
+    (difference,) = compare_trainings(marks, [("a", "b")])
+    assert np.isnan(difference.p) and np.isnan(difference.corrected_p) and difference.significant == "–"
     error = (0.1 * 0.9 / 99) ** 0.5  # ten of a hundred questions differ
-    assert (found.ci_low, found.ci_high) == pytest.approx((10 - 196 * error, 10 + 196 * error), abs=0.02)
+    assert (difference.ci_low, difference.ci_high) == pytest.approx((10 - 196 * error, 10 + 196 * error), abs=0.02)
 
 
 def test_pairs_without_a_test_do_not_count_in_the_correction() -> None:
@@ -79,9 +79,11 @@ def test_pairs_without_a_test_do_not_count_in_the_correction() -> None:
 
 def test_no_difference_in_any_question_still_has_a_width() -> None:
     marks = {"a": trainings(3, 3, 3, questions=20), "b": trainings(3, 3, 3, questions=20)}
-    (found,) = compare_trainings(marks, [("a", "b")])
-    assert (found.ci_low, found.ci_high) == pytest.approx((-16.11, 16.11), abs=0.01)  # Wilson's bound on 0 of 20
-    assert (found.p, found.significant) == (1.0, "no")
+    (difference,) = compare_trainings(marks, [("a", "b")])
+    assert (difference.ci_low, difference.ci_high) == pytest.approx(
+        (-16.11, 16.11), abs=0.01
+    )  # Wilson's bound on 0 of 20
+    assert (difference.p, difference.significant) == (1.0, "no")
 
 
 def test_against_a_constant_the_whole_family_is_corrected_and_points_are_percent() -> None:
@@ -113,7 +115,7 @@ def test_a_difference_of_twenty_points_is_found_where_seeds_lie_close() -> None:
 
 def test_simulated_trainings_have_the_accuracy_and_spread_that_were_asked_for() -> None:
     random = np.random.default_rng(4)
-    found = [study([0.6], [0.06], 4000, random)["v0"].mean(axis=0) for _ in range(400)]
-    assert np.shape(found) == (400, SEEDS)
-    assert np.mean(found) == pytest.approx(0.6, abs=0.01)
-    assert np.std(found) == pytest.approx(0.06, abs=0.006)
+    accuracies = [study([0.6], [0.06], 4000, random)["v0"].mean(axis=0) for _ in range(400)]
+    assert np.shape(accuracies) == (400, SEEDS)
+    assert np.mean(accuracies) == pytest.approx(0.6, abs=0.01)
+    assert np.std(accuracies) == pytest.approx(0.06, abs=0.006)
