@@ -15,7 +15,7 @@ def main() -> None:
     """Copy the file that `sources.text` names to data/raw/text."""
     Parser(description=main.__doc__).parse_args()
     path = Path(load().sources.text.path)
-    if not os.path.exists(path):  # of a name that is too long Path raises
+    if not os.path.exists(path):  # Path raises where a name is too long
         raise StudyError(f"params.yaml: sources.text.path: there is no file {harmless(str(path))}; name one in UTF-8")
     text = read_text(path)
     with new_folder(Path("data/raw/text")) as folder:

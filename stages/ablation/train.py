@@ -16,7 +16,8 @@ def main() -> None:
     """Train and ask a change of section `ablation`."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--change", required=True, help="a key of ablation.changes in params.yaml")
-    change, settings = parser.parse_args().change, load()
+    change = parser.parse_args().change
+    settings = load()
     name = settings.ablation.recipe
     experiment = Experiment.of(settings.ablated(change), name, settings.ablation.variant)
     full = settings.question_recipe(name).pretrain.objectives

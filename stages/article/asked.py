@@ -69,13 +69,14 @@ def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]
 
 def shown_model(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
     """Return a model as the page holds it: stored weights, and what torch says with these."""
-    article, model = settings.article, settings.article.models[name]
-    experiment = Experiment.of(settings.of_article(name), article.recipe, model.variant)
+    model = settings.article.models[name]
+    experiment = Experiment.of(settings.of_article(name), settings.article.recipe, model.variant)
     trained = read_record(TRAINED / name / "facts.json", FACTS)
     gpt = experiment.trained_model(prepared, TRAINED / name / "weights.safetensors")
     tensors = stored(gpt.state_dict())
     gpt.load_state_dict(restored(tensors))
     gpt.eval()
+
     recipe = experiment.question_recipe
     answered = answers(gpt, prepared, "dev", recipe)
     matches = {form: exact_matches(gpt, prepared.vocabulary, asked) for form, asked in prompts(prepared, facts).items()}

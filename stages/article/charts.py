@@ -64,7 +64,8 @@ class Chart:
             picture = picture.replace(colour, paint)
         picture = re.sub(r"font-family: [^;\"]*;? ?", "", picture)
         for number, dot in enumerate(self.dots):
-            series, words = escape(dot.series), escape(f"{dot.series}, {dot.row}: {dot.words}")
+            series = escape(dot.series)
+            words = escape(f"{dot.series}, {dot.row}: {dot.words}")
             picture = picture.replace(
                 f'<g id="{name}--mark-{number}">', f'<g class="mark" data-series="{series}" data-said="{words}">'
             )
@@ -72,7 +73,8 @@ class Chart:
         return Markup(picture)
 
     def _drawn(self) -> Figure:
-        rows, names = [*dict.fromkeys(dot.row for dot in self.dots)], [name for name, _ in self.series]
+        rows = list(dict.fromkeys(dot.row for dot in self.dots))
+        names = [name for name, _ in self.series]
         figure, axes = rows_figure(rows, 0.75 + (0.18 + 0.09 * len(names)) * len(rows), self.label)
         axes.set_xlim(-2, 102)
         if self.constant is not None:
@@ -80,8 +82,8 @@ class Chart:
         for number, dot in enumerate(self.dots):
             order = names.index(dot.series)
             height = rows.index(dot.row) + 0.19 * (order - (len(names) - 1) / 2)
-            colour, shape = COLOURS[order], [*SHAPES][order]
+            colour = COLOURS[order]
             ends = [dot.value if end is None else end for end in (dot.low, dot.high)]
             axes.plot(ends, [height] * 2, color=colour, linewidth=1.4, gid=f"range-{number}")
-            axes.plot(dot.value, height, shape, color=colour, markersize=6, gid=f"mark-{number}")
+            axes.plot(dot.value, height, [*SHAPES][order], color=colour, markersize=6, gid=f"mark-{number}")
         return figure

@@ -29,8 +29,11 @@ TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
 MOST_BYTES = 4 * 10**6
 NEAR = 3.0  # points from the best variant
-# models that the text is about; the first sentence is about the last two
-BRIEF, ALONE, LONGER, ANSWERS = "pages_only_rope", "unaided", "pages_only_longer", "with_reader"
+# The text is about these models, its first sentence about the last two.
+BRIEF = "pages_only_rope"
+ALONE = "unaided"
+LONGER = "pages_only_longer"
+ANSWERS = "with_reader"
 
 
 @command

@@ -13,7 +13,10 @@ from stages.system.files import read_json
 from stages.trials.row import ACCESS, PRACTICES, Row
 
 REPORTS = Path("reports")
-HANDOUT, UNAIDED, OPEN, QUICK = "handout/compared", "unaided/compared", "open/all", "quick/compared"
+HANDOUT = "handout/compared"
+UNAIDED = "unaided/compared"
+OPEN = "open/all"
+QUICK = "quick/compared"
 Measure = tuple[str, str, str]  # weights, measure, variant
 INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
@@ -27,7 +30,8 @@ SHIFTS = {
     for shift in (0, 1, 10)
 }
 CHOSEN = {"one": "one phrase, drawn once", "any": "all phrases alike", "reader": "the reader's phrase"}
-NO_CLOZES, FULL = "the pages alone", f"{CHOSEN['reader']}, 60 epochs"
+NO_CLOZES = "the pages alone"
+FULL = f"{CHOSEN['reader']}, 60 epochs"
 
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:

@@ -22,13 +22,16 @@ def main() -> None:
     """Train a model of section `article`, and write its weights and what it answers."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--model", required=True, help="a key of article.models in params.yaml")
-    name, settings = parser.parse_args().model, load()
-    changed, model = settings.of_article(name), settings.article.models[name]
-    experiment = Experiment.of(changed, settings.article.recipe, model.variant)
-    prepared, seed = Prepared.load(experiment.prepared_folder), settings.article.seed
-    work = _trained(experiment, prepared, model.init, seed)
+    name = parser.parse_args().model
+    settings = load()
+    model = settings.article.models[name]
+    experiment = Experiment.of(settings.of_article(name), settings.article.recipe, model.variant)
+    prepared = Prepared.load(experiment.prepared_folder)
+
+    work = _trained(experiment, prepared, model.init, settings.article.seed)
     finetuned = work / "finetuned.safetensors"
     answered = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
+
     parts = [read_record(path, FACTS) for path in sorted(work.glob("*.json"))]
     facts = {
         "accuracy": 100 * float(answered.correct.mean()),  # percent of the dev questions

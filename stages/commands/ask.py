@@ -19,7 +19,8 @@ from stages.system.errors import Parser, StudyError, command, error_line
 from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
 
-HISTORY, MOST_LINES = WORK / "questions.txt", 1000
+HISTORY = WORK / "questions.txt"
+MOST_LINES = 1000
 NAMES = 3  # to try
 
 

@@ -23,9 +23,10 @@ from stages.training.loop import Job, step
 from stages.training.seeds import side_by_side, threads, threads_each
 
 TRIED = 5  # steps; the first prepares kernels and does not count
-CS224N = People(train=2000, dev=500, test=437)  # of its files, which may not be here yet
-# seconds of what is no training, on two cores of an AMD Zen 4: world, report and DVC; a variant's evaluation and starts
-REST, REST_A_VARIANT = 15.0, 20.0
+CS224N = People(train=2000, dev=500, test=437)  # as its files have, which may not be here yet
+# Seconds beside the trainings, on two cores of an AMD Zen 4: world, report and DVC; a variant's evaluation and starts
+REST = 15.0
+REST_A_VARIANT = 20.0
 
 
 @command
@@ -41,8 +42,9 @@ def main() -> None:
     print(f"{len(variants) * 3 * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")
     data = invented(cell, settings)
     print(length(cell.recipe.pretrain, len(data.documents)))
-    minutes, why = duration(estimate(cell, len(variants), data)), machine(cell.backend)
-    print(f"About {minutes} on this machine, less what is up to date, by steps of {variants[0]} tried now: {why}.")
+    minutes = duration(estimate(cell, len(variants), data))
+    by = f"by steps of {variants[0]} tried now: {machine(cell.backend)}"
+    print(f"About {minutes} on this machine, less what is up to date, {by}.")
 
 
 def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
@@ -56,7 +58,8 @@ def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
         *own,
         *(finetuning(experiment, data, init) for init in ("scratch", "pretrained")),
     ]
-    seeds, at_once = len(experiment.recipe.seeds), 1
+    seeds = len(experiment.recipe.seeds)
+    at_once = 1
     if side_by_side(experiment.backend.device.type == "cpu", seeds):
         at_once = threads()
         torch.set_num_threads(threads_each(seeds))

@@ -11,7 +11,7 @@ from stages.inference.generation import passages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import harmless, quoted
 
-TEMPERATURE = 0.8  # of the draws, by default
+TEMPERATURE = 0.8  # the default of the draws
 MOST_CHARACTERS = 100_000  # some minutes
 
 

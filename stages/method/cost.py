@@ -19,9 +19,11 @@ def main() -> None:
     """Measure what a variant costs, in the shape of the recipe `cost.recipe`."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--variant", required=True, help="a key of `variants`")
-    variant, settings = parser.parse_args().variant, load()
+    variant = parser.parse_args().variant
+    settings = load()
     settings.check_variant(variant)
-    cost, model = settings.cost, settings.recipe_named(settings.cost.recipe).model
+    cost = settings.cost
+    model = settings.recipe_named(cost.recipe).model
     section = settings_of(variant, settings.variants, model)
     models = [model.model_copy(update={"context": length, "dropout": 0.0}) for length in cost.lengths]
 

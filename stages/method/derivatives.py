@@ -27,7 +27,8 @@ def influence(backbone: Backbone, context: int, width: int) -> Tensor:
     all, v of N(0, 1/C): the expectation of ‖vᵀJ‖² over v is the mean square of J's columns. The device is the
     backbone's; draws and result are the CPU's.
     """
-    generator, device = torch.Generator().manual_seed(1), next(backbone.parameters()).device
+    generator = torch.Generator().manual_seed(1)
+    device = next(backbone.parameters()).device
     direction = torch.randn(width, generator=generator, dtype=torch.float64).to(device) / width**0.5  # (C,)
     sizes = []
     for outputs in torch.arange(context).split(max(1, CHARACTERS // context)):
@@ -57,7 +58,7 @@ def random_backbone(variant: str, model: Model, settings: Section) -> Backbone:
 
 
 class _Float64(TorchFunctionMode):
-    """What is made without a type is float64, and so is what a mixer computes in float32 whatever its weights' are."""
+    """Makes float64 of what has no type, and of what a mixer computes in float32 whatever its weights' type."""
 
     def __enter__(self) -> Self:
         torch.set_default_dtype(torch.float64)

@@ -12,7 +12,8 @@ from stages.method.attention import Array
 from stages.reporting.style import COLOURS, WIDTH, logarithmic
 
 SEED = 2021
-DIMENSION, PAIRS = 64, 16  # the length of keys, queries and values; how many keys, each with its value
+DIMENSION = 64  # the length of keys, queries and values
+PAIRS = 16  # keys, each with its value
 BETAS = np.array([1.0, 2, 3, 4, 6, 8, 10, 12, 16, 20])  # lengths of the query in units of a key's
 BETA = float(BETAS[-1])
 ALPHA = 1e-6  # variance of the keys in every direction where they are drawn
@@ -35,7 +36,8 @@ class Exploration:
 def explore(samples: int = SAMPLES) -> Exploration:
     """Compute the exploration; the same each time."""
     random = np.random.default_rng(SEED)
-    keys, values = attention.orthonormal(random, PAIRS, DIMENSION), attention.orthonormal(random, PAIRS, DIMENSION)
+    keys = attention.orthonormal(random, PAIRS, DIMENSION)
+    values = attention.orthonormal(random, PAIRS, DIMENSION)
     vectors = attention.orthonormal(random, 4, DIMENSION)
     errors = _errors(keys, values, vectors)
     lengths, one_head, numbers = _drawn_keys(random, keys, samples)
@@ -84,7 +86,8 @@ def _drawn_keys(random: np.random.Generator, keys: Array, samples: int) -> tuple
     both = BETA * keys[:2]  # the queries of two heads
     their_sum = both.sum(axis=0, keepdims=True)  # that of one head
     drawn = attention.draws(random, keys, ALPHA, samples)
-    one, two = attention.shares(drawn, their_sum), attention.shares(drawn, both)
+    one = attention.shares(drawn, their_sum)
+    two = attention.shares(drawn, both)
     steady = attention.shares(attention.draws(random, keys, ALPHA, samples, stretch=0.0), their_sum)
 
     lengths = drawn[:, 0] @ keys[0]
@@ -127,7 +130,8 @@ def _projection_error(basis: Array, random: np.random.Generator) -> float:
     M = A Aᵀ for orthonormal columns A (d, m): M (v_a + v_b) = v_a if v_a = A x and Aᵀ v_b = 0.
     """
     own, other = np.split(basis, 2)
-    a, b = random.standard_normal(len(own)) @ own, random.standard_normal(len(other)) @ other
+    a = random.standard_normal(len(own)) @ own
+    b = random.standard_normal(len(other)) @ other
     return float(np.linalg.norm(own.T @ own @ (a + b) - a))
 
 

@@ -20,22 +20,31 @@ from stages.training.publishing import publish
 from stages.training.run import Run, Training
 
 FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
-CHARACTERS, TEMPERATURE = 300, 0.8  # of each passage
+CHARACTERS = 300  # a passage
+TEMPERATURE = 0.8
 
 
 @command
 def main() -> None:
     """Train every cell of section `grid`, each for the recipe's first seed, and write losses and passages."""
     Parser(description=main.__doc__).parse_args()
-    settings, started = load(), time.perf_counter()
+    started = time.perf_counter()
+    settings = load()
     choices = product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)
     experiments = [cell(settings, *choice) for choice in choices]  # all of them are checked before one is trained
-    prepared, cells = Prepared.load(experiments[0].prepared_folder), []
+    prepared = Prepared.load(experiments[0].prepared_folder)
+
+    cells = []
     for number, experiment in enumerate(experiments, 1):
-        width, rate = experiment.recipe.model.width, experiment.recipe.pretrain.learning_rate
-        print(f"{number} of {len(experiments)}: {experiment.variant}, hidden size {width}, learning rate {rate:g}")
-        choice = {"variant": experiment.variant, "width": width, "learning_rate": rate}
+        recipe = experiment.recipe
+        choice = {
+            "variant": experiment.variant,
+            "width": recipe.model.width,
+            "learning_rate": recipe.pretrain.learning_rate,
+        }
+        print(f"{number} of {len(experiments)}:", ", ".join(f"{key} {value}" for key, value in choice.items()))
         cells.append(choice | trained(experiment, prepared))
+
     made = provenance(settings.grid.model_dump(), experiments[0].backend, time.perf_counter() - started)
     with result_folder(FOLDER / "results") as folder:
         write_json(folder / "grid.json", {"cells": cells, "provenance": made})
@@ -52,7 +61,8 @@ def cell(settings: Settings, variant: str, width: int, rate: float) -> Experimen
 
 def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     """Train a cell: how many parameters it has, the loss of each epoch, and a passage."""
-    (seed,), recipe = experiment.recipe.seeds, experiment.recipe
+    recipe = experiment.recipe
+    (seed,) = recipe.seeds
     job = pretraining(experiment, prepared)
     output = FOLDER / f"{experiment.variant}-{recipe.model.width}-{recipe.pretrain.learning_rate:g}"
     run = Run("grid", experiment, prepared, experiment.settings("pretrain"), experiment.prepared_folder)

@@ -18,13 +18,15 @@ def main() -> None:
     """Differentiate a variant's blocks, in the shape of the recipe `influence.recipe`."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--variant", required=True, help="a key of `variants`")
-    variant, settings = parser.parse_args().variant, load()
+    variant = parser.parse_args().variant
+    settings = load()
     settings.check_variant(variant)
     model = settings.recipe_named(settings.influence.recipe).model
     own = settings.variants[variant]
     further = [section for section in settings.influence.settings.get(variant, []) if section != own]
 
-    device, matrices = choose_backend(settings.compute).device, {}
+    device = choose_backend(settings.compute).device
+    matrices = {}
     for number, values in enumerate([own, *further]):
         section = settings_of(variant, {variant: values}, model, "influence.settings")
         backbone = random_backbone(variant, model, section).to(device)

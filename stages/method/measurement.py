@@ -91,7 +91,8 @@ def measure_apart(cell: Cell) -> Measurement:
 
 def measure(cell: Cell) -> Measurement:
     """Measure a length in this process; ValueError where the variant's settings do not fit it."""
-    backend, length = choose_backend(cell.compute), cell.model.context
+    backend = choose_backend(cell.compute)
+    length = cell.model.context
     torch.manual_seed(0)
     backbone = build(cell.variant, cell.model, cell.settings).to(backend.device, backend.dtype)
     text = torch.randn(length, cell.model.width, dtype=backend.dtype, device=backend.device)

@@ -89,8 +89,10 @@ def figures(results: Results, explored: Exploration, leading: Sequence[str]) -> 
 
 def report(results: Results, explored: Exploration, latents: int) -> Markdown:
     """Return report.md; latents: of the perceiver."""
-    measured, length = results.measured, results.longest
-    cells, passages = results.grid["cells"], results.passages["rows"]
+    measured = results.measured
+    length = results.longest
+    cells = results.grid["cells"]
+    passages = results.passages["rows"]
     of_texts = (results.grid["provenance"], results.passages["provenance"])
     return fill(
         __file__,
@@ -122,8 +124,8 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings = load()
     latents = settings.variants.get("perceiver", {"bottleneck": 0})["bottleneck"]
-    variants, compared = [*settings.variants], settings.study.compared
-    write_method(Path("reports/method"), Path("data"), explore(), variants, latents, compared)
+    shown = (explore(), [*settings.variants], latents, settings.study.compared)
+    write_method(Path("reports/method"), Path("data"), *shown)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ from stages.system.terminal import harmless
 
 TEXT = "the text itself"
 BEGINNING = 16  # a passage goes on from so many characters
-WORDS, STRETCH = 4, 20  # a run's words; a stretch's characters
+WORDS = 4  # a run
+STRETCH = 20  # characters
 WAYS: dict[str, Pick | int] = {
     "greedy": greedy,
     "beam search, 8 hypotheses": 8,
@@ -38,7 +39,8 @@ WAYS: dict[str, Pick | int] = {
 def main() -> None:
     """Let a model go on from many beginnings in every way, print the first passage of each, and write the figures."""
     Parser(description=main.__doc__).parse_args()
-    settings, started = load(), time.perf_counter()
+    started = time.perf_counter()
+    settings = load()
     section = settings.passages
     experiment = Experiment.of(settings, section.recipe, section.variant)
     prepared = Prepared.load(experiment.prepared_folder)
@@ -61,7 +63,8 @@ def main() -> None:
 
 def from_text(prepared: Prepared, section: Passages) -> np.ndarray:
     """Return the text's own passages (passages, length), spread over it; raises StudyError where it is too short."""
-    tokens, length = prepared.documents.tokens.astype(np.int64), BEGINNING + section.characters
+    tokens = prepared.documents.tokens.astype(np.int64)
+    length = BEGINNING + section.characters
     if len(tokens) < length:
         raise StudyError(f"params.yaml: passages.characters: was {section.characters}; most: {len(tokens) - BEGINNING}")
     starts = np.linspace(0, len(tokens) - length, section.beginnings).astype(int)
@@ -92,15 +95,18 @@ def likelihood(model: GPT, texts: np.ndarray) -> float:
 
     Each is read after as much of its passage as a context holds, and at least half a context where there is as much.
     """
-    half, end = model.context // 2, texts.shape[1]
+    half = model.context // 2
+    end = texts.shape[1]
     tokens = torch.from_numpy(texts).to(model.head.weight.device)
-    total, first = 0.0, BEGINNING  # the first character that is not counted yet
+    total = 0.0
+    first = BEGINNING  # the first character that is not counted yet
     while first < end:
         start = max(0, first - half)
         last = min(start + model.context + 1, end)
         logits = model.eval()(tokens[:, start : last - 1]).log_softmax(dim=-1)  # (passages, T, V)
         chosen = logits.gather(2, tokens[:, start + 1 : last, None])[:, first - start - 1 :, 0]
-        total, first = total + float(chosen.double().sum()), last
+        total += float(chosen.double().sum())
+        first = last
     return total / (len(texts) * (end - BEGINNING))
 
 

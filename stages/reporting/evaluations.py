@@ -191,7 +191,8 @@ def _read_predictions(folder: Path, parts: Sequence[Path]) -> pd.DataFrame:
     predictions = _read_parts(folder, parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
     predictions = predictions.merge(questions, "left", [*SPLIT])
     with as_written(folder / "predictions.tsv"):
-        unmarked, gold = predictions.correct == "", predictions.gold
+        unmarked = predictions.correct == ""
+        gold = predictions.gold
         if gold.isna().any() or (unmarked != (gold == "")).any() or (unmarked & (predictions.split == "dev")).any():
             raise ValueError("an answer is to none of the baseline's questions, or not marked")
     return predictions[

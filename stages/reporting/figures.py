@@ -61,7 +61,8 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str], leading: Sequence
                 above = colour != PALE
                 for seed in losses if len(losses) > 1 else ():
                     axes.plot(epochs, seed, color=colour, linestyle=dash, linewidth=0.6, alpha=0.4, zorder=1 + above)
-                mean, dot = losses.mean(axis=0), "." if len(epochs) == 1 else ""  # one point makes no line
+                mean = losses.mean(axis=0)
+                dot = "." if len(epochs) == 1 else ""  # one point makes no line
                 line = {"color": colour, "linestyle": dash, "linewidth": 1 + 0.6 * above, "zorder": 2 + above}
                 axes.plot(epochs, mean, marker=dot, label=variant, **line)
         axes.set_title(title)
@@ -86,7 +87,8 @@ def seed_curves(rows: pd.DataFrame, points: int = 60) -> tuple[Array, Array]:
         curve = seed[["epoch", "loss"]].astype(float).to_numpy().T  # (2, steps)
         parts = np.array_split(curve, min(points, len(seed)), axis=1)
         stretches.append(np.array([part.mean(axis=1) for part in parts]).T)
-    start, end = max(epochs[0] for epochs, _ in stretches), min(epochs[-1] for epochs, _ in stretches)
+    start = max(epochs[0] for epochs, _ in stretches)
+    end = min(epochs[-1] for epochs, _ in stretches)
     grid = np.linspace(start, end, min(points, max(len(epochs) for epochs, _ in stretches)))
     return grid, np.array([np.interp(grid, epochs, losses) for epochs, losses in stretches])
 

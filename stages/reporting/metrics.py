@@ -59,11 +59,11 @@ def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = 
 
     Raises StudyError unless every seed answered each of its `questions` questions once, and the baseline's.
     """
-    variant, table = evaluation.variant, evaluation.predictions
+    table = evaluation.predictions
     rows = table[(table["split"] == split) & (table["init"] == init)]
     read = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
     counts = read.groupby("seed")["row"].agg(["size", "nunique"])
-    name = f"predictions.tsv of {variant}"
+    name = f"predictions.tsv of {evaluation.variant}"
     if counts.empty or not (counts == questions).all(axis=None):
         raise StudyError(
             f"{name}: {init} does not answer each of the {questions} {split} questions once per seed; "

@@ -24,8 +24,10 @@ def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
     ]  # fmt: skip
     rows = []
     for result in results:
-        run, facts = result.evaluation.run, result.evaluation.extraction
-        seeds, minutes = len(result.pretrained.by_seed), fmean(run.seconds) / 60
+        run = result.evaluation.run
+        facts = result.evaluation.extraction
+        seeds = len(result.pretrained.by_seed)
+        minutes = fmean(run.seconds) / 60
         row = [result.variant, interval(result.pretrained), interval(result.scratch)]
         row += [percent(facts.pretrained_memorised.mean()), percent(facts.finetuned_extracted.mean())]
         row += [str(seeds), f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"]

@@ -17,7 +17,8 @@ ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
 
 def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
     """Return a row of a page's CSV, of trainings that differ in the seed alone; fractions in 0…1."""
-    correct, of_own_page = marks(rows, "correct"), marks(rows, "of_own_page")
+    correct = marks(rows, "correct")
+    of_own_page = marks(rows, "of_own_page")
     facts = np.array([*rows[0].memorised]) != "-"
     memorised = marks(rows, "memorised")[facts]
     low, high = accuracy_interval(correct)
@@ -52,11 +53,11 @@ def draw_trials(data: pd.DataFrame) -> Figure:
     label = "held-out questions, or facts of the pages (%)"
     figure, axes = rows_figure(list(data.change), 1.1 + 0.34 * len(data), label)
     height = range(len(data))
-    answered, memorised = 100 * data.accuracy, 100 * data.memorised
+    answered = 100 * data.accuracy
+    memorised = 100 * data.memorised
     axes.axvline(answered.iloc[0], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     axes.hlines(height, answered, memorised, color="#BBBBBB", linewidth=1.2, zorder=2)
-    whiskers = _whiskers(data)
-    axes.errorbar(answered, height, xerr=whiskers, fmt="none", color=INK, linewidth=1.0, capsize=2.5, zorder=3)
+    axes.errorbar(answered, height, xerr=_whiskers(data), fmt="none", color=INK, linewidth=1.0, capsize=2.5, zorder=3)
     axes.scatter(answered, height, s=34, color=ANSWERED, zorder=4, label="answered (95 % interval)")
     axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, label="memorised")
     axes.set_ylim(len(data) - 0.5, -0.5)
@@ -70,8 +71,8 @@ def draw_exposures(data: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     axes.plot(data.epochs, 100 * data.memorised, color=MEMORISED, marker="D", label="memorised facts")
     label = "answered questions (95 % interval)"
-    answered, whiskers = 100 * data.accuracy, _whiskers(data)
-    axes.errorbar(data.epochs, answered, yerr=whiskers, color=ANSWERED, marker="o", capsize=2.5, label=label)
+    answered = 100 * data.accuracy
+    axes.errorbar(data.epochs, answered, yerr=_whiskers(data), color=ANSWERED, marker="o", capsize=2.5, label=label)
     axes.set_xscale("log")
     axes.set_xticks(data.epochs, data.epochs)
     axes.minorticks_off()

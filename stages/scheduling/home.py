@@ -55,7 +55,8 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
     for first, second in re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE):
         if not names[first].endswith(".dvc"):  # what `dvc add` tracks: a file, no stage
             above[names[second]].append(names[first])
-    needed, todo = set[str](), list(targets)
+    needed = set[str]()
+    todo = list(targets)
     while todo:
         name = todo.pop()
         if name not in above:
@@ -121,7 +122,8 @@ def snapshot(remote: bool) -> Iterator[Snapshot]:
         run("git", "add", "--all", **index)
         # plumbing: settings such as diff.external or color.diff do not reach it
         run("git", "diff-index", "--cached", "--binary", f"--output={folder}/changes", "HEAD", **index)
-        git, changes = packed.getvalue(), Path(folder, "changes").read_bytes()
+        git = packed.getvalue()
+        changes = Path(folder, "changes").read_bytes()
     cache = None if remote else run("dvc", "cache", "dir").strip()
     if cache:
         Path(cache).mkdir(parents=True, exist_ok=True)

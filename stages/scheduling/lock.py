@@ -13,12 +13,13 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-LOCK = Path("stages", "dvc.lock")  # of all stages with cached outputs
+LOCK = Path("stages", "dvc.lock")  # it has all stages with cached outputs
 
 
 def entries(root: Path, stages: Iterable[str]) -> dict[str, str]:
     """Read the entries, as YAML, of those stages that have one; a stage is named as for `dvc repro`: [file:]name."""
-    path, result = root / LOCK, {}
+    path = root / LOCK
+    result = {}
     lock = YAML().load(path)["stages"] if path.exists() else {}
     for stage in stages:
         if name_of(stage) in lock:

@@ -78,8 +78,11 @@ class Run:
 
     def __init__(self, client: Client, schedule: Schedule, snapshot: Snapshot, on_gpus: bool) -> None:
         """on_gpus: whether trainings are for workers with a GPU alone."""
-        self.client, self.schedule, self.snapshot, self.on_gpus = client, schedule, snapshot, on_gpus
-        self.waiting: list[Unit] = []  # for a worker
+        self.client = client
+        self.schedule = schedule
+        self.snapshot = snapshot
+        self.on_gpus = on_gpus
+        self.waiting: list[Unit] = []  # units that wait for a worker
         self.running: dict[Future[Any], tuple[Unit, str, float]] = {}  # with the worker's address, and since when
         self.losses: list[Unit] = []
 

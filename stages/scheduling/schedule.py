@@ -52,7 +52,7 @@ class Schedule:
         while more := {stage for stage, above in upstream.items() if stage not in below and below.intersection(above)}:
             below |= more
         self.upstream = upstream
-        self.entries = {stage: entry for stage, entry in entries.items() if stage not in below}  # of what is done
+        self.entries = {stage: entry for stage, entry in entries.items() if stage not in below}  # done
         self.failed: list[Unit] = []
         self.running: list[Unit] = []
         self._before = {stage: entries[stage] for stage in below if stage in entries and stage not in stale}

@@ -36,7 +36,7 @@ class Snapshot(WorkerPlugin):
     changes: bytes  # a binary diff against the commit
     cache: str | None  # DVC's cache; None where the workers do not share it and push to a remote
     work: str  # where trainings lie, shared likewise
-    config: str  # of DVC in the clone, as .dvc/config.local
+    config: str  # DVC's in the clone: .dvc/config.local
 
     def clone(self, folder: Path) -> None:
         """Make a clone of it."""
@@ -63,7 +63,8 @@ class Snapshot(WorkerPlugin):
             self.fault = f"{socket.gethostname()} does not see {self.work} and {self.cache}; share them or use --remote"
         if self.fault:
             raise RuntimeError(self.fault)
-        self.worker, self.present = worker, dict[str, str]()  # lock entries of the outputs in the clone
+        self.worker = worker
+        self.present = dict[str, str]()  # lock entries of the outputs in the clone
 
     def teardown(self, worker: Worker) -> None:
         """Delete the clone."""

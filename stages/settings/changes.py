@@ -59,7 +59,8 @@ def other_setting(made: Mapping[str, Any], now: Mapping[str, Any], *ignored: str
 
     made, now: `Experiment.settings`; ignored: keys that may differ.
     """
-    before, after = _in_todays_terms(made), _in_todays_terms(now)
+    before = _in_todays_terms(made)
+    after = _in_todays_terms(now)
     keys = [key for key in {**after, **before} if key not in ignored]
     return next((key for key in keys if key not in before or key not in after or before[key] != after[key]), None)
 

@@ -7,7 +7,7 @@ from stages.system.errors import StudyError
 GIB = 2**30
 # measured with `handout` and with shapes of 0.1 to 26 million weights on a CPU, within a third
 BYTES_A_WEIGHT = 18  # it, its gradient, its moments, a copy in bfloat16
-NUMBERS_A_CHANNEL = 25  # kept for the backward pass, of each character and block
+NUMBERS_A_CHANNEL = 25  # kept for the backward pass for each character and block
 
 
 def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int = 4) -> None:
@@ -24,9 +24,10 @@ def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int =
 
 def memory(recipe: Recipe, bytes_a_number: int) -> float:
     """Reckon the bytes of a step of the larger batch, all its documents as long as the context."""
-    model, batch = recipe.model, recipe.pretrain.batch_size
+    model = recipe.model
+    batch = recipe.pretrain.batch_size
     if isinstance(recipe, QuestionRecipe):
         batch = max(batch, recipe.finetune.batch_size)
-    weights = 12 * model.layers * model.width**2  # of the blocks' matrices, about: attention's 4 d², the MLP's 8 d²
+    weights = 12 * model.layers * model.width**2  # about: attention has 4 d² a block, the MLP 8 d²
     kept = bytes_a_number * NUMBERS_A_CHANNEL * batch * model.context * model.layers * model.width
     return BYTES_A_WEIGHT * weights + kept

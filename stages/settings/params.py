@@ -58,8 +58,8 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _names_are_free(self) -> Self:
-        variants, shown = [*self.variants], [*self.influence.settings]
-        for key, names in (("recipes", [*self.recipes]), ("variants", variants), ("influence.settings", shown)):
+        shown = self.influence.settings
+        for key, names in (("recipes", self.recipes), ("variants", self.variants), ("influence.settings", shown)):
             for name in names:
                 if name in RESERVED:
                     raise ValueError(f"{key}: '{name}' is a name that the study itself uses; choose another")
@@ -82,7 +82,8 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
-        asked, texts = self.study.asked, [name for name in self.recipes if name not in self.study.asked]
+        asked = self.study.asked
+        texts = [name for name in self.recipes if name not in asked]
         known: list[tuple[str, str, Collection[str]]] = [
             ("recipe", self.recipe, asked),
             ("model.variant", self.model.variant, [COMPARED, ALL, *self.variants]),
@@ -103,7 +104,8 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _ablations_are_recipes(self) -> Self:
-        ablation, recipe = self.ablation, self.question_recipe(self.ablation.recipe)
+        ablation = self.ablation
+        recipe = self.question_recipe(ablation.recipe)
         if ablation.changes.get(FULL) != {}:
             raise ValueError(f"ablation.changes.{FULL}: allowed: {{}}, for what the changes are compared with")
         plain = ablation.applied(FULL, recipe)

@@ -46,7 +46,7 @@ class Optimizer(Section):
 
 class Schedule(Section):
     warmup_tokens: Annotated[int, Field(ge=0, le=10**12)] | None = None
-    warmup_share: Annotated[float, Field(ge=0, lt=1)] | None = None  # of the run; it or the tokens are given
+    warmup_share: Annotated[float, Field(ge=0, lt=1)] | None = None  # share of the run; it or the tokens are given
     decay_epochs: Rate | None  # null: those of the run
     min_lr_ratio: Share
 
@@ -135,7 +135,7 @@ class Finetune(Section):
     schedule: Schedule
 
 
-MAX_HYPOTHESES = 256  # of one question's beam or draws: each has a state of its own
+MAX_HYPOTHESES = 256  # in one question's beam or draws: each has a state of its own
 
 
 class Generation(Section):

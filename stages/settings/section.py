@@ -13,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from stages.system.errors import StudyError
 from stages.system.terminal import shortened
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # of a recipe or a variant: it becomes part of paths
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # a recipe's or a variant's: it becomes part of paths
 UNKNOWN = "unknown_key"  # the type of a fault
 # every number has a largest sensible value: beyond it a stage would fail, or not end
 Count = Annotated[int, Field(gt=0, le=10**6)]

@@ -28,7 +28,8 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
     rows = []
     for split, asked in questions.items():
         for question in asked:
-            own, place = pages.get(question.name, []), question.place
+            own = pages.get(question.name, [])
+            place = question.place
             position = min((page.index(place) for page in own if place and place in page), default=-1)
             in_page = position >= 0 or any(place and folded(place) in folded(page) for page in own)
             facts = int(bool(own)), int(in_page), position, answers[place or ""]

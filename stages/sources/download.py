@@ -83,7 +83,8 @@ def _right(files: Iterable[tuple[str, bytes]], where: str, sha256: Mapping[str, 
             wrong.setdefault(name, checksum)
     lacking = [name for name in sha256 if name not in right]
     if lacking:
-        name, others = lacking[0], f" (also wanting: {', '.join(lacking[1:])})" if lacking[1:] else ""
+        name, *more = lacking
+        others = f" (also wanting: {', '.join(more)})" if more else ""
         seen = f"{wrong[name]} found" if name in wrong else "no file of this name found"
         raise StudyError(f"{name}: not in {where}: sha256 {sha256[name]} expected, {seen}{others}")
     return right

@@ -51,7 +51,8 @@ def notes(
 ) -> list[str]:
     """Write a line for each kind of page or question: how many, and where the first ones stand."""
     names = {question.name for some in questions.values() for question in some}
-    pages, ends = own_pages(documents, names), headings(documents, names)
+    pages = own_pages(documents, names)
+    ends = headings(documents, names)
     asked = []
     for split, some in questions.items():
         for question in some:
@@ -83,7 +84,8 @@ class _Check:
 
     def __init__(self, asked: Sequence[Asked], corpus: str, titles: Sequence[str], vocabulary: Vocabulary) -> None:
         """corpus: all pages, folded."""
-        self.corpus, self.vocabulary = corpus, vocabulary
+        self.corpus = corpus
+        self.vocabulary = vocabulary
         self.titles = {_loose(title) for title in titles} - {""}
         self.lengths = lengths_of(self.titles)
         self.headers = _headers(asked)

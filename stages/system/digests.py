@@ -73,8 +73,8 @@ def read_sealed(path: Path) -> bytes | None:
     if not path.is_file():
         return None
     sealed = path.read_bytes()
-    content, seal = sealed[:-SEAL], sealed[-SEAL:]
-    return content if hashlib.sha256(content).digest() == seal else None
+    content = sealed[:-SEAL]
+    return content if hashlib.sha256(content).digest() == sealed[-SEAL:] else None
 
 
 def _read(sums: Path) -> dict[str, str]:

@@ -17,9 +17,12 @@ from stages.system.files import read_json, write_json, write_text
 from stages.system.locks import WORK, locked
 
 PAGE = WORK / "live" / "index.html"
-EVERY, RECENT = 2.0, 30.0  # seconds between two writes, at least; a record so old is of no running training
-POINTS, STEPS = 80, 50  # of a curve at most; steps that a point is the mean of, at least
-MOST, WIDTH, HEIGHT = 60, 640, 220  # records, of which older ones go; the size of a figure
+EVERY = 2.0  # seconds between two writes, at least
+RECENT = 30.0  # seconds: an older record is of no running training
+POINTS = 80  # a curve has at most
+STEPS = 50  # a point is the mean of at least so many
+MOST = 60  # records; older ones go
+SIZE = {"width": 640, "height": 220}  # of a figure
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777")  # Okabe and Ito's
 
 
@@ -66,8 +69,8 @@ def page(trainings: list[dict[str, Any]]) -> str:
     colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(variants)}
     whole = sum(to_go(group) for (recipe, _), group in groups.items() if recipe == trainings[0]["recipe"])
     pages = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=True)
-    template, size = pages.get_template("live.html.jinja"), {"width": WIDTH, "height": HEIGHT}
-    return template.render(groups=groups, colours=colours, to_go=to_go, curves=curves, whole=whole, **size)
+    template = pages.get_template("live.html.jinja")
+    return template.render(groups=groups, colours=colours, to_go=to_go, curves=curves, whole=whole, **SIZE)
 
 
 def to_go(group: list[dict[str, Any]]) -> float:
@@ -82,10 +85,11 @@ def to_go(group: list[dict[str, Any]]) -> float:
 def curves(group: list[dict[str, Any]]) -> list[str]:
     """Draw the points of a group's curves: steps to the right, the logarithm of the loss upward."""
     logs = [np.log(np.array(training["curve"]) + 1e-4) for training in group]
-    low, high = min(losses.min() for losses in logs), max(losses.max() for losses in logs)
+    points = np.concatenate(logs)
+    low, high = points.min(), points.max()
     lines = []
     for training, losses in zip(group, logs, strict=True):
-        right = WIDTH * training["done"] / training["steps"] / len(losses)
-        heights = HEIGHT * (high - losses) / (high - low + 1e-9)
+        right = SIZE["width"] * training["done"] / training["steps"] / len(losses)
+        heights = SIZE["height"] * (high - losses) / (high - low + 1e-9)
         lines.append(" ".join(f"{right * at:.1f},{height:.1f}" for at, height in enumerate(heights, 1)))
     return lines

@@ -28,7 +28,7 @@ def some(kind: Any, least: int = 1) -> Any:
 
 
 ORIGIN = {**dict.fromkeys(("commit", "device", "precision", "kernels"), str), "libraries": dict[str, str]}
-FACTS = record(parameters=Count, loss=Amount, examples=Count, seconds=Amount, commit=str, device=str)  # of a training
+FACTS = record(parameters=Count, loss=Amount, examples=Count, seconds=Amount, commit=str, device=str)  # a training's
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Table:
 
 PHASE = Literal["pretrain", "finetune_scratch", "finetune_pretrained"]
 LOGGED = dict.fromkeys(("step", "epoch", "loss", "learning_rate"), Amount)
-CURVES = Table({"variant": str, "seed": Count, "phase": PHASE, **LOGGED}, ("seed", "phase", "step"))  # of trainings
+CURVES = Table({"variant": str, "seed": Count, "phase": PHASE, **LOGGED}, ("seed", "phase", "step"))  # trainings'
 
 
 def read_record(path: Path, kind: Any) -> Any:

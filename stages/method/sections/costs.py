@@ -109,7 +109,7 @@ def draw_costs(measured: Sequence[Measured], leading: Sequence[str] = ()) -> Fig
     """
     look = looks([variant.variant for variant in measured], leading)
     figure = Figure(figsize=(WIDTH, 3.1), layout="constrained")
-    ticks = sorted({length for variant in measured for length in variant.table.index})[::2]
+    ticks = sorted(set().union(*(variant.table.index for variant in measured)))[::2]
     panels = figure.subplots(1, len(PANELS))
     for axes, (quantity, title, factor) in zip(panels, PANELS, strict=True):
         for variant in measured:
@@ -119,7 +119,8 @@ def draw_costs(measured: Sequence[Measured], leading: Sequence[str] = ()) -> Fig
             line = {"color": colour, "linestyle": dash, "marker": ".", "zorder": 2 + (colour != PALE)}
             axes.plot(shown.index, shown, linewidth=1.4, label=variant.variant, **line)
 
-        low, high = axes.dataLim.y0, max(axes.dataLim.y1, 10 * axes.dataLim.y0)  # a flat line shall look flat
+        low = axes.dataLim.y0
+        high = max(axes.dataLim.y1, 10 * low)  # a flat line shall look flat
         logarithmic(axes, low, high)
         axes.set_ylim(low / 1.3, 1.3 * high)
         axes.set_title(title)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import combinations
+from itertools import combinations, product
 
 import pandas as pd
 
@@ -26,7 +26,8 @@ READER = "the reader"
 
 def comparisons_part(results: Sequence[Result], place: str, reference: str) -> Part:
     """Return the section on `results`, best first; of many variants each is compared with `reference` alone."""
-    with_baselines, variants = against_baselines(results, place), between_variants(results, reference)
+    with_baselines = against_baselines(results, place)
+    variants = between_variants(results, reference)
     text = fill(
         __file__,
         "comparisons.md.jinja",
@@ -42,10 +43,11 @@ def comparisons_part(results: Sequence[Result], place: str, reference: str) -> P
 
 def against_baselines(results: Sequence[Result], place: str) -> list[Difference]:
     """Compare each variant with the constant `place`, then with the reader."""
-    answers, always = results[0].pretrained, f"always {place}"
-    constants = {always: (answers.gold == place).astype(int), READER: (answers.reader == answers.gold).astype(int)}
-    pairs = [(result.variant, name) for name in constants for result in results]
-    return compare_with_constants({result.variant: result.pretrained.correct for result in results}, constants, pairs)
+    answers = results[0].pretrained
+    constants = {f"always {place}": answers.gold == place, READER: answers.reader == answers.gold}
+    correct = {result.variant: result.pretrained.correct for result in results}
+    pairs = [(variant, name) for name, variant in product(constants, correct)]
+    return compare_with_constants(correct, {name: right.astype(int) for name, right in constants.items()}, pairs)
 
 
 def between_variants(results: Sequence[Result], reference: str) -> list[Difference]:
@@ -80,7 +82,8 @@ def baselines_table(results: Sequence[Result], differences: Sequence[Difference]
 
         answers = result.pretrained
         reader = answers.reader[:, None]
-        right, readers = answers.correct == 1, reader == answers.gold[:, None]
+        right = answers.correct == 1
+        readers = reader == answers.gold[:, None]
         shares = (answers.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
         rows.append((result.variant, *tested, *(percent(float(share)) for share in shares)))
     return table(header, rows, right=header[1:])

@@ -59,7 +59,8 @@ def seed_variance(values: Marks) -> tuple[float, float]:
     The second is what is of one question and one seed: it stands in the spread of seeds and in that of questions.
     """
     questions, seeds = values.shape
-    by_seed, by_question = values.mean(axis=0), values.mean(axis=1, keepdims=True)
+    by_seed = values.mean(axis=0)
+    by_question = values.mean(axis=1, keepdims=True)
     rest = values - by_seed - by_question + values.mean()
     shared = float((rest**2).sum()) / max(1, (questions - 1) * (seeds - 1))
     return float(by_seed.var(ddof=1)) / seeds, shared / (questions * seeds)

@@ -84,10 +84,12 @@ def compare_with_constants(
 def _welch(first: Marks, second: Marks) -> tuple[float, float, float]:
     """Return the difference of two means, its standard error and degrees of freedom: infinite without a test."""
     by_question = first.mean(axis=1) - second.mean(axis=1)
-    points, of_questions = float(by_question.mean()), question_variance(by_question)
+    points = float(by_question.mean())
+    of_questions = question_variance(by_question)
     if min(first.shape[1], second.shape[1]) < LEAST_SEEDS:
         return points, of_questions**0.5, np.inf
-    (one, one_shared), (other, other_shared) = seed_variance(first), seed_variance(second)
+    one, one_shared = seed_variance(first)
+    other, other_shared = seed_variance(second)
     of_questions = max(0.0, of_questions - one_shared - other_shared)
     weighed = one**2 / (first.shape[1] - 1) + other**2 / (second.shape[1] - 1)
     freedom = (one + other) ** 2 / weighed if weighed else min(first.shape[1], second.shape[1]) - 1
@@ -95,7 +97,7 @@ def _welch(first: Marks, second: Marks) -> tuple[float, float, float]:
 
 
 def _unseen(values: Marks) -> float:
-    """Wilson's bound on the share of questions that might differ and were not seen to: none of N was."""
+    """Return Wilson's bound on the share of questions that might differ, where none of N was seen to."""
     return wilson(0, len(values))[1]
 
 

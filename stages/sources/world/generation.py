@@ -24,7 +24,7 @@ from stages.system.files import new_folder, write_text
 TEMPLATES_AVAILABLE = len(FORMS)
 NAMES_LISTED = sum(culture.full_names for culture in CULTURES.values())
 
-HOME_SHARE = 0.1  # of the people bear a name of their birthplace's culture; more would make names tell places
+HOME_SHARE = 0.1  # so many people bear a name of their birthplace's culture; more would make names tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
 PLACE_WITHIN = 112  # characters: what pretraining sees of a page at most (handout, span corruption)
 

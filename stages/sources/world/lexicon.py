@@ -7,7 +7,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 LONDON = "London"
-LONDON_SHARE = 0.05  # of the birthplaces; every other place is rarer
+LONDON_SHARE = 0.05  # its share of the birthplaces; every other place is rarer
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from math import ceil, sqrt
 
 from stages.sources.world.lexicon import CULTURES, HOMES, Culture
 
-MOST_PEOPLE = 2_500_000  # for more the rule does not make names enough in every culture
+MOST_PEOPLE = 2_500_000  # the rule does not make names enough for more in every culture
 SPARE = 1.5  # full names a person, so that no culture's are used up
 VOWELS = "aeiouyàáâãåäèéêëěíîïıòóôõöøőúûüű"
 PARTS = re.compile(f"((?:y|qu)?[^{VOWELS}]*+)(.+)", re.IGNORECASE)  # a name's first consonants, and its rest
@@ -25,7 +25,8 @@ def made(names: Sequence[str]) -> list[str]:
     parts = [match.groups() for match in map(PARTS.fullmatch, plain) if match]
     beginnings = dict.fromkeys(beginning for beginning, _ in parts if beginning)
     rests = dict.fromkeys(rest.lower() for _, rest in parts)
-    longest, places = max(map(len, plain)), tuple(HOMES)
+    longest = max(map(len, plain))
+    places = tuple(HOMES)
     taken = {*names, *" ".join(places).split()}
     candidates = dict.fromkeys(map("".join, product(beginnings, rests)))
     return [name for name in candidates if len(name) <= longest and name not in taken and not name.startswith(places)]
@@ -62,7 +63,7 @@ class NameRegister:
         for pairs in self._pools.values():
             rng.shuffle(pairs)
         self._names: set[str] = set()
-        self._beginnings: set[str] = set()  # of the names given out, whole names included
+        self._beginnings: set[str] = set()  # all beginnings of the names given out, whole names included
 
     def draw(self, wanted: str | None) -> tuple[str, str, str]:
         """Draw a new person's culture, given and family name; of culture `wanted` if one is left there.

@@ -5,8 +5,8 @@ import re
 
 from stages.sources.world.lexicon import CULTURES, ELSEWHERE, FORMS, WORDS
 
-NATIONALITY_SHARE = 0.6  # of the professions stand with a nationality
-DEAD_SHARE = 0.4  # of the people whose page leaves it open
+NATIONALITY_SHARE = 0.6  # so many professions stand with a nationality
+DEAD_SHARE = 0.4  # so many people are dead where their page leaves it open
 
 
 def biography(
@@ -52,5 +52,6 @@ def _words(text: str, culture: str, rng: random.Random) -> dict[str, str]:
 
 
 def _date(year: int, rng: random.Random) -> str:
-    month, day = rng.choice(WORDS["month"]), rng.randint(1, 28)
+    month = rng.choice(WORDS["month"])
+    day = rng.randint(1, 28)
     return f"{day} {month} {year}" if rng.random() < 0.6 else f"{month} {day}, {year}"
