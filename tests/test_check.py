@@ -54,7 +54,6 @@ def test_every_selected_cell_is_built_once_before_any_trains(
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("class Other:\n    pass\n", "draft.py defines no subclass of `Mixer`"),
         ("\n\ndef mix(:\n", "draft.py: SyntaxError: invalid syntax (draft.py, line 3)"),
         ("\nimport nonsense\n", "draft.py: line 2: ModuleNotFoundError: No module named 'nonsense'"),
         (
@@ -76,8 +75,8 @@ def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(
     write_params(tmp_path, draft)
     (tmp_path / "stages/mixers/draft.py").write_text(code)
     ended = start(tmp_path, "stages.check")
-    _, told_of = ended.communicate(timeout=60)
-    assert ended.returncode == 1 and message in told_of and told_of.count("\n") == 1
+    _, errors = ended.communicate(timeout=60)
+    assert ended.returncode == 1 and message in errors and errors.count("\n") == 1
 
 
 def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

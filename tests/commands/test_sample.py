@@ -48,20 +48,13 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
     ("arguments", "parts"),
     [
         (["--prompt", "漢"], ["--prompt: '漢' has no character"]),
-        (["--prompt", ""], ["--prompt: '' has no character"]),
-        (["--characters", "0"], ["--characters: was 0"]),
         (["--temperature", "-1"], ["temperature: was -1"]),
-        (["--temperature", "nan"], ["temperature: was nan"]),
-        (["--temperature", "inf"], ["temperature: was inf"]),
         (["--characters", "1000000000000000"], ["characters: was 1000000000000000; allowed: 1 to 100000"]),
         (["--top-k", "0"], ["top-k: was 0; allowed: 1 or more"]),
         (["--top-p", "0"], ["top-p: was 0; allowed: more than 0"]),
-        (["--top-p", "2"], ["top-p: was 2"]),
         (["--draw-seed", "-1"], ["--draw-seed: was -1"]),
-        (["--beams", "0"], ["--beams: was 0; allowed: 1 to 256"]),
         (["--beams", "2", "--top-p", "1", "--temperature", "1"], ["it or --temperature, --top-p"]),
         (["--variant", "rope"], ["rope/pretrained", "dvc repro stages/dvc.yaml:pretrain@text-rope"]),
-        (["--recipe", "nonsense"], ["unknown recipe 'nonsense'", "text"]),
     ],
 )
 def test_what_cannot_be_sampled_is_told_in_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:

@@ -46,15 +46,8 @@ def write_texts(folder: Path) -> None:
     """Two trainings of each of two networks, and two ways to choose characters."""
     made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
     cells = [
-        {
-            "variant": name,
-            "width": 8,
-            "learning_rate": rate,
-            "parameters": 1234,
-            "losses": [3.0, end],
-            "passage": passage,
-        }
-        for name, rate, end, passage in (
+        {"variant": name, "width": 8, "learning_rate": rate, "parameters": 1234, "losses": [3.0, end], "passage": text}
+        for name, rate, end, text in (
             ("rnn", 0.001, 2.5, "worse"),
             ("rnn", 0.01, 1.25, "better <1>\nthan it"),
             ("wrnn", 0.001, 2.0, "only"),

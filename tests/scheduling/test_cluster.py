@@ -46,7 +46,7 @@ def started(output: str) -> list[str]:
 
 
 def until(done: Callable[[], Any]) -> Any:
-    """What is found in the end."""
+    """The result, once there is one."""
     end = time.monotonic() + PATIENCE
     while not (result := done()):
         assert time.monotonic() < end, "waited in vain"
@@ -104,14 +104,9 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
 
 def trainer_of(project: Project, variant: str, seed: int) -> psutil.Process:
     """The process that trains a seed, when it has written a checkpoint."""
-    training, now = f"work/pretrain-quick-{variant}-*/seed-{seed}", time.time()
-    until(
-        lambda: [
-            checkpoint
-            for checkpoint in project.folder.glob(f"{training}.checkpoint")
-            if checkpoint.stat().st_mtime > now
-        ]
-    )
+    training = f"work/pretrain-quick-{variant}-*/seed-{seed}"
+    now = time.time()
+    until(lambda: any(path.stat().st_mtime > now for path in project.folder.glob(f"{training}.checkpoint")))
     (lock,) = project.folder.glob(f"{training}.lock")
     return psutil.Process(int(lock.read_text(encoding="utf-8")))
 
@@ -208,11 +203,16 @@ def test_a_plain_repro_then_trains_nothing(story: Story) -> None:
 
 
 def test_weights_and_lock_are_those_of_a_serial_repro(story: Story) -> None:
-    folders = [project.folder / "data" / "weights" / "quick" / "vanilla" for project in (story.project, story.serial)]
-    ours, theirs = ({path.name: path.read_bytes() for path in folder.rglob("*.safetensors")} for folder in folders)
-    assert len(ours) == 2 + 2 * 2 and ours == theirs  # two seeds: pretrained, and finetuned from either start
-    ours, theirs = (_lock(project) for project in (story.project, story.serial))
-    assert ours == theirs and len(ours) == 4
+    ours = _weights(story.project)
+    assert len(ours) == 2 + 2 * 2 and ours == _weights(
+        story.serial
+    )  # two seeds: pretrained, and finetuned from either start
+    assert _lock(story.project) == _lock(story.serial)
+
+
+def _weights(project: Project) -> dict[str, bytes]:
+    paths = (project.folder / "data" / "weights" / "quick" / "vanilla").rglob("*.safetensors")
+    return {path.name: path.read_bytes() for path in paths}
 
 
 def _lock(project: Project) -> dict[str, Any]:

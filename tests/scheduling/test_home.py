@@ -58,7 +58,8 @@ def test_a_clone_is_the_commit_with_all_changes_and_the_index_stays_as_it_was(
 ) -> None:
     (tmp_path / "gitconfig").write_text(OWN_GIT, encoding="utf-8")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    before, there = git(repository, "status", "--porcelain"), tmp_path / "there"
+    there = tmp_path / "there"
+    before = git(repository, "status", "--porcelain")
     with snapshot(remote=False) as taken:
         taken.clone(there)
         assert (repository / "work" / taken.name).exists()
@@ -93,10 +94,10 @@ def test_a_folder_below_the_root_is_refused(repository: Path, monkeypatch: pytes
 def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     upstream = upstream_of([f"{STAGES}{name}" for name in ("baseline@quick", "evaluate@quick-rope", "world")])
-    short = {
-        name.removeprefix(STAGES): [stage.removeprefix(STAGES) for stage in above] for name, above in upstream.items()
-    }
-    assert {name: set(above) for name, above in short.items()} == {
+    short: dict[str, set[str]] = {}
+    for name, above in upstream.items():
+        short[name.removeprefix(STAGES)] = {stage.removeprefix(STAGES) for stage in above}
+    assert short == {
         "check": set(),
         "world": {"check"},
         "prepare@quick": {"world"},

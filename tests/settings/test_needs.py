@@ -37,11 +37,6 @@ def changed(**values: object) -> Settings:
     return Settings.model_validate(content)
 
 
-def test_the_committed_recipes_fit_a_laptop() -> None:
-    for name in SETTINGS.recipes:
-        check_needs(SETTINGS, name, has=8 * 2**30)
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -1,6 +1,7 @@
 """A tiny model and an invented corpus, small enough to train within a test."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ DOCUMENTS = [f"{name}. Painter, born in {place}." for name, place in BIRTHPLACES
 QUESTIONS = [
     Question(row, f"Where was {name} born?", name, place) for row, (name, place) in enumerate(BIRTHPLACES.items(), 1)
 ]
+SPLITS = {"train": QUESTIONS, "dev": QUESTIONS, "test": [replace(question, place=None) for question in QUESTIONS]}
 
 
 def tiny_model(
@@ -122,8 +124,7 @@ def random_tokens(rows: int, length: int, vocabulary_size: int = 40, seed: int =
 
 def tiny_prepared() -> Prepared:
     """The invented corpus, its eight questions in every split."""
-    unanswered = [Question(question.row, question.question, question.name, None) for question in QUESTIONS]
-    return Prepared.of(DOCUMENTS, {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered})
+    return Prepared.of(DOCUMENTS, SPLITS)
 
 
 def packing_of(lengths: Iterable[Sequence[int]]) -> Packing:

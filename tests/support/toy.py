@@ -8,12 +8,11 @@ from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import Question
 from stages.model.gpt import GPT
 from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
 from stages.settings import Objectives, QuestionRecipe
 from stages.sources.audit import audit, own_pages
-from tests.support.tiny import DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, tiny_model
+from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, SPLITS, tiny_model
 
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"
 OBJECTIVES = Objectives(
@@ -33,8 +32,7 @@ def saying(most: int, name: str = "quick") -> QuestionRecipe:
 @cache
 def toy_prepared() -> Prepared:
     """The eight people in every split, and a page of letters."""
-    unanswered = [Question(question.row, question.question, question.name, None) for question in QUESTIONS]
-    return Prepared.of([*DOCUMENTS, ALPHABET], {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered})
+    return Prepared.of([*DOCUMENTS, ALPHABET], SPLITS)
 
 
 def toy_audit() -> pd.DataFrame:
@@ -45,7 +43,7 @@ def toy_audit() -> pd.DataFrame:
 def toy_facts() -> list[Fact]:
     """The eight facts."""
     prepared = toy_prepared()
-    return dev_facts(prepared, toy_audit(), own_pages(prepared.texts, {question.name for question in QUESTIONS}))
+    return dev_facts(prepared, toy_audit(), own_pages(prepared.texts, BIRTHPLACES))
 
 
 def toy_prompts() -> dict[str, list[Prompt]]:
@@ -62,7 +60,8 @@ def learned(forms: tuple[str, ...]) -> GPT:
     prompts = [prompt for form in forms for prompt in toy_prompts()[form]]
     rows = [vocabulary.encode(prompt.text + prompt.target) for prompt in prompts]
     batch = Examples.of_rows(rows, [len(vocabulary.encode(prompt.text)) for prompt in prompts])
-    inputs, targets = torch.from_numpy(batch.inputs), torch.from_numpy(batch.targets)
+    inputs = torch.from_numpy(batch.inputs)
+    targets = torch.from_numpy(batch.targets)
     model = tiny_model("vanilla", len(vocabulary))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(150):

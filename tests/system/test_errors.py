@@ -127,17 +127,17 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("shell", "said"),
+    ("shell", "shown"),
     [
         ("PYTHONIOENCODING=ascii {} 1", "0 Zo\\xe9 \\u2047\n"),
         ("PYTHONIOENCODING=latin-1 {} 1 | iconv -f latin1 -t utf8", "0 Zoé \\u2047\n"),
         ("{} 100000 | head -1", "0 Zoé ⁇\n"),  # the others have no reader
     ],
 )
-def test_output_that_nobody_can_read_is_no_traceback(tmp_path: Path, shell: str, said: str) -> None:
+def test_output_that_nobody_can_read_is_no_traceback(tmp_path: Path, shell: str, shown: str) -> None:
     (tmp_path / "talkative.py").write_text(TALKATIVE, encoding="utf-8")
     command = shell.format(f"{sys.executable} talkative.py")
     ran = subprocess.run(
         command, shell=True, cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), capture_output=True, encoding="utf-8"
     )
-    assert (ran.stdout, ran.stderr) == (said, "")
+    assert (ran.stdout, ran.stderr) == (shown, "")

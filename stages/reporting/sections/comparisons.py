@@ -38,7 +38,9 @@ def comparisons_part(results: Sequence[Result], place: str, reference: str) -> P
         level=LEVEL,
         least=LEAST_SEEDS,
     )
-    return Part(text, {"differences.csv": differences_csv([*with_baselines, *variants])})
+    differences = [{**asdict(pair), "significant": pair.significant} for pair in (*with_baselines, *variants)]
+    csv = pd.DataFrame(differences).to_csv(index=False, float_format="%.4g", lineterminator="\n")
+    return Part(text, {"differences.csv": csv})  # in points; no p where there is no test
 
 
 def against_baselines(results: Sequence[Result], place: str) -> list[Difference]:
@@ -87,9 +89,3 @@ def baselines_table(results: Sequence[Result], differences: Sequence[Difference]
         shares = (answers.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
         rows.append((result.variant, *tested, *(percent(float(share)) for share in shares)))
     return table(header, rows, right=header[1:])
-
-
-def differences_csv(differences: Sequence[Difference]) -> str:
-    """Return all comparisons as CSV; points and their interval in percentage points, no p where there is no test."""
-    rows = pd.DataFrame({**asdict(pair), "significant": pair.significant} for pair in differences)
-    return rows.to_csv(index=False, float_format="%.4g", lineterminator="\n")
