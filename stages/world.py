@@ -10,7 +10,7 @@ from stages.system.files import write_text
 
 @command
 def main() -> None:
-    """Generate data/raw/synthetic from `sources.synthetic`, and data/raw/world.txt of `sources.text.people`."""
+    """Generate data/raw/synthetic from `sources.synthetic`, and data/raw/world.txt with `sources.text.people`."""
     Parser(description=main.__doc__).parse_args()
     sources = load().sources
     world = generate(sources.synthetic)

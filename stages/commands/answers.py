@@ -27,10 +27,6 @@ class Answer(NamedTuple):
     probability: float
     in_page: bool
 
-    def as_json(self) -> dict[str, object]:
-        """Give what `--json` prints."""
-        return {"answer": self.text, "probability": round(self.probability, 6), "in_page": self.in_page}
-
 
 @dataclass(frozen=True)
 class Reply:

@@ -106,7 +106,10 @@ def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
 def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
     """Print the answers, whether the page has the first of them, and the notes."""
     if as_json:
-        answers = [answer.as_json() for answer in reply.answers]
+        answers = [
+            {"answer": text, "probability": round(probability, 6), "in_page": in_page}
+            for text, probability, in_page in reply.answers
+        ]
         print(json.dumps({**asdict(reply), **origin, "answers": answers}), flush=True)
         return
     texts = [harmless(answer.text) or "(nothing)" for answer in reply.answers]

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
@@ -20,15 +19,7 @@ from stages.system.terminal import harmless
 
 WEIGHTS = {"pretrain": "pretrained/seed-{}", "finetune": "finetuned/pretrained-seed-{}"}  # that a stage makes
 LARGEST_SEED = 2**31 - 1
-
-
-class Trained(NamedTuple):
-    """A trained model with what it was trained on."""
-
-    experiment: Experiment
-    seed: int
-    prepared: Prepared
-    model: GPT
+Trained = tuple[Experiment, int, Prepared, GPT]  # a cell and its seed, what the model was trained on, and the model
 
 
 def within(least: int, most: int) -> Callable[[str], int]:
@@ -104,7 +95,7 @@ def load_trained(given: argparse.Namespace, stage: str) -> Trained:
     prepared = Prepared.load(experiment.prepared_folder)
     # other weights may fit and say something else, for many settings leave the shapes as they are (rope's theta)
     experiment.check_weights(weights.parent, prepared.vocabulary)
-    return Trained(experiment, seed, prepared, experiment.trained_model(prepared, weights))
+    return experiment, seed, prepared, experiment.trained_model(prepared, weights)
 
 
 def chosen_variant(settings: Settings, recipe: str) -> str:

@@ -25,7 +25,7 @@ from stages.system.terminal import harmless
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What the page shows, as the stages left it: of each variant, and of the texts."""
+    """Results of the stages: those of each variant, and those on texts."""
 
     measured: list[Measured]
     reaches: list[list[Reach]]  # each variant's, its own settings first

@@ -1,4 +1,4 @@
-"""What the evaluation stages left behind, read and checked before anything is reported."""
+"""Reads and checks what the evaluation stages left, before anything is reported."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ from stages.system.errors import StudyError
 from stages.system.locks import WORK
 
 OWN_FILES = ("own", "text")  # stages that read what sources.own and sources.text name
-# in the place of Python: a stage that would run fails at once, but for those that are to run here
+# It stands in for Python: a stage that would run fails at once, but for those that are to run here.
 STUB = """#!/bin/sh
 case " {here} " in *" $DVC_STAGE "*) exec {python} "$@";; esac
 exit 75
@@ -68,7 +68,7 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
 
 
 def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
-    """Bring back all that was ever run; returns the stages that are out of date by themselves.
+    """Bring back all that was ever run, and return the stages that are out of date by themselves.
 
     Run here are stages with nothing above them, which read params.yaml as a whole, those that read files of one's own,
     which git may ignore, and those with persistent outputs, which DVC's run-cache does not have.

@@ -39,7 +39,7 @@ def merge(root: Path, new: Mapping[str, str]) -> None:
 
 
 def reads_the_same(entry: str, above: Iterable[str]) -> bool:
-    """Whether what a stage read when its entry was written is what the entries above it name now."""
+    """Whether a stage read, when its entry was written, what the entries above it name now."""
     yaml = YAML(typ="safe")
     made = {out["path"]: out["md5"] for made_above in above for out in yaml.load(made_above)["outs"]}
     read = {dep["path"]: dep.get("md5") for dep in yaml.load(entry)["deps"]}

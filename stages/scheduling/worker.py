@@ -39,7 +39,7 @@ class Snapshot(WorkerPlugin):
     config: str  # DVC's in the clone: .dvc/config.local
 
     def clone(self, folder: Path) -> None:
-        """Make a clone of it."""
+        """Clone it into a folder."""
         shutil.rmtree(folder, ignore_errors=True)
         with tarfile.open(fileobj=io.BytesIO(self.git)) as tar:
             tar.extractall(folder, filter="data")
@@ -76,7 +76,7 @@ class Snapshot(WorkerPlugin):
         seed: the command that trains one seed of the stage; None for the whole stage. Returns the stage's entry, an
         empty text for a seed. Raises RuntimeError: a command failed; it has the end of the output.
         """
-        if self.fault:  # in a worker that came later
+        if self.fault:  # a worker that came later is asked all the same
             raise RuntimeError(self.fault)
         log = self.trainings / "logs" / f"{unit.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)

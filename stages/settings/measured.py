@@ -72,10 +72,6 @@ class Article(Section):
     seed: Seed
     models: Annotated[dict[Name, ArticleModel], Field(min_length=1, max_length=10)]
 
-    def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
-        """Apply the change of the model `name` to the recipe. Raises ValueError as `changed` does."""
-        return changed(recipe, self.models[name].change, self.seed, f"article.models.{name}.change")
-
 
 def changed(recipe: QuestionRecipe, change: Mapping[str, Any], seed: int, key: str) -> QuestionRecipe:
     """Apply a change, which stands under `key`, to a recipe, and one seed.

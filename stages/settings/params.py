@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.measured import FULL, Ablation, Article, Cost, Grid, Influence, Passages
+from stages.settings.measured import FULL, Ablation, Article, Cost, Grid, Influence, Passages, changed
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
@@ -131,8 +131,10 @@ class Settings(Section):
         if model not in self.article.models:
             raise StudyError(f"unknown model '{model}'; allowed: {', '.join(self.article.models)}")
         name = self.article.recipe
+        change = self.article.models[model].change
+        key = f"article.models.{model}.change"
         try:
-            recipe = self.article.applied(model, self.question_recipe(name))
+            recipe = changed(self.question_recipe(name), change, self.article.seed, key)
         except ValueError as error:
             raise StudyError(f"{PARAMS}: {error}") from error
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})

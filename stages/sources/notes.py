@@ -1,4 +1,4 @@
-"""What is said of pages and questions of one's own that prove little: a line a cause, with the first places."""
+"""Notes on pages and questions of one's own that prove little: a line for each cause, with the first places."""
 
 import re
 import unicodedata
@@ -99,7 +99,7 @@ class _Check:
         self.lost = {letter for letter, count in Counter(chain(*unread)).items() if count < len(unread)}
 
     def causes(self, question: Asked) -> Iterator[str]:
-        """All that are true of a question with an answer."""
+        """Name the causes that hold for a question with an answer."""
         silent = [page for page in question.pages if question.answer not in page]
         is_header = question in self.headers
         if is_header:
@@ -117,7 +117,7 @@ class _Check:
 
 
 def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
-    """How many pages have no title, where, and what stands in its full stop's place; nothing if all have one."""
+    """Say how many pages have no title, where, and what stands for its full stop; nothing if all have one."""
     if not untitled:
         return ""
     rows = [row for row, _ in read_lines(path)]

@@ -24,7 +24,7 @@ BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a source's questions are: in words, and whom each asks about; None for what is no question."""
+    """The questions that a source has: their form in words, and whom one asks about; None for what is no question."""
 
     words: str
     name: Callable[[str], str | None]
@@ -130,7 +130,7 @@ def _question(row: int, line: str, labelled: bool, context: int, wanted: Wanted)
 
 
 def _likely_cause(line: str, question: str, tabs: int) -> str:
-    """Why a line may have another number of tabs than is wanted, in brackets; or nothing."""
+    """Guess in brackets why a line has another number of tabs than is wanted; or say nothing."""
     if not tabs and (other := re.search(r"[#,;|]| {2,}", line)):
         return f" (is {quoted(other[0])} to be the tab?)"
     if tabs and re.fullmatch(r"\d*", question):

@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory was asked for that there is not, of the system or of a GPU."""
+    """Whether the system or a GPU lacked the memory that was asked for."""
     # torch is not imported for this: on a CPU it raises a plain RuntimeError, on a GPU its own kind of one
     return (
         isinstance(error, MemoryError)
@@ -55,7 +55,7 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
 
     @functools.wraps(main)
     def run() -> None:
-        for stream in (sys.stdout, sys.stderr):  # which may lack a letter
+        for stream in (sys.stdout, sys.stderr):  # a stream may lack a letter
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         signal.signal(signal.SIGTERM, signal.default_int_handler)

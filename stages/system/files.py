@@ -1,4 +1,4 @@
-"""Atomic writes: a reader finds the old content, the new or, for a folder, for a moment none; never a part of it.
+"""Atomic writes: a reader sees the old content or the new, never a part; a folder may be missing for a moment.
 
 One process at a time writes a path: a training holds a lock, other stages DVC's. What a kill leaves is
 hidden beside the path, as .<name>.partial, until the next write.

@@ -24,7 +24,7 @@ class Stop:
 
     @property
     def reason(self) -> str:
-        """What a user needs to know beside that it stopped."""
+        """Why it stopped, if nobody asked for it."""
         return "" if self.signals else ", because the process that started it is gone"
 
 

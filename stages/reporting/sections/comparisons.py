@@ -40,7 +40,7 @@ def comparisons_part(results: Sequence[Result], place: str, reference: str) -> P
     )
     differences = [{**asdict(pair), "significant": pair.significant} for pair in (*with_baselines, *variants)]
     csv = pd.DataFrame(differences).to_csv(index=False, float_format="%.4g", lineterminator="\n")
-    return Part(text, {"differences.csv": csv})  # in points; no p where there is no test
+    return Part(text, {"differences.csv": csv})  # points, and p where there is a test
 
 
 def against_baselines(results: Sequence[Result], place: str) -> list[Difference]:
