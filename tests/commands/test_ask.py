@@ -124,10 +124,7 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     assert first == "error: '漢' has no character that the corpus has; ask: Where was NAME born?"
     assert "has 74 characters; the model reads 63 at most" in second
     assert third.startswith("error: '�' has no character")
-
-
-def test_no_input_is_no_error(run: Run) -> None:
-    assert run(ask) == Outcome(0, "", "")
+    assert run(ask) == Outcome(0, "", "")  # no input
 
 
 def at_a_terminal(project: Path, *lines: str) -> str:

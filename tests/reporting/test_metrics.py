@@ -26,8 +26,8 @@ def result(folder: Path, variant: str, pretrained: Correct, scratch: Correct = (
 
 
 def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
-    six, four = [1] * 6 + [0] * 4, [0] * 6 + [1] * 4
-    rope = result(tmp_path, "rope", (six, four), scratch=([1] + [0] * 9, NONE))
+    answers = ([1] * 6 + [0] * 4, [0] * 6 + [1] * 4)
+    rope = result(tmp_path, "rope", answers, scratch=([1] + [0] * 9, NONE))
     metrics = study_metrics("quick", "rope", [rope], BASELINE)
     assert rope.pretrained.by_seed == (60.0, 40.0)
     figures = metrics["selected"]
@@ -46,7 +46,8 @@ def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
 
 
 def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys_are_the_same(tmp_path: Path) -> None:
-    mqa, rope = result(tmp_path, "mqa", (HALF, HALF)), result(tmp_path, "rope", (MOST, MOST))
+    mqa = result(tmp_path, "mqa", (HALF, HALF))
+    rope = result(tmp_path, "rope", (MOST, MOST))
     window = result(tmp_path, "window", (MOST, MOST), scratch=(HALF, HALF))
     metrics = study_metrics("quick", "compared", [window, mqa, rope], BASELINE)
     assert metrics["selected"] == metrics["variants"]["rope"] != metrics["variants"]["window"]
@@ -76,14 +77,10 @@ def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
     assert "| test accuracy | 100.0 % (" in summary_table(rope, BASELINE)
 
 
-def test_incomplete_answers_are_refused(tmp_path: Path) -> None:
+def test_answers_that_are_incomplete_or_to_other_questions_are_refused(tmp_path: Path) -> None:
     write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF[:9]))
-    evaluation = read_evaluation(tmp_path / "rope")
-    with pytest.raises(StudyError, match=r"rope: pretrained does not answer each of the 10 dev questions"):
-        dev_answers(evaluation, "pretrained", 10)
-
-
-def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="rope: pretrained does not answer each of the 10 dev questions"):
+        dev_answers(read_evaluation(tmp_path / "rope"), "pretrained", 10)
     write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF))
     questions = tmp_path / "baseline/questions.tsv"
     questions.write_text(questions.read_text().replace("Bergen", "Milan"))

@@ -107,6 +107,8 @@ def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: 
         "evaluate@quick-rope": {"prepare@quick", "pretrain@quick-rope", "finetune@quick-rope"},
     }
     assert "study" not in upstream_of(["study"])
+    with pytest.raises(StudyError, match="'nowhere' is no stage"):
+        upstream_of(["nowhere"])
 
 
 def test_stages_that_read_ones_own_files_run_here_after_those_above_them(repository: Path) -> None:
@@ -124,9 +126,3 @@ def test_a_file_that_dvc_tracks_is_no_stage(repository: Path) -> None:
     git(repository, "rm", "--quiet", "--cached", "edited")
     subprocess.run(["dvc", "add", "--quiet", "edited"], cwd=repository, check=True)
     assert upstream_of(["copy"]) == {"copy": []}
-
-
-def test_an_unknown_target_is_told_in_dvcs_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    with pytest.raises(StudyError, match="'nowhere' is no stage"):
-        upstream_of(["nowhere"])

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SECONDS, BYTES = 10, 10**9
+SECONDS = 10
+BYTES = 10**9
 LONGEST_LINE = 500  # characters
 
 

@@ -10,7 +10,10 @@ QUESTIONS = {"train": 2000, "dev": 500, "test": 437}
 ASKED = set("Where was born?")
 LETTERS = sorted(ASKED | {chr(ord("À") + place) for place in range(253 - len(ASKED))})  # 256 with PAD, MASK, line feed
 # lengths of the handout's lines: about log-normal, 141 characters on average, a third of them below 112
-MEDIAN, SPREAD, SHORTEST, LONGEST = 132, 0.37, 38, 516
+MEDIAN = 132
+SPREAD = 0.37
+SHORTEST = 38
+LONGEST = 516
 NAMES = (8, 20)  # characters of an invented name: `Where was … born?` then has 24 to 36
 
 

@@ -10,7 +10,8 @@ WHOLE = (b"", b"\0", b"null", b"[]", b"{}", b"7", b"NaN", b"\xff\xfe", b"x" * 10
 
 def changes() -> st.SearchStrategy[Change]:
     """Cut, overwritten, inserted into, zeroed, a bit flipped, doubled, or something else altogether."""
-    place, some = st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=20)
+    place = st.floats(0, 1, exclude_max=True)
+    some = st.binary(min_size=1, max_size=20)
 
     def at(share: float, change: Callable[[bytes, int], bytes]) -> Change:
         return lambda content: change(content, int(share * len(content)))

@@ -12,7 +12,8 @@ for line in sys.argv[1:]:
     module, *sys.argv[1:] = line.split()
     importlib.import_module(module).main()
 """
-QUICK, TEXT = "--recipe quick --variant vanilla", "--recipe text --variant vanilla"
+QUICK = "--recipe quick --variant vanilla"
+TEXT = "--recipe text --variant vanilla"
 STAGES = (
     *(f"stages.pretrain {QUICK}", f"stages.finetune {QUICK}"),
     *("stages.text", "stages.prepare --recipe text", f"stages.pretrain {TEXT}"),
