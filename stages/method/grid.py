@@ -30,21 +30,15 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     started = time.perf_counter()
     settings = load()
-    choices = product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)
+    choices = [*product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)]
     experiments = [cell(settings, *choice) for choice in choices]  # all of them are checked before one is trained
     prepared = Prepared.load(experiments[0].prepared_folder)
 
     cells = []
-    for number, experiment in enumerate(experiments, 1):
-        recipe = experiment.recipe
-        choice = {
-            "variant": experiment.variant,
-            "width": recipe.model.width,
-            "learning_rate": recipe.pretrain.learning_rate,
-        }
-        print(f"{number} of {len(experiments)}:", ", ".join(f"{key} {value}" for key, value in choice.items()))
-        cells.append(choice | trained(experiment, prepared))
-
+    for number, (experiment, choice) in enumerate(zip(experiments, choices, strict=True), 1):
+        variant, width, rate = choice
+        print(f"{number} of {len(experiments)}: {variant}, hidden size {width}, learning rate {rate:g}")
+        cells.append({"variant": variant, "width": width, "learning_rate": rate} | trained(experiment, prepared))
     made = provenance(settings.grid.model_dump(), experiments[0].backend, time.perf_counter() - started)
     with result_folder(FOLDER / "results") as folder:
         write_json(folder / "grid.json", {"cells": cells, "provenance": made})

@@ -63,10 +63,8 @@ def test_logits_and_answers_are_those_of_torch(driver: Chrome, page: Path, varia
         "return arguments[2].map((text) => answer(model, arguments[1], text, 20));",
         json.dumps(shown), CHARACTERS, TEXTS,
     )  # fmt: skip
-    generations = generate(model, [numbers(text) for text in TEXTS], 20)
-    assert answers == [
-        "".join(CHARACTERS[number] for number in generation.tokens if number != MASK) for generation in generations
-    ]
+    for answer, expected in zip(answers, generate(model, [numbers(text) for text in TEXTS], 20), strict=True):
+        assert answer == "".join(CHARACTERS[number] for number in expected.tokens if number != MASK)
 
 
 def test_a_stored_matrix_is_off_by_half_a_step_of_its_row_at_most() -> None:

@@ -95,9 +95,7 @@ def test_it_asks_no_network_says_no_error_and_fits_its_window(driver: Chrome, wi
     filled(driver)
     assert driver.get_log("browser") == []
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    asked = [
-        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
-    ]
+    asked = [entry["params"]["request"]["url"] for entry in messages if entry["method"] == "Network.requestWillBeSent"]
     assert asked == [PAGE.as_uri()]
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", TEXT)

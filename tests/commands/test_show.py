@@ -12,9 +12,7 @@ from tests.support.tiny import DOCUMENTS
 def pairs(out: str) -> dict[str, tuple[str, str]]:
     """What is read and what is said, by title."""
     blocks = (block.splitlines() for block in out.strip("\n").split("\n\n"))
-    return {
-        title: (read.removeprefix("  reads  "), targets.removeprefix("  says   ")) for title, read, targets in blocks
-    }
+    return {title: (read.removeprefix("  reads  "), says.removeprefix("  says   ")) for title, read, says in blocks}
 
 
 def test_each_objective_and_a_question_are_shown_with_the_loss_below_the_character_before(run: Run) -> None:

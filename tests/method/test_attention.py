@@ -53,8 +53,8 @@ def test_one_head_is_hardly_ever_the_average_and_two_mostly_are() -> None:
 def test_the_curve_goes_from_one_value_to_the_other() -> None:
     assert length_share(np.array([0.0, 1.0, 2.0]), 20.0) == pytest.approx([0, 0.5, 1], abs=1e-8)
     keys = draws(np.random.default_rng(6), MEANS, 0.0, 500)
-    weights = shares(keys, 30 * MEANS[:2].sum(axis=0, keepdims=True))[:, 0]
-    assert weights == pytest.approx(length_share(keys[:, 0] @ MEANS[0], 30.0), abs=1e-12)
+    drawn = shares(keys, 30 * MEANS[:2].sum(axis=0, keepdims=True))[:, 0]
+    assert drawn == pytest.approx(length_share(keys[:, 0] @ MEANS[0], 30.0), abs=1e-12)
 
 
 def test_rotary_scores_depend_on_the_distance_only_and_do_depend_on_it() -> None:

@@ -204,9 +204,8 @@ def test_a_plain_repro_then_trains_nothing(story: Story) -> None:
 
 def test_weights_and_lock_are_those_of_a_serial_repro(story: Story) -> None:
     ours = _weights(story.project)
-    assert len(ours) == 2 + 2 * 2 and ours == _weights(
-        story.serial
-    )  # two seeds: pretrained, and finetuned from either start
+    assert len(ours) == 2 + 2 * 2  # two seeds: pretrained, and finetuned from either start
+    assert ours == _weights(story.serial)
     assert _lock(story.project) == _lock(story.serial)
 
 

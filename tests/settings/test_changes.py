@@ -37,8 +37,7 @@ def changed(section: str, **values: Any) -> dict[str, Any]:
     ],
 )
 def test_what_means_the_same_is_the_same_both_ways(now: dict[str, Any], other: str | None) -> None:
-    message = other_setting(MADE, now)
-    assert message == other
+    assert other_setting(MADE, now) == other
     assert (other_setting(now, MADE) is None) == (other is None)
 
 
