@@ -29,8 +29,8 @@ def constant_baseline(table: pd.DataFrame, audit: pd.DataFrame, place: str | Non
     Without a place the best stands for it. table: questions.tsv (split, row, question, place); audit: audit.tsv. The
     ceiling is the share of dev answers that stand in the person's own page.
     """
-    train, dev = table[table.split == "train"].place, table[table.split == "dev"].place
-    counts = train.value_counts()
+    dev = table[table.split == "dev"].place
+    counts = table[table.split == "train"].place.value_counts()
     best = min(counts[counts == counts.max()].index)  # ties: first by name
     place = place or best
     known = audit[audit.split == "dev"]
@@ -57,8 +57,8 @@ def main() -> None:
     result = constant_baseline(table, read_table(source / "audit.tsv", AUDIT), recipe.baseline.place)
     result |= {"held_out": recipe.data.held_out}
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
-    said = prepared.likeliest(prepared.candidates)
-    asked["reader"] = [said.get(name, "") for name in asked.name]
+    likeliest = prepared.likeliest(prepared.candidates)
+    asked["reader"] = [likeliest.get(name, "") for name in asked.name]
     if recipe.any_spelling:
         asked["reader"] = spelled_as(asked.gold, asked.reader)
     dev = asked[asked.split == "dev"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from stages.corpus.capitalised import capitalised
-from stages.corpus.phrases import LEAST_CHANCE, Phrases
+from stages.corpus.phrases import LEAST_PROBABILITY, Phrases
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.settings import QuestionRecipe, Settings, load, merged
@@ -37,7 +37,7 @@ def drawn_once(phrases: Phrases) -> Phrases:
     generator = np.random.default_rng(SEED)
     probabilities = []
     for count in phrases.spans.lengths:
-        of_page = np.full(count, LEAST_CHANCE)
+        of_page = np.full(count, LEAST_PROBABILITY)
         if count:
             of_page[generator.integers(count)] = 1.0
         probabilities.append(of_page.tolist())

@@ -1,4 +1,4 @@
-"""What clozes of phrases share: a cue, ⁇ and a phrase of the page, drawn by its chance to be an answer."""
+"""What clozes of phrases share: a cue, ⁇ and a phrase of the page, drawn by its probability to be an answer."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -14,7 +14,7 @@ from stages.settings import PhraseCloze
 class PhraseClozes(ABC):
     """Draws clozes from documents.
 
-    In a share `salient` of the examples the phrase is drawn by its chance (salience.py), else any of the page's.
+    In a share `salient` of the examples the phrase is drawn by its probability (salience.py), else any of the page's.
     """
 
     opening_is_target: ClassVar[bool]  # whether the ⁇ that ends a cue is a target

@@ -4,7 +4,7 @@
 
     vocabulary.json      the characters, in order of their numbers
     encoded.safetensors  documents, and questions and answers of each split, as token numbers
-    spans.safetensors    where each document's title ends, and its candidates with their chances (see salience.py)
+    spans.safetensors    where each document's title ends, and its candidates with their probabilities (see salience.py)
     questions.tsv        split, row, question, name, place (empty for test)
     audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see audit.py)
 """
@@ -20,7 +20,7 @@ import pandas as pd
 from pydantic import Field
 from safetensors.numpy import load_file, save
 
-from stages.corpus.phrases import CHANCE, SPAN, Phrases
+from stages.corpus.phrases import PROBABILITY, SPAN, Phrases
 from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
 from stages.corpus.titles import headings
@@ -56,8 +56,8 @@ class Prepared:
         """Encode documents and questions with the documents' vocabulary; names: see `headings`. Without candidates."""
         vocabulary = Vocabulary.of(documents)
         rows = []
-        for split, asked in questions.items():
-            rows += [(split, some.row, some.question, some.name, some.place or "") for some in asked]
+        for split in questions:
+            rows += [(split, q.row, q.question, q.name, q.place or "") for q in questions[split]]
         table = pd.DataFrame(rows, columns=[*QUESTIONS.columns])
 
         def encoded(texts: Iterable[str]) -> Ragged:
@@ -80,8 +80,9 @@ class Prepared:
             encoded |= {f"{split}.questions": self.questions[split], f"{split}.answers": self.answers[split]}
         arrays = {f"{name}.tokens": rows.tokens.astype(np.int32) for name, rows in encoded.items()}
         arrays |= {f"{name}.offsets": rows.offsets.astype(np.int64) for name, rows in encoded.items()}
-        spans, chances = self.candidates.spans, self.candidates.chances
-        candidates = {"spans": spans.tokens.astype(SPAN.base), "chances": chances.tokens.astype(CHANCE)}
+        spans = self.candidates.spans
+        probabilities = self.candidates.probabilities.tokens.astype(PROBABILITY)
+        candidates = {"spans": spans.tokens.astype(SPAN.base), "chances": probabilities}
 
         self.vocabulary.save(folder / VOCABULARY)
         write_bytes(folder / ENCODED, save(arrays))
@@ -140,8 +141,9 @@ class Prepared:
         """Find the likeliest phrase of each document, by title; among documents of one title the first's."""
         likeliest: dict[str, str] = {}
         for row, text in enumerate(self.each_text()):
-            if len(chances := phrases.chances[row]):
-                likeliest.setdefault(self.title(row), text[slice(*phrases.spans[row][int(np.argmax(chances))])])
+            if len(probabilities := phrases.probabilities[row]):
+                start, end = phrases.spans[row][int(np.argmax(probabilities))]
+                likeliest.setdefault(self.title(row), text[start:end])
         return likeliest
 
     def of_split(self, split: str) -> pd.DataFrame:

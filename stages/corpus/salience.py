@@ -1,4 +1,4 @@
-"""Which spans of a page a question may be about: the likeliest of each page, and each one's chance to be the answer.
+"""Which spans of a page a question may be about: the likeliest of each page, with their probabilities.
 
 It is learned from the training questions whose answers stand in their pages: a conditional logit (McFadden 1974) among
 all spans of a page. A second one weighs the likeliest spans by their number, by whether they answer other training
@@ -16,7 +16,7 @@ from scipy.optimize import minimize  # type: ignore[import-untyped]
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
 from stages.corpus.folding import folded
-from stages.corpus.phrases import CHANCE, DIGITS, SPAN, Phrases, as_chances
+from stages.corpus.phrases import DIGITS, PROBABILITY, SPAN, Phrases, as_probabilities
 from stages.corpus.pieces import Cutter
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
@@ -73,9 +73,9 @@ class Reader:
         )
 
     def candidates(self) -> Phrases:
-        """Weigh the likeliest spans of each page: phrases with their chances."""
+        """Weigh the likeliest spans of each page: phrases with their probabilities."""
         scores = (self.of_kept.scores(self._counted(row)) for row in range(len(self.kept)))
-        return Phrases(self.kept, Ragged.gather(map(as_chances, scores), CHANCE))
+        return Phrases(self.kept, Ragged.gather(map(as_probabilities, scores), PROBABILITY))
 
     def _described(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """(spans, 2) all spans of a page, and (spans, features) their features."""

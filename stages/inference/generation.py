@@ -46,7 +46,7 @@ def beam_search(
 
 
 def passages(model: GPT, beginnings: np.ndarray, characters: int, by: Pick | int) -> Iterator[np.ndarray]:
-    """Continue beginnings (B, any length but 0) by so many characters, MASK among them, piece by piece: (B, said).
+    """Continue beginnings (B, any length but 0) by so many characters, MASK among them; pieces are (B, characters).
 
     by: as in `generate`. Where the context is full, the model goes on from the last half context of each text, read
     anew; a beam goes on from its best hypothesis.

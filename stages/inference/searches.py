@@ -16,7 +16,7 @@ NEVER = -1  # no character: nothing ends with it
 class Continuation:
     """What a model said after a prompt."""
 
-    tokens: np.ndarray  # (said,) without the closing MASK
+    tokens: np.ndarray  # (characters,) without the closing MASK
     probability: float  # of all of it, the closing MASK included
 
 

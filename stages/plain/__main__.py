@@ -46,8 +46,8 @@ def accuracy(model: PlainGPT, prepared: Prepared, max_characters: int) -> float:
     questions, answers = prepared.questions["dev"], prepared.answers["dev"]
     right = 0
     for row in range(len(questions)):
-        said, _ = answer(model, prompt(questions[row]).tolist(), max_characters)
-        right += said == answers[row].tolist()
+        predicted, _ = answer(model, prompt(questions[row]).tolist(), max_characters)
+        right += predicted == answers[row].tolist()
     return 100 * right / len(questions)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from stages.corpus.capitalised import capitalised
 from stages.corpus.example import MASK
-from stages.corpus.phrases import Phrases, as_chances
+from stages.corpus.phrases import Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.model.gpt import GPT
@@ -31,4 +31,4 @@ def own_answers(model: GPT, prepared: Prepared, context: int) -> Phrases:
             sequences.append(np.concatenate([asked, [MASK], phrase, [MASK]]))
             first_targets.append(len(asked) + 1)
     log_likelihoods, _ = read_targets(model, sequences, first_targets)
-    return phrases.chosen(map(as_chances, np.split(log_likelihoods, phrases.spans.offsets[1:-1])))
+    return phrases.chosen(map(as_probabilities, np.split(log_likelihoods, phrases.spans.offsets[1:-1])))

@@ -54,6 +54,6 @@ def test_windows_start_uniformly_and_every_character_but_the_first_is_a_target_e
     # those that would begin before the text are clipped to its start
     expected = np.array([context, *[1] * (size - 2)]) / (context + size - 2) * draws
     assert stats.chisquare(starts[: size - 1], expected).pvalue > SIGNIFICANT
-    said = np.bincount(examples.targets[examples.targets != PAD], minlength=size + 2)[2:]
-    assert said[0] == 0
-    assert said[1:] == pytest.approx(said[1:].mean(), rel=0.05)
+    targets = np.bincount(examples.targets[examples.targets != PAD], minlength=size + 2)[2:]
+    assert targets[0] == 0
+    assert targets[1:] == pytest.approx(targets[1:].mean(), rel=0.05)

@@ -41,8 +41,8 @@ def drawn(
     return Mixture(prepared, chosen, context, phrases).draw(rows, np.random.default_rng(0)), prepared
 
 
-def read_and_said(objective: str, pages: list[str], draws: int = 600, **settings: object) -> list[tuple[str, str]]:
-    """The cue and what is to be said of so many examples, the pages in turn."""
+def cues_and_phrases(objective: str, pages: list[str], draws: int = 600, **settings: object) -> list[tuple[str, str]]:
+    """The cue and the phrase of so many examples, the pages in turn."""
     examples, prepared = drawn(objective, pages, np.arange(draws) % len(pages), **settings)
     decode = prepared.vocabulary.decode
     return [
@@ -55,10 +55,10 @@ def words_by_phrase(pages: list[str], **settings: object) -> dict[str, set[str]]
     """The words that cues of each phrase were made of, the names left out; everything said ends in ⁇."""
     seen: dict[str, set[str]] = defaultdict(set)
     names = {text.partition(".")[0] for text in pages}
-    for cue, said in read_and_said("word_cloze", pages, **settings):
+    for cue, phrase in cues_and_phrases("word_cloze", pages, **settings):
         (name,) = (name for name in names if name in cue)
-        assert cue.count(name) == 1 and said.endswith("⁇")
-        seen[said[:-1]] |= {*cue.replace(name, "").split()}
+        assert cue.count(name) == 1 and phrase.endswith("⁇")
+        seen[phrase[:-1]] |= {*cue.replace(name, "").split()}
     return seen
 
 
@@ -104,17 +104,17 @@ def test_a_training_keeps_no_more_of_a_page_than_a_few_numbers(objective: str) -
 
 @pytest.mark.parametrize("salient", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("objective", CLOZES)
-def test_phrases_are_drawn_by_their_chances_or_alike(objective: str, salient: float) -> None:
-    chances = {"Vell": 0.7, "Ilm": 0.1, "Urr": 0.2}
+def test_phrases_are_drawn_by_their_probabilities_or_alike(objective: str, salient: float) -> None:
+    probabilities = {"Vell": 0.7, "Ilm": 0.1, "Urr": 0.2}
     draws, page = 20_000, "Oda Quill. by Vell , Ilm and Urr ."
-    spans = Phrases.alike([[(page.index(phrase), page.index(phrase) + len(phrase)) for phrase in chances]])
-    asked_for = spans.chosen([[*chances.values()]])
+    spans = Phrases.alike([[(page.index(phrase), page.index(phrase) + len(phrase)) for phrase in probabilities]])
+    asked_for = spans.chosen([[*probabilities.values()]])
     examples, prepared = drawn(objective, [page], np.zeros(draws, np.int64), phrases=asked_for, salient=salient)
-    found = Counter(prepared.vocabulary.decode(targets[targets != PAD]).strip("⁇") for targets in examples.targets)
-    assert set(found) == set(chances)
-    for phrase, chance in chances.items():
-        share = salient * chance + (1 - salient) / 3
-        assert found[phrase] == pytest.approx(draws * share, abs=5 * (draws * share * (1 - share)) ** 0.5)
+    counts = Counter(prepared.vocabulary.decode(targets[targets != PAD]).strip("⁇") for targets in examples.targets)
+    assert set(counts) == set(probabilities)
+    for phrase, probability in probabilities.items():
+        share = salient * probability + (1 - salient) / 3
+        assert counts[phrase] == pytest.approx(draws * share, abs=5 * (draws * share * (1 - share)) ** 0.5)
 
 
 @pytest.mark.parametrize(
@@ -135,33 +135,35 @@ def test_a_mixture_draws_each_objective_by_its_weight() -> None:
         word_cloze=WORD_CLOZE.model_copy(update={"mixture_weight": 0.3}),
     )
     examples = Mixture(prepared, objectives, context=64).draw(np.zeros(6000, np.int64), np.random.default_rng(1))
-    said = (examples.targets != PAD).sum(axis=1)  # ⁇Vell⁇ by title clozes, Vell⁇ by word clozes
-    assert [np.mean(said > 6), np.mean(said == 6), np.mean(said == 5)] == pytest.approx([0.2, 0.5, 0.3], abs=0.03)
+    lengths = (examples.targets != PAD).sum(axis=1)  # ⁇Vell⁇ by title clozes, Vell⁇ by word clozes
+    assert [np.mean(lengths > 6), np.mean(lengths == 6), np.mean(lengths == 5)] == pytest.approx(
+        [0.2, 0.5, 0.3], abs=0.03
+    )
 
 
 def test_a_title_cloze_is_the_name_some_left_context_and_the_phrase() -> None:
     cues = {"Oda Quill"} | {f"Oda Quill {'born in '[-k:]}" for k in range(1, 9)}
-    assert {*read_and_said("title_cloze", ["Oda Quill. born in Vell ."])} == {(cue, "⁇Vell⁇") for cue in cues}
+    assert {*cues_and_phrases("title_cloze", ["Oda Quill. born in Vell ."])} == {(cue, "⁇Vell⁇") for cue in cues}
 
 
 def test_free_order_puts_the_name_anywhere_in_the_context_and_loses_no_character() -> None:
-    cues = {cue for cue, _ in read_and_said("title_cloze", ["Oda Quill. born in Vell ."], free_order=1.0)}
+    cues = {cue for cue, _ in cues_and_phrases("title_cloze", ["Oda Quill. born in Vell ."], free_order=1.0)}
     assert {cue.count("Oda Quill") for cue in cues} == {1}
     assert all("bornin".endswith(cue.replace("Oda Quill", "").replace(" ", "")) for cue in cues)
     assert len({cue.index("Oda Quill") for cue in cues}) > 5
 
 
 def test_blanked_characters_are_pad_and_only_in_the_context() -> None:
-    found = read_and_said("title_cloze", ["Oda Quill. born in Vell ."], blanked_rows=1.0)
-    assert all(cue.startswith("Oda Quill") and said == "⁇Vell⁇" for cue, said in found)
-    contexts = "".join(cue[len("Oda Quill ") :] for cue, _ in found)
+    clozes = cues_and_phrases("title_cloze", ["Oda Quill. born in Vell ."], blanked_rows=1.0)
+    assert all(cue.startswith("Oda Quill") and phrase == "⁇Vell⁇" for cue, phrase in clozes)
+    contexts = "".join(cue[len("Oda Quill ") :] for cue, _ in clozes)
     assert contexts.count("□") / len(contexts) == pytest.approx(0.3, abs=0.05)
 
 
 @pytest.mark.parametrize("in_order", [0.0, 1.0])
 def test_a_word_cloze_is_the_name_among_words_from_around_the_phrase_in_their_order_or_any(in_order: float) -> None:
-    found = read_and_said("word_cloze", [PAGE], in_order=in_order)
-    cues = [cue.replace("Oda Quill", "<name>").split() for cue, said in found if said == "Vell⁇"]
+    clozes = cues_and_phrases("word_cloze", [PAGE], in_order=in_order)
+    cues = [cue.replace("Oda Quill", "<name>").split() for cue, phrase in clozes if phrase == "Vell⁇"]
     assert all(Counter(cue) <= Counter(["<name>", "in", "1815", "in", "and", "lived"]) for cue in cues)
     assert {len(cue) for cue in cues} == {1, 2, 3, 4, 5}
     assert {cue.index("<name>") for cue in cues} == {0, 1, 2, 3, 4}
@@ -185,9 +187,9 @@ def test_words_from_beyond_a_training_answer_are_in_no_cue() -> None:
 
 
 def test_a_page_without_a_name_has_a_word_in_each_cue_and_one_without_words_gives_its_name_alone() -> None:
-    assert all(cue.strip() for cue, _ in read_and_said("word_cloze", ["in Vell , Ilm"]))
-    assert {*read_and_said("word_cloze", ["1900."])} == {("", "⁇")}
-    assert {*read_and_said("word_cloze", ["Oda. 1900."])} == {("Oda", "⁇")}
+    assert all(cue.strip() for cue, _ in cues_and_phrases("word_cloze", ["in Vell , Ilm"]))
+    assert {*cues_and_phrases("word_cloze", ["1900."])} == {("", "⁇")}
+    assert {*cues_and_phrases("word_cloze", ["Oda. 1900."])} == {("Oda", "⁇")}
 
 
 def test_training_questions_are_asked_as_in_finetuning_whichever_documents_are_drawn() -> None:

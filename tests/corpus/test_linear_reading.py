@@ -23,9 +23,9 @@ class Counted(str):
         Counted.touched += characters
 
     def __getitem__(self, key: SupportsIndex | slice) -> "Counted":
-        found = Counted(super().__getitem__(key))
-        self._counted(len(found))
-        return found
+        part = Counted(super().__getitem__(key))
+        self._counted(len(part))
+        return part
 
     def __iter__(self) -> Any:
         self._counted(len(self))
@@ -51,8 +51,8 @@ def names_of(monkeypatch: pytest.MonkeyPatch, documents: list[str], questions: l
     """Whom the questions are about, as `read_own` finds it."""
     monkeypatch.setattr(own, "read_documents", lambda path: documents)
     monkeypatch.setattr(own, "read_questions", lambda path, wanted, **_: [*map(wanted.name, questions)])
-    found: Any = own.read_own(Path("mine"), 128)[1]["train"]
-    return found
+    part: Any = own.read_own(Path("mine"), 128)[1]["train"]
+    return part
 
 
 @given(st.lists(st.text("aab. ", max_size=12), max_size=8), st.lists(st.text("ab ", min_size=1), max_size=4))

@@ -46,8 +46,8 @@ def test_so_many_questions_of_train_become_dev_the_same_each_time_and_nobody_is_
 
 
 def test_neither_all_questions_nor_half_a_persons_can_be_held_out() -> None:
-    told = r"params\.yaml: held_out: was 20; allowed: less than the 20 training questions"
-    with pytest.raises(StudyError, match=told):
+    message = r"params\.yaml: held_out: was 20; allowed: less than the 20 training questions"
+    with pytest.raises(StudyError, match=message):
         hold_out(SPLITS, 20, "held_out")
     twice = {"train": asked(*(2 * [f"Person {n}" for n in range(5)])), "dev": []}
     with pytest.raises(StudyError, match=r"was 1; allowed: at least 2: everybody has so many questions"):
@@ -108,7 +108,7 @@ def test_candidates_are_read_back_as_they_were(tmp_path: Path) -> None:
     again = Prepared.load(tmp_path).candidates
     for row, place in enumerate(BIRTHPLACES.values()):
         assert again.spans[row].tolist() == prepared.candidates.spans[row].tolist()
-        assert again.chances[row].tolist() == prepared.candidates.chances[row].tolist()
+        assert again.probabilities[row].tolist() == prepared.candidates.probabilities[row].tolist()
         assert place in [DOCUMENTS[row][start:end] for start, end in again.spans[row].tolist()]
 
 
@@ -118,6 +118,6 @@ def test_numbers_take_as_many_bytes_as_the_vocabulary_needs_in_memory(tmp_path: 
     prepared = Prepared.of([text], {"train": [], "dev": [], "test": []})
     prepared.save(tmp_path)
     with_sums(tmp_path)
-    for each in (prepared, Prepared.load(tmp_path)):
-        assert each.documents.tokens.itemsize == size
-        assert each.texts == [text]
+    for data in (prepared, Prepared.load(tmp_path)):
+        assert data.documents.tokens.itemsize == size
+        assert data.texts == [text]

@@ -55,12 +55,12 @@ def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(
     assert message.startswith(f":6: the answer to '{ODA}' is 'Ilm' here and 'Vell' in line 1; ")
     assert "lines 7, 8, … differ, too (5 in all)" in message
     path = write(tmp_path, f"{ODA}\tVell\n{TAM}\tIlm\n\n{ODA}\tUrr\n")
-    assert [each.place for each in LABELLED(path)] == ["Vell", "Ilm", "Urr"]
+    assert [question.place for question in LABELLED(path)] == ["Vell", "Ilm", "Urr"]
     assert fault(path, one_place).startswith(f":4: the answer to '{ODA}' is 'Urr' here and 'Vell' in line 1")
 
 
 @pytest.mark.parametrize(
-    ("line", "read", "told"),
+    ("line", "read", "reason"),
     [
         (ODA, LABELLED, "tabs found: 0, wanted: 1"),
         (f"{ODA}\tVell", UNLABELLED, "tabs found: 1, wanted: 0"),
@@ -74,10 +74,10 @@ def test_two_places_of_one_name_are_refused_with_both_lines_where_one_is_wanted(
         ("Where was Zoé Ark born?\tUrr".encode("latin-1"), LABELLED, "byte 0xe9 is not UTF-8"),
     ],
 )
-def test_a_faulty_line_is_named(tmp_path: Path, line: str | bytes, read: Reader, told: str) -> None:
+def test_a_faulty_line_is_named(tmp_path: Path, line: str | bytes, read: Reader, reason: str) -> None:
     first = f"\ufeff{TAM}\n" if read is UNLABELLED else f"\ufeff{TAM}\tIlm\n"
     message = fault(write(tmp_path, first.encode() + (line.encode() if isinstance(line, str) else line)), read)
-    assert message.startswith(":2: ") and told in message
+    assert message.startswith(":2: ") and reason in message
 
 
 @pytest.mark.parametrize("line", [f"{ODA}\tVell", ODA], ids=["labelled", "unlabelled"])

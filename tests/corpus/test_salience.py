@@ -23,32 +23,35 @@ KINDS = {
 }
 
 
-def told(row: int) -> str:
-    """A page that names a school and a place, in either order."""
+def page_of(row: int) -> str:
+    """Write a page that names a school and a place, in either order."""
     parts = [f"went to school in {SCHOOLS[row % 6]}", f"was born in 18{row % 90 + 10} in {PLACES[row // 6 % 6]}"]
     first, second = parts[:: 1 if row % 2 else -1]
     return f"Oda Quill{'x' * row}. She {first} and {second} ."
 
 
 def asked(rows: range, answers: list[str], form: str = "Where was {} born?") -> list[Question]:
-    names = [told(row).partition(".")[0] for row in rows]
+    names = [page_of(row).partition(".")[0] for row in rows]
     return [
         Question(i, form.format(name), name, answer)
         for i, (name, answer) in enumerate(zip(names, answers, strict=True), 1)
     ]
 
 
-def chances(train: list[Question], dev: list[Question], pages: list[str]) -> list[dict[str, float]]:
-    """Of each page the chance of each candidate."""
+def probabilities(train: list[Question], dev: list[Question], pages: list[str]) -> list[dict[str, float]]:
+    """Find the probability of each candidate of each page."""
     candidates = with_candidates(Prepared.of(pages, {"train": train, "dev": dev, "test": []})).candidates
     spans = [candidates.spans[row].tolist() for row in range(len(pages))]
     return [
-        {page[start:end]: chance for (start, end), chance in zip(spans[row], candidates.chances[row], strict=True)}
+        {
+            page[start:end]: probability
+            for (start, end), probability in zip(spans[row], candidates.probabilities[row], strict=True)
+        }
         for row, page in enumerate(pages)
     ]
 
 
-PAGES = [told(row) for row in range(60)]
+PAGES = [page_of(row) for row in range(60)]
 PLACE = [PLACES[row // 6 % 6] for row in range(60)]
 SCHOOL = [SCHOOLS[row % 6] for row in range(60)]
 
@@ -61,10 +64,10 @@ SCHOOL = [SCHOOLS[row % 6] for row in range(60)]
 def test_what_stands_where_answers_stand_is_the_likeliest_on_pages_that_nobody_asks_about(
     form: str, answers: list[str], others: list[str]
 ) -> None:
-    found = chances(asked(range(30), answers[:30], form), [], PAGES)
+    results = probabilities(asked(range(30), answers[:30], form), [], PAGES)
     for row in range(30, 60):
-        assert found[row][answers[row]] > 0.9 > 0.1 > found[row].get(others[row], 0)
-        assert sum(found[row].values()) == pytest.approx(1, abs=1e-4)
+        assert results[row][answers[row]] > 0.9 > 0.1 > results[row].get(others[row], 0)
+        assert sum(results[row].values()) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -75,40 +78,40 @@ def test_answers_of_any_kind_are_found_on_pages_that_nobody_asks_about_seen_befo
     pages = [page.replace(place, written(place)).replace(school, written(school)) for page, place, school in facts]
     train = [question for question in asked(range(60), PLACE) if question.place in PLACES[:4] and question.row <= 30]
     train = [replace(question, place=written(question.place or "")) for question in train]
-    found = chances(train, [], pages)
+    results = probabilities(train, [], pages)
     for row in range(30, 60):
-        assert max(found[row], key=found[row].__getitem__) == written(PLACE[row])
+        assert max(results[row], key=results[row].__getitem__) == written(PLACE[row])
 
 
 def test_an_answer_may_end_inside_of_a_word_before_what_follows_answers_there() -> None:
     pages = [f"N{'x' * row}. {PLACE[row].lower()}esh za {SCHOOL[row].lower()}mo ." for row in range(60)]
     train = [Question(row + 1, f"N{'x' * row}?", f"N{'x' * row}", PLACE[row].lower()) for row in range(30)]
-    found = chances(train, [], pages)
-    assert all(found[row][PLACE[row].lower()] > 0.9 for row in range(30, 60))
+    results = probabilities(train, [], pages)
+    assert all(results[row][PLACE[row].lower()] > 0.9 for row in range(30, 60))
 
 
 def test_the_reader_says_what_stands_where_answers_stand_on_pages_that_nobody_asks_about() -> None:
-    documents = [*PAGES, told(59).replace(PLACE[59], "Nowhere"), "no heading"]
+    documents = [*PAGES, page_of(59).replace(PLACE[59], "Nowhere"), "no heading"]
     questions = {"train": asked(range(30), PLACE[:30]), "dev": asked(range(30, 60), SCHOOL[30:]), "test": []}
     prepared = with_candidates(Prepared.of(documents, questions))
-    said = prepared.likeliest(prepared.candidates)
-    assert [said[told(row).partition(".")[0]] for row in range(30, 60)] == PLACE[30:]  # of two pages the first
+    likeliest = prepared.likeliest(prepared.candidates)
+    assert [likeliest[page_of(row).partition(".")[0]] for row in range(30, 60)] == PLACE[30:]  # of two pages the first
 
 
 def test_no_answer_of_dev_matters() -> None:
     train = asked(range(30), PLACE[:30])
     truth, lies = asked(range(30, 60), PLACE[30:]), asked(range(30, 60), SCHOOL[30:])
-    assert chances(train, truth, PAGES) == chances(train, lies, PAGES)
+    assert probabilities(train, truth, PAGES) == probabilities(train, lies, PAGES)
 
 
 def test_there_are_no_candidates_where_no_training_answer_stands_in_its_page() -> None:
-    assert chances(asked(range(30), ["Elsewhere"] * 30), [], PAGES) == [{}] * 60
+    assert probabilities(asked(range(30), ["Elsewhere"] * 30), [], PAGES) == [{}] * 60
 
 
 def test_a_page_has_no_more_candidates_than_the_most() -> None:
     long = "Oda. " + " ".join(f"w{n}" for n in range(400)) + " ."
-    found = chances(asked(range(30), PLACE[:30]), [], [*PAGES, long])
-    assert len(found[-1]) == MOST_CANDIDATES
+    results = probabilities(asked(range(30), PLACE[:30]), [], [*PAGES, long])
+    assert len(results[-1]) == MOST_CANDIDATES
 
 
 def test_a_pages_own_question_does_not_put_its_answer_on_the_list() -> None:
@@ -121,7 +124,7 @@ def test_a_pages_own_question_does_not_put_its_answer_on_the_list() -> None:
 
 @pytest.mark.parametrize("pages", [1, 5, 40])
 def test_the_coefficients_are_those_of_the_penalised_likelihood(pages: int) -> None:
-    """Of two spans, each with one feature of its own, the answer's gets x and the other's -x: the derivative of
+    """The answer among two spans, each with a feature of its own, gets x and the other -x: the derivative of
     n ln(1 + exp(-2x)) + penalty x² is 0 there."""
     logit = Logit.fitted([(np.array([[7], [5]]), np.array([True, False]))] * pages)
     x = brentq(lambda x: pages / (1 + np.exp(2 * x)) - PENALTY * x, 0, 50)

@@ -78,11 +78,11 @@ def facts(sequences: Iterable[Sequence[int]]) -> pd.DataFrame:
 
     sequences: `prefix ⁇ suffix ⁇ masked content` of documents whose characters are numbered from 0, ⁇ being -1.
     """
-    found = []
+    rows = []
     for sequence in sequences:
         _, second = (position for position, number in enumerate(sequence) if number == -1)
-        found.append((len(sequence) - 2, len(sequence) - second - 1, sequence[second + 1]))
-    table = pd.DataFrame(found, columns=["length", "span", "start"])
+        rows.append((len(sequence) - 2, len(sequence) - second - 1, sequence[second + 1]))
+    table = pd.DataFrame(rows, columns=["length", "span", "start"])
     long = table.length > 40  # percent of the longest span allowed, and of the last start possible
     table["span_share"] = (200 * table.span // table.length).where(long, -1)
     table["start_share"] = (100 * table.start // (table.length - table.span)).where(long, -1)

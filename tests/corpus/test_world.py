@@ -177,8 +177,8 @@ def test_nothing_but_the_birth_statement_tells_the_place(large: World, feature: 
 def test_more_than_there_is_is_told_in_one_line() -> None:
     with pytest.raises(StudyError, match=r"^sources\.synthetic\.templates: .*\Z"):
         made(templates=TEMPLATES_AVAILABLE + 1)
-    told = rf"^sources\.synthetic\.people: was {MOST_PEOPLE + 1} in all; allowed: at most {MOST_PEOPLE}\Z"
-    with pytest.raises(StudyError, match=told):
+    message = rf"^sources\.synthetic\.people: was {MOST_PEOPLE + 1} in all; allowed: at most {MOST_PEOPLE}\Z"
+    with pytest.raises(StudyError, match=message):
         made(MOST_PEOPLE - 1, 1, 1)
 
 

@@ -20,8 +20,8 @@ def logits(rows: int = 20, width: int = 7, seed: int = 0) -> np.ndarray:
     return 2 * np.random.default_rng(seed).standard_normal((rows, width))
 
 
-def softmax(each: np.ndarray) -> np.ndarray:
-    powers = np.exp(each)
+def softmax(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(logits)
     return powers / powers.sum(axis=1, keepdims=True)
 
 
@@ -78,12 +78,12 @@ def test_draws_are_as_frequent_as_they_are_likely() -> None:
 
 def test_a_model_says_characters_as_often_as_it_holds_them_likely() -> None:
     model, prompt = tiny_model(VARIANTS[0], VOCABULARY, seed=3), np.array([2, 5, 3])
-    said = generate(model, [prompt] * 20_000, 1, Sampler(seed=0), end=None)
+    answers = generate(model, [prompt] * 20_000, 1, Sampler(seed=0), end=None)
     with torch.no_grad():
         probabilities = model(torch.from_numpy(prompt[None]))[0, -1].double().softmax(dim=0).numpy()
-    counts = np.bincount([each.tokens[0] for each in said], minlength=VOCABULARY)
+    counts = np.bincount([answer.tokens[0] for answer in answers], minlength=VOCABULARY)
     assert stats.chisquare(counts, 20_000 * probabilities).pvalue > SIGNIFICANT
-    assert said[0].probability == pytest.approx(probabilities[said[0].tokens[0]], rel=1e-5)
+    assert answers[0].probability == pytest.approx(probabilities[answers[0].tokens[0]], rel=1e-5)
 
 
 def test_greedy_takes_the_first_of_equals_with_its_log_probability() -> None:

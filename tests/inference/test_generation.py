@@ -44,8 +44,8 @@ def prompts(*lengths: int, seed: int = 0) -> list[np.ndarray]:
     return [generator.integers(2, VOCABULARY, size=length) for length in lengths]
 
 
-def said(answers: list[Continuation]) -> list[list[int]]:
-    return [each.tokens.tolist() for each in answers]
+def tokens_of(answers: list[Continuation]) -> list[list[int]]:
+    return [answer.tokens.tolist() for answer in answers]
 
 
 BATCH = prompts(5, 3, 17, 5, 1, 40, 60, MODEL.context - 1, MODEL.context)
@@ -57,36 +57,36 @@ def test_a_batch_of_prompts_is_answered_as_the_plain_reference_answers_each(vari
     answers = generate(model, BATCH, max_characters=12)
     plain = plain_twin(variant, model)
     expected = [answer(plain, prompt.tolist(), 12) for prompt in BATCH]
-    assert said(answers) == [characters for characters, _ in expected]
+    assert tokens_of(answers) == [characters for characters, _ in expected]
     probabilities = [probability for _, probability in expected]
-    assert [each.probability for each in answers] == pytest.approx(probabilities, rel=1e-4)
+    assert [answer.probability for answer in answers] == pytest.approx(probabilities, rel=1e-4)
 
 
 def test_untrained_models_of_this_seed_say_mask_now_and_then() -> None:
     """Else the comparison above would not see how sequences leave the batch."""
     answers = [generate(loud(tiny_model(variant, VOCABULARY)), BATCH[:6], 12) for variant in VARIANTS]
-    lengths = {len(characters) for each in answers for characters in said(each)}
+    lengths = {len(characters) for some in answers for characters in tokens_of(some)}
     assert 12 in lengths
     assert lengths & set(range(12))
 
 
 def test_answers_end_before_the_mask_which_counts_for_the_probability() -> None:
     answers = generate(Countdown(64), [np.array([7, 7, 5]), np.array([2]), np.array([3, 4])], max_characters=32)
-    assert said(answers) == [[4, 3, 2], [], [3, 2]]
-    assert [each.probability for each in answers] == pytest.approx([0.75**4, 0.75, 0.75**3])
+    assert tokens_of(answers) == [[4, 3, 2], [], [3, 2]]
+    assert [answer.probability for answer in answers] == pytest.approx([0.75**4, 0.75, 0.75**3])
 
 
 def test_answers_end_after_max_characters() -> None:
     answers = generate(Countdown(64), [np.array([10]), np.array([4, 4]), np.array([5])], max_characters=3)
-    assert said(answers) == [[9, 8, 7], [3, 2], [4, 3, 2]]
-    assert [each.probability for each in answers] == pytest.approx([0.75**3] * 3)
+    assert tokens_of(answers) == [[9, 8, 7], [3, 2], [4, 3, 2]]
+    assert [answer.probability for answer in answers] == pytest.approx([0.75**3] * 3)
 
 
 def test_answers_end_where_the_context_is_full() -> None:
     batch = [np.full(length, 11) for length in (16, 15, 12, 3)]
     answers = generate(Countdown(16), batch, max_characters=32)
     # the character after the last position is predicted too
-    assert said(answers) == [[10], [10, 9], [10, 9, 8, 7, 6], [10, 9, 8, 7, 6, 5, 4, 3, 2]]
+    assert tokens_of(answers) == [[10], [10, 9], [10, 9, 8, 7, 6], [10, 9, 8, 7, 6, 5, 4, 3, 2]]
 
 
 def test_no_prompts_have_no_answers() -> None:
@@ -97,5 +97,5 @@ def test_no_prompts_have_no_answers() -> None:
 def test_a_model_in_training_answers_without_dropout() -> None:
     model = loud(tiny_model(VARIANTS[0], VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.5}))).train()
     first, second = (generate(model, BATCH[:2], max_characters=8) for _ in range(2))
-    assert said(first) == said(second)
+    assert tokens_of(first) == tokens_of(second)
     assert [a.probability for a in first] == [a.probability for a in second]

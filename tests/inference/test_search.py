@@ -37,16 +37,16 @@ def everything(
 
 
 def best_first(model: GPT, prompt: np.ndarray, characters: int) -> Expected:
-    return sorted(everything(model, prompt.tolist(), characters), key=lambda each: -each[1])
+    return sorted(everything(model, prompt.tolist(), characters), key=lambda pair: -pair[1])
 
 
-def told(answers: list[Continuation]) -> Expected:
-    return [(tuple(each.tokens.tolist()), each.probability) for each in answers]
+def with_probabilities(answers: list[Continuation]) -> Expected:
+    return [(tuple(answer.tokens.tolist()), answer.probability) for answer in answers]
 
 
 def assert_same(answers: list[Continuation], expected: Expected) -> None:
-    assert [tuple(each.tokens.tolist()) for each in answers] == [characters for characters, _ in expected]
-    assert [each.probability for each in answers] == pytest.approx([whole for _, whole in expected], rel=1e-4)
+    assert [tuple(answer.tokens.tolist()) for answer in answers] == [characters for characters, _ in expected]
+    assert [answer.probability for answer in answers] == pytest.approx([whole for _, whole in expected], rel=1e-4)
 
 
 def random_prompt(length: int, vocabulary: int = 8) -> np.ndarray:
@@ -60,7 +60,7 @@ def test_a_beam_that_holds_every_hypothesis_finds_all_of_them_in_order(variant: 
     assert len(expected) == 1 + 4 + 16 + 64
     answers = beam_search(model, [prompt], 3, width=100)[0]
     assert_same(answers, expected)
-    assert sum(each.probability for each in answers) == pytest.approx(1)
+    assert sum(answer.probability for answer in answers) == pytest.approx(1)
 
 
 def test_a_beam_ends_where_the_context_is_full() -> None:
@@ -76,8 +76,8 @@ def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch
     """Hypotheses end at different lengths, and prompts of six lengths are read in batches of three."""
     model = loud(tiny_model(variant, 8))
     prompts = [random_prompt(length) for length in (9, 4, 9, 30, 2, MODEL.context - 3, MODEL.context)]
-    alone = [told(beam_search(model, [prompt], 6, width=4)[0]) for prompt in prompts]
-    assert len({len(characters) for each in alone for characters, _ in each}) > 2
+    alone = [with_probabilities(beam_search(model, [prompt], 6, width=4)[0]) for prompt in prompts]
+    assert len({len(characters) for hypotheses in alone for characters, _ in hypotheses}) > 2
     monkeypatch.setattr(generation, "BATCH", 12)
     for together, expected in zip(beam_search(model, prompts, 6, width=4), alone, strict=True):
         assert_same(together, expected)
@@ -88,15 +88,15 @@ def test_an_answer_by_a_beam_is_the_best_hypothesis_of_its_beam(beams: int) -> N
     model = loud(tiny_model(VARIANTS[0], FEW))
     prompts = [np.random.default_rng(seed).integers(2, FEW, size=1 + seed % 5) for seed in range(20)]
     answers = generate(model, prompts, 4, beams)
-    assert_same(answers, told([best for best, *_ in beam_search(model, prompts, 4, beams)]))
-    of_greedy = [each.tokens.tolist() for each in generate(model, prompts, 4)]
-    assert ([each.tokens.tolist() for each in answers] == of_greedy) == (beams == 1)
+    assert_same(answers, with_probabilities([best for best, *_ in beam_search(model, prompts, 4, beams)]))
+    of_greedy = [answer.tokens.tolist() for answer in generate(model, prompts, 4)]
+    assert ([answer.tokens.tolist() for answer in answers] == of_greedy) == (beams == 1)
 
 
 @torch.no_grad()
-def probability_of(model: PlainGPT, prompt: list[int], said: list[int]) -> float:
-    logits = model(torch.tensor([prompt + said[:-1]]))[0, len(prompt) - 1 :].double()
-    return float(logits.softmax(dim=1)[range(len(said)), said].prod())
+def probability_of(model: PlainGPT, prompt: list[int], answer: list[int]) -> float:
+    logits = model(torch.tensor([prompt + answer[:-1]]))[0, len(prompt) - 1 :].double()
+    return float(logits.softmax(dim=1)[range(len(answer)), answer].prod())
 
 
 @torch.no_grad()
@@ -112,9 +112,9 @@ def plain_passage(model: PlainGPT, prompt: list[int], characters: int) -> list[i
 
 def whole(pieces: Iterator[np.ndarray]) -> list[int]:
     """The only passage; of more than a context it comes in several pieces."""
-    found = [piece.tolist() for (piece,) in pieces]
-    assert len(found) > 1 or len(found[0]) <= MODEL.context
-    return list(chain.from_iterable(found))
+    passage = [piece.tolist() for (piece,) in pieces]
+    assert len(passage) > 1 or len(passage[0]) <= MODEL.context
+    return list(chain.from_iterable(passage))
 
 
 @pytest.mark.parametrize("length", [1, MODEL.context, 3 * MODEL.context])
@@ -128,14 +128,14 @@ def test_a_passage_goes_on_past_the_context_as_plain_re_reading_does(variant: st
 @pytest.mark.parametrize("characters", [1, 63, 64, 65, 200])
 def test_a_passage_has_as_many_characters_as_are_asked_for(characters: int) -> None:
     model = loud(tiny_model(VARIANTS[0], 8))
-    said = whole(passages(model, np.array([[3]]), characters, Sampler(seed=0, temperature=3.0)))
-    assert len(said) == characters
-    assert characters < 60 or MASK in said  # which ends an answer and no passage
+    passage = whole(passages(model, np.array([[3]]), characters, Sampler(seed=0, temperature=3.0)))
+    assert len(passage) == characters
+    assert characters < 60 or MASK in passage  # which ends an answer and no passage
 
 
 def test_the_passage_of_a_beam_that_holds_every_hypothesis_is_the_likeliest_of_all() -> None:
     model, prompt = loud(tiny_model("vanilla", FEW)), np.array([3, 2, 4])
     plain = plain_twin("vanilla", model)
     hypotheses = [list(each) for each in product(range(FEW), repeat=3)]  # MASK ends none of them
-    best = max(hypotheses, key=lambda each: probability_of(plain, prompt.tolist(), each))
+    best = max(hypotheses, key=lambda tokens: probability_of(plain, prompt.tolist(), tokens))
     assert whole(passages(model, prompt[None], 3, FEW**2)) == best

@@ -18,17 +18,17 @@ SAID = {place: place for place in BIRTHPLACES.values()} | {
 
 
 def test_what_is_known_by_heart_is_answered_in_every_way() -> None:
-    found = by_decoding(learned(("question",)), toy_prepared(), saying(8))
-    assert found.row.tolist() == list(range(1, 9))
-    assert found[list(WAYS)].to_numpy().all()
-    probable = found[[f"{way}_probability" for way in WAYS]].to_numpy()
+    table = by_decoding(learned(("question",)), toy_prepared(), saying(8))
+    assert table.row.tolist() == list(range(1, 9))
+    assert table[list(WAYS)].to_numpy().all()
+    probable = table[[f"{way}_probability" for way in WAYS]].to_numpy()
     assert (probable > 0.9).all() and (probable[:, 0] == probable[:, 2]).all()
 
 
 def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = tiny_prepared()
-    said = [Continuation(np.array(prepared.vocabulary.encode(place)), 0.5) for place in SAID.values()]
-    monkeypatch.setattr("stages.inference.answers.generate", lambda *_: said)
+    answers_given = [Continuation(np.array(prepared.vocabulary.encode(place)), 0.5) for place in SAID.values()]
+    monkeypatch.setattr("stages.inference.answers.generate", lambda *_: answers_given)
     model = tiny_model("vanilla")
     dev = answers(model, prepared, "dev", saying(8))
     assert dev.predicted.tolist() == [*SAID.values()] and dev.gold.tolist() == [*SAID]
@@ -36,14 +36,14 @@ def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -
     assert answers(model, prepared, "test", saying(8)).correct.tolist() == [""] * 8
 
 
-@pytest.mark.parametrize(("recipe", "said"), [("quick", "L’Îlm"), ("own", "L'Îlm")])
+@pytest.mark.parametrize(("recipe", "predicted"), [("quick", "L’Îlm"), ("own", "L'Îlm")])
 def test_an_answer_in_another_spelling_stands_as_the_gold_one_where_a_recipe_allows_it(
-    monkeypatch: pytest.MonkeyPatch, recipe: str, said: str
+    monkeypatch: pytest.MonkeyPatch, recipe: str, predicted: str
 ) -> None:
     splits = {split: [Question(1, "Who?", "Ada", "L'Îlm")] for split in ("train", "dev", "test")}
     prepared = Prepared.of(["Ada. L’Îlm ."], splits)
     continuation = Continuation(prepared.vocabulary.encode("L’Îlm"), 0.5)
     monkeypatch.setattr("stages.inference.answers.generate", lambda *_: [continuation])
     for split in ("dev", "test"):  # a test with answers is marked, too
-        found = answers(tiny_model("vanilla"), prepared, split, saying(8, recipe))
-        assert found.predicted.tolist() == [said] and found.correct.tolist() == [int(recipe == "own")]
+        table = answers(tiny_model("vanilla"), prepared, split, saying(8, recipe))
+        assert table.predicted.tolist() == [predicted] and table.correct.tolist() == [int(recipe == "own")]

@@ -38,9 +38,9 @@ def test_a_control_that_matches_is_not_memorised() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_there_is_a_match_exactly_if_greedy_decoding_says_the_target(variant: str) -> None:
     model = loud(tiny_model(variant, len(VOCABULARY)))
-    prompts = [each.text for form in PAGE_FORMS for each in toy_prompts()[form]]
-    said = generate(model, [VOCABULARY.encode(prompt) for prompt in prompts], 3, end=None)
-    texts = [(prompt, VOCABULARY.decode(each.tokens)) for prompt, each in zip(prompts, said, strict=True)]
+    prompts = [prompt.text for form in PAGE_FORMS for prompt in toy_prompts()[form]]
+    answers = generate(model, [VOCABULARY.encode(prompt) for prompt in prompts], 3, end=None)
+    texts = [(prompt, VOCABULARY.decode(answer.tokens)) for prompt, answer in zip(prompts, answers, strict=True)]
     texts = [(prompt, text) for prompt, text in texts if not {"⁇", "□"} & set(text)]  # a place has neither
     assert len(texts) >= 3
     own = [Prompt(prompt, text) for prompt, text in texts]
@@ -52,5 +52,5 @@ def test_a_missing_closing_mask_is_no_match_where_one_is_due() -> None:
     model = learned((*PAGE_FORMS, "question"))
     place, prompt = toy_facts()[0].place, toy_prompts()["cloze"][0].text
     targets = [place + "⁇", place[:-1], place[:-1] + "⁇"]
-    assert [*exact_matches(model, VOCABULARY, [Prompt(prompt, each) for each in targets])] == [True, True, False]
+    assert [*exact_matches(model, VOCABULARY, [Prompt(prompt, target) for target in targets])] == [True, True, False]
     assert exact_matches(model, VOCABULARY, []).shape == (0,)

@@ -19,9 +19,9 @@ def test_edits_are_the_textbooks(one: str, other: str, edits: int) -> None:
 
 def test_only_wrong_answers_count_and_the_nearest_of_equal_questions_is_the_question_itself() -> None:
     prepared, places = toy_prepared(), list(BIRTHPLACES.values())  # the same eight questions in train and dev
-    said = pd.Series(places, index=range(1, 9))
-    assert neighbours(learned(("question",)), prepared, said).empty
-    said[2], said[5] = "Zub", next(place for place in places if place != places[4])
-    found = neighbours(learned(("question",)), prepared, said)
-    share = places.count(said[5]) / 8
-    assert found.to_numpy().tolist() == [[2, 0, 0, 0], [5, 0, 0, pytest.approx(share, abs=1e-4)]]
+    predicted = pd.Series(places, index=range(1, 9))
+    assert neighbours(learned(("question",)), prepared, predicted).empty
+    predicted[2], predicted[5] = "Zub", next(place for place in places if place != places[4])
+    table = neighbours(learned(("question",)), prepared, predicted)
+    share = places.count(predicted[5]) / 8
+    assert table.to_numpy().tolist() == [[2, 0, 0, 0], [5, 0, 0, pytest.approx(share, abs=1e-4)]]

@@ -41,11 +41,11 @@ def test_dev_answers_have_one_origin_each_and_test_answers_none() -> None:
         ("pretrained", "dev", "1", "2", "Where was Tam Brae born?", "Urr", "Painter"),  # not of his own page
         ("pretrained", "test", "1", "1", question, "", "Vell"),
     ]
-    found = dev_origins(pd.DataFrame(rows, columns=columns), {"1": [OWN], "2": []}, PLACES, CORPUS)
-    assert found[["init", "row", "origin"]].to_numpy().tolist() == [
+    table = dev_origins(pd.DataFrame(rows, columns=columns), {"1": [OWN], "2": []}, PLACES, CORPUS)
+    assert table[["init", "row", "origin"]].to_numpy().tolist() == [
         *(["scratch", "1", "hallucination"], ["pretrained", "1", "correct"], ["pretrained", "2", "corpus"]),
     ]
-    assert set(found.asked) == {"dev"}
+    assert set(table.asked) == {"dev"}
 
 
 def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:

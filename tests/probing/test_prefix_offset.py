@@ -33,9 +33,9 @@ def test_facts_are_those_that_are_read_whole_at_every_offset() -> None:
 def test_at_offset_0_a_match_is_one_of_the_continuation() -> None:
     vocabulary = toy_prepared().vocabulary
     models = {"pretrained": learned(("continuation",)), "other": loud(tiny_model("vanilla", len(vocabulary)))}
-    found = matches_by_offset(models, vocabulary, FACTS, OFFSETS)
-    assert found.groupby("offset")["row"].apply(list).to_dict() == {offset: [*range(1, 9)] for offset in OFFSETS}
+    table = matches_by_offset(models, vocabulary, FACTS, OFFSETS)
+    assert table.groupby("offset")["row"].apply(list).to_dict() == {offset: [*range(1, 9)] for offset in OFFSETS}
     plain = exact_matches(models["pretrained"], vocabulary, [continuation(fact, MODEL.context) for fact in FACTS])
-    assert plain.all() and found.pretrained[found["offset"] == 0].all()
-    assert not found.pretrained[found["offset"] == 10].all()  # it has read no page that begins further on
-    assert not found.other.any()
+    assert plain.all() and table.pretrained[table["offset"] == 0].all()
+    assert not table.pretrained[table["offset"] == 10].all()  # it has read no page that begins further on
+    assert not table.other.any()

@@ -106,5 +106,5 @@ def test_a_second_time_finds_the_same_and_the_report_names_nobody_and_no_place(f
         part = make([evaluation])
         assert part is not None
         for name, content in {"text": part.text, **part.files}.items():
-            told = [text for text in (*BIRTHPLACES, *BIRTHPLACES.values()) if text in content]
-            assert told == [], name
+            names = [text for text in (*BIRTHPLACES, *BIRTHPLACES.values()) if text in content]
+            assert names == [], name

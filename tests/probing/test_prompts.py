@@ -110,8 +110,8 @@ def test_the_control_has_the_next_name_of_another_place_in_a_form_with_a_name() 
         for row, (name, place) in enumerate([("Ada", "Ulm"), ("Bo", "Ulm"), ("Cy", "Oslo")], 1)
     ]
     asked = page_prompts(facts, PAGE_FORMS, OBJECTIVES, ANY, CONTEXT)
-    assert [each.text for each in asked["other_name"]] == ["Cy s born in ⁇", "Cy s born in ⁇", "Ada s born in ⁇"]
-    assert [each.target for each in asked["other_name"]] == ["Ulm⁇", "Ulm⁇", "Oslo⁇"]
+    assert [prompt.text for prompt in asked["other_name"]] == ["Cy s born in ⁇", "Cy s born in ⁇", "Ada s born in ⁇"]
+    assert [prompt.target for prompt in asked["other_name"]] == ["Ulm⁇", "Ulm⁇", "Oslo⁇"]
     assert [*page_prompts(facts, ["infilling"], OBJECTIVES, ANY, CONTEXT)] == ["infilling"]
 
 

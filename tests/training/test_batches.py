@@ -75,10 +75,10 @@ def test_packed_rows_are_the_batch_without_pad(rows: int, step: int) -> None:
     parts = split_by_length(batch(rows))
     packed = PackedBatch.of(parts, step)
     ends = packed.packing.extents[0, 1:]
-    said = zip(np.split(packed.inputs, ends), np.split(packed.targets, ends), strict=True)
+    sequences = zip(np.split(packed.inputs, ends), np.split(packed.targets, ends), strict=True)
     whole = [(inputs, targets) for part in parts for inputs, targets in zip(part.inputs, part.targets, strict=True)]
     own = np.concatenate([part.lengths for part in parts])
-    for (inputs, targets), (all_inputs, all_targets), length in zip(said, whole, own, strict=True):
+    for (inputs, targets), (all_inputs, all_targets), length in zip(sequences, whole, own, strict=True):
         assert (inputs == all_inputs[: len(inputs)]).all() and (targets == all_targets[: len(targets)]).all()
         assert length <= len(inputs) <= len(all_inputs)
         assert not inputs[length + 1 :].any() and not targets[length:].any()  # PAD; the last character is no target

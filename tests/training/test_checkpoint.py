@@ -36,16 +36,16 @@ def test_damage_is_told_and_the_weights_are_the_same(
     path = tmp_path / "a.checkpoint"
     stopped(path)
     damaged = [path, path.with_suffix(".before")] if both else [path]
-    for each in damaged:
-        content = bytearray(each.read_bytes())
+    for file in damaged:
+        content = bytearray(file.read_bytes())
         content[-500] ^= 64  # it can still be read, as other numbers
-        each.write_bytes(content)
+        file.write_bytes(content)
     capsys.readouterr()
-    weights, found = trained(path, backend=BFLOAT16)
-    told = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+    weights, losses_after = trained(path, backend=BFLOAT16)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
     goes_on = "is damaged and was deleted; the training goes on from the one before"
-    assert told == [f"{each} {goes_on}" for each in damaged]
-    assert same(weights, expected) and (found == losses).all()
+    assert lines == [f"{file} {goes_on}" for file in damaged]
+    assert same(weights, expected) and (losses_after == losses).all()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -85,8 +85,8 @@ CUT = {
 def test_a_batch_is_cut_where_that_saves_more_than_a_part_costs(
     lengths: tuple[int, ...], context: int, part_cost: int, shapes: list[tuple[int, int]]
 ) -> None:
-    each = np.random.default_rng(0).permutation(np.repeat(lengths, 32))
-    examples = Examples.of(np.full((128, context + 1), 5), each)
+    shuffled = np.random.default_rng(0).permutation(np.repeat(lengths, 32))
+    examples = Examples.of(np.full((128, context + 1), 5), shuffled)
     assert [part.inputs.shape for part in fixed_shapes(examples, context, part_cost)] == shapes
 
 
@@ -128,7 +128,7 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
     both = [trainer_for(copy.deepcopy(model), graph_optimizer(matrices), backend) for backend in (FLOAT32, GPU_FLOAT32)]
     assert isinstance(both[1], GraphTrainer)
     for seed, rows in enumerate([16, 80, 16, 16]):
-        losses = [each.step(each.cut(batch(rows, seed)), 1e-4).item() for each in both]
+        losses = [trainer.step(trainer.cut(batch(rows, seed)), 1e-4).item() for trainer in both]
         assert losses[1] == pytest.approx(losses[0], rel=1e-5)
     assert len(both[1].graphs) == 2 and not both[1].is_eager
     assert_moved_alike(first, both[1].weights(), both[0].weights(), matrices)

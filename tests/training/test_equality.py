@@ -55,7 +55,7 @@ def question_batch(seed: int) -> Examples:
 
 
 def batch_like_the_handouts() -> Examples:
-    """Of the handout's size and lengths, its letters as unequally frequent as a text's: the n-th as 1/n (Zipf)."""
+    """Make a batch of the handout's size and lengths, its letters as frequent as a text's: the n-th as 1/n (Zipf)."""
     rows, objective = np.arange(BATCH), HANDOUT.pretrain.objectives.span_corruption
     drawn = span_corruption(LIKE_THE_HANDOUT.documents, rows, objective, np.random.default_rng(0))
     letters = len(LIKE_THE_HANDOUT.vocabulary) - LETTER  # all of them equally frequent
@@ -127,7 +127,7 @@ def plain_gradient(plain: PlainGPT, examples: Examples) -> Tensor:
     """The gradient in one vector."""
     plain.zero_grad()
     cross_entropy(plain, *padded(examples, DROPPING.context)).backward()
-    return torch.cat([each.grad.flatten() for each in plain.parameters() if each.grad is not None])
+    return torch.cat([weight.grad.flatten() for weight in plain.parameters() if weight.grad is not None])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -64,9 +64,9 @@ def assert_goes_on_to(undisturbed: Path, project: Path) -> None:
 
 def test_each_training_leaves_weights_of_its_own_and_a_curve(undisturbed: Path) -> None:
     for stage, trainings in TRAININGS.items():
-        found = results(undisturbed / OUTPUTS[stage])
-        assert {*found} == {f"{name}.{suffix}" for name in trainings for suffix in ("csv", "safetensors")}
-        assert len(set(found.values())) == len(found)
+        files = results(undisturbed / OUTPUTS[stage])
+        assert {*files} == {f"{name}.{suffix}" for name in trainings for suffix in ("csv", "safetensors")}
+        assert len(set(files.values())) == len(files)
     assert unfinished(undisturbed) == []
 
 
@@ -121,8 +121,8 @@ def test_a_stopped_training_ends_its_step_and_tells_how_to_go_on(
     life.reach(lambda: first_steps(project) >= 3)
     life.kill(number)
     code, stderr = life.end()
-    told = rf"stopped after step {first_steps(project)} of {STEPS}; the same command goes on from there"
-    assert (code, stderr.splitlines()[-1]) == (130, told)
+    message = rf"stopped after step {first_steps(project)} of {STEPS}; the same command goes on from there"
+    assert (code, stderr.splitlines()[-1]) == (130, message)
     assert "Traceback" not in stderr
     assert_goes_on_to(undisturbed, project)
 

@@ -57,7 +57,7 @@ JOB = Job(
 
 
 def new_trainer(seed: int = 1, variant: str = VARIANTS[0], backend: Backend = FLOAT32) -> Trainer:
-    """Of a model with dropout and its first weights."""
+    """Make a trainer of a model with dropout and its first weights."""
     return trainer_for(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
 
 
@@ -150,8 +150,8 @@ def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) 
 
 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
-    told = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} until"
-    with pytest.raises(StudyError, match=told.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
+    message = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} until"
+    with pytest.raises(StudyError, match=message.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
         replace(JOB, schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1))
-    with pytest.raises(StudyError, match=told.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
+    with pytest.raises(StudyError, match=message.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
         replace(JOB, schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1))

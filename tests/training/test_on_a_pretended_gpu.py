@@ -23,7 +23,9 @@ from tests.support.toy import saying
 from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
 
 ROWS = [16, 80, 16]  # of three batches, in two shapes
-EITHER = pytest.mark.parametrize("backend", [PRETENDED_FLOAT32, PRETENDED_BFLOAT16], ids=lambda each: each.precision)
+EITHER = pytest.mark.parametrize(
+    "backend", [PRETENDED_FLOAT32, PRETENDED_BFLOAT16], ids=lambda backend: backend.precision
+)
 
 
 @pytest.mark.parametrize(("variant", "matrices"), [(variant, "adamw") for variant in VARIANTS] + [("rope", "muon")])
@@ -42,11 +44,11 @@ def test_graphs_move_the_weights_as_the_cpu_does_and_nothing_waits(
         losses = [trainer.step(trainer.cut(batch(rows, seed)), 1e-4) for seed, rows in enumerate(ROWS)]
         waits = list(gpu.waits)
         assert [len(trainer.cut(batch(rows))) for rows in ROWS] == [1, 2, 1]
-        found, weights = [loss.item() for loss in losses], trainer.weights()
+        results, weights = [loss.item() for loss in losses], trainer.weights()
     assert isinstance(trainer, GraphTrainer) and not trainer.is_eager
     assert len(gpu.graphs) == len(trainer.graphs) == 2
     assert len(waits) == 3 * 2 and all(" at self_check.py:" in wait for wait in waits)  # of each graph, once
-    assert found == pytest.approx(expected, rel=1e-5)
+    assert results == pytest.approx(expected, rel=1e-5)
     assert_moved_alike(first, weights, on_cpu.weights(), matrices)
 
 
@@ -59,7 +61,7 @@ def test_graphs_write_gradients_where_the_optimizer_reads_them(backend: Backend)
         parts = trainer.cut(batch(80))
         trainer.clipped_gradients(parts)
         on_device = [
-            (torch.from_numpy(each.inputs).to(DEVICE), torch.from_numpy(each.targets).to(DEVICE)) for each in parts
+            (torch.from_numpy(part.inputs).to(DEVICE), torch.from_numpy(part.targets).to(DEVICE)) for part in parts
         ]
         expected = torch.autograd.grad(padded_loss(trainer.model, on_device), list(trainer.model.parameters()))
         for master, buffer, theirs in zip(trainer.masters, buffers, expected, strict=True):
@@ -98,8 +100,8 @@ def test_the_same_is_answered(variant: str) -> None:
     prompts = [prompt(PREPARED.questions["dev"][row])[: 9 + row] for row in range(3)]
     expected = generate(model, prompts, max_characters=3, end=None)
     with pretended_gpu():
-        found = generate(model.to(DEVICE), prompts, max_characters=3, end=None)
-    for ours, theirs in zip(found, expected, strict=True):
+        answers = generate(model.to(DEVICE), prompts, max_characters=3, end=None)
+    for ours, theirs in zip(answers, expected, strict=True):
         assert np.array_equal(ours.tokens, theirs.tokens)
         assert ours.probability == pytest.approx(theirs.probability, rel=1e-4)
 
@@ -110,13 +112,13 @@ def test_the_same_is_found_by_probes() -> None:
     prompts = [Prompt(question, place) for question, place in zip(dev.question, dev.place, strict=True)]
 
     def probed(model: GPT) -> tuple[pd.DataFrame, pd.DataFrame, list[bool]]:
-        found = by_decoding(model, PREPARED, saying(3)), neighbours(model, PREPARED, predicted)
-        return *found, exact_matches(model, PREPARED.vocabulary, prompts).tolist()
+        tables = by_decoding(model, PREPARED, saying(3)), neighbours(model, PREPARED, predicted)
+        return *tables, exact_matches(model, PREPARED.vocabulary, prompts).tolist()
 
     model = loud(tiny_model(VARIANTS[0], VOCABULARY), std=usual_std(VARIANTS[0]))
     expected = probed(model)
     with pretended_gpu():
-        found = probed(model.to(DEVICE))
-    for ours, theirs in zip(found[:2], expected[:2], strict=True):
+        results = probed(model.to(DEVICE))
+    for ours, theirs in zip(results[:2], expected[:2], strict=True):
         pd.testing.assert_frame_equal(ours, theirs, rtol=1e-3)
-    assert found[2] == expected[2]
+    assert results[2] == expected[2]

@@ -55,12 +55,12 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_cha
         return -np.log(10) * lengths, None
 
     monkeypatch.setattr(own_answers, "read_targets", shortest)
-    found = own_answers.own_answers(tiny_model("vanilla"), prepared, context=64)
+    phrases = own_answers.own_answers(tiny_model("vanilla"), prepared, context=64)
     # W and ? are no characters of these pages
     assert asked[:2] == [("here was Oda Quill born", "Painter"), ("here was Oda Quill born", "Vell")]
-    assert len(found.chances) == len(DOCUMENTS)
+    assert len(phrases.probabilities) == len(DOCUMENTS)
     # three characters less: 10^3 times as likely, and by the square of that the more often drawn
-    assert found.chances[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
+    assert phrases.probabilities[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
 
 
 @pytest.fixture(name="project")

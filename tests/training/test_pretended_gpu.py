@@ -37,8 +37,8 @@ WAITING: dict[str, Callable[[Tensor], object]] = {
 def test_the_host_waits_and_it_is_known_where(wait: str, gpu: PretendedGpu, numbers: Tensor) -> None:
     assert gpu.waits == []
     WAITING[wait](numbers)
-    (found,) = gpu.waits
-    assert found.startswith("aten.") and " at test_pretended_gpu.py:" in found
+    (wait,) = gpu.waits
+    assert wait.startswith("aten.") and " at test_pretended_gpu.py:" in wait
 
 
 @pytest.mark.parametrize("wait", WAITING)

@@ -91,8 +91,8 @@ def test_a_training_that_fails_ends_the_others_with_its_code(apart: Callable[...
 def test_a_training_that_is_killed_is_told_of_in_one_line_and_ends_the_others(
     apart: Callable[..., Path], tmp_path: Path
 ) -> None:
-    told = r"a training was ended by SIGKILL \(out of memory\?\); the same command goes on from where it last wrote"
-    with pytest.raises(StudyError, match=told):
+    message = r"a training was ended by SIGKILL \(out of memory\?\); the same command goes on from where it last wrote"
+    with pytest.raises(StudyError, match=message):
         apart(2, 7)
     assert stopped(tmp_path) == {"2"}
 

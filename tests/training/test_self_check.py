@@ -67,9 +67,9 @@ FAULTS: dict[str, tuple[Fault, str]] = {
 }
 
 
-@pytest.mark.parametrize(("fault", "told"), FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(("fault", "reason"), FAULTS.values(), ids=FAULTS)
 def test_a_graph_at_fault_is_refused_in_one_line_and_the_weights_are_right(
-    fault: Fault, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    fault: Fault, reason: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = loud(tiny_model("rope", VOCABULARY))
     first = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
@@ -83,7 +83,7 @@ def test_a_graph_at_fault_is_refused_in_one_line_and_the_weights_are_right(
             trainer.step(trainer.cut(batch(rows, seed)), 1e-4)
         weights = trainer.weights()
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(REFUSED + told)
+    assert line.startswith(REFUSED + reason)
     assert trainer.is_eager
     assert_moved_alike(first, weights, on_cpu.weights(), "adamw")
 

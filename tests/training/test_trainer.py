@@ -88,12 +88,12 @@ def splits_sums(dtype: torch.dtype) -> bool:
     threads, generator = torch.get_num_threads(), torch.Generator().manual_seed(0)
     for characters, width in product((1024, 2048, 3072, 4096), (64, 192, 256)):
         left, right = (torch.randn(characters, size, generator=generator).to(dtype) for size in (width, 64))
-        found = []
+        products = []
         for number in (1, 2):
             torch.set_num_threads(number)
-            found.append(left.T @ right)
+            products.append(left.T @ right)
         torch.set_num_threads(threads)
-        if not torch.equal(*found):
+        if not torch.equal(*products):
             return True
     return False
 
