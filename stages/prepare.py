@@ -31,7 +31,10 @@ def main() -> None:
     elif isinstance(recipe, QuestionRecipe):
         questions = hold_out(questions, recipe.data.held_out, f"recipes.{name}.data.held_out")
 
-    prepared = with_candidates(Prepared.of(documents, questions, titles_asked_for(recipe, questions)))
+    titles = set()
+    if recipe.data.source == "own":  # pages of other sources have titles of a known form
+        titles = {question.name for asked in questions.values() for question in asked}
+    prepared = with_candidates(Prepared.of(documents, questions, titles))
     summary = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
     with result_folder(folder) as new:
         prepared.save(new)
@@ -48,7 +51,8 @@ def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
 
     Raises StudyError: a file is missing or faulty.
     """
-    raw, context = Path("data/raw") / recipe.data.source, recipe.model.context
+    raw = Path("data/raw") / recipe.data.source
+    context = recipe.model.context
     if not isinstance(recipe, QuestionRecipe):
         return cut(read_text(raw / TEXT_FILE), context), {split: [] for split in SPLITS}
     if recipe.data.source == "own":
@@ -61,13 +65,6 @@ def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
         labelled = split != "test"
         questions[split] = read_questions(raw / name, labelled=labelled, context=context, one_place=one_place)
     return read_documents(raw / CORPUS_FILE), questions
-
-
-def titles_asked_for(recipe: Recipe, questions: dict[str, list[Question]]) -> set[str]:
-    """Whom questions of one's own ask about: the titles of their pages. Those of other sources have a known form."""
-    if recipe.data.source != "own":
-        return set()
-    return {question.name for asked in questions.values() for question in asked}
 
 
 if __name__ == "__main__":

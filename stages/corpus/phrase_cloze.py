@@ -22,7 +22,9 @@ class PhraseClozes(ABC):
     def __init__(self, prepared: Prepared, phrases: Phrases, settings: PhraseCloze, context: int) -> None:
         """context: the longest sequence a model can read."""
         self.documents, self.headings = prepared.documents, prepared.headings
-        self.spans, self.weights = phrases.spans, phrases.weights(settings.salient)
+        self.spans = phrases.spans
+        self.weights = phrases.weights(settings.salient)
+        self.settings = settings
         self.context = context
         self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
 

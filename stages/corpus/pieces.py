@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,23 +31,26 @@ class Cutter:
         """Learn from encoded texts, each with an answer that stands in it, where pieces end."""
         kinds = np.array([_kind(character) for character in vocabulary.characters])
         none = np.zeros(len(kinds), bool)
-        whole, follows, precedes = cls(kinds, none, none), Counter[int](), Counter[int]()
+        whole = cls(kinds, none, none)
+        follows, precedes = np.zeros_like(kinds), np.zeros_like(kinds)  # how often
         for tokens, answer in answered:
             first, last = map(set, map(np.ndarray.tolist, whole.cut(tokens)))
             places = [match.span() for match in re.finditer(re.escape(answer), vocabulary.decode(tokens.tolist()))]
             if not places or any(start in first and end in last for start, end in places):
                 continue
             start, end = places[0]
-            precedes.update(tokens[start - 1 : start].tolist() if start not in first else ())
-            follows.update(tokens[end : end + 1].tolist() if end not in last else ())
+            if start not in first:
+                precedes[tokens[start - 1 : start]] += 1
+            if end not in last:
+                follows[tokens[end : end + 1]] += 1
         least = max(1, LEAST_SHARE * len(answered))
-        often = (np.array([counts[n] >= least for n in range(len(kinds))]) for counts in (follows, precedes))
-        return cls(kinds, *often)
+        return cls(kinds, follows >= least, precedes >= least)
 
     def cut(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(pieces,) where each piece of an encoded text starts, and (pieces,) where it ends."""
         kinds = self.kinds[tokens]
-        word, blank = (kinds != SPACE) & (kinds != SIGN), kinds == SPACE
+        blank = kinds == SPACE
+        word = ~blank & (kinds != SIGN)
         inner = word[1:] & word[:-1] & ~self.follows[tokens[1:]] & ~self.precedes[tokens[:-1]]
         joined = inner | (kinds[1:] == MARK) & ~blank[:-1]  # to the character before
         starts = ~blank & ~np.concatenate([[False], joined])[: len(tokens)]

@@ -10,8 +10,6 @@ import numpy as np
 
 from stages.corpus.example import PAD
 from stages.corpus.phrase_cloze import PhraseClozes
-from stages.corpus.phrases import Phrases
-from stages.corpus.prepared import Prepared
 from stages.settings import TitleCloze
 
 LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats
@@ -28,10 +26,7 @@ class TitleClozes(PhraseClozes):
     """
 
     opening_is_target: ClassVar[bool] = True
-
-    def __init__(self, prepared: Prepared, phrases: Phrases, settings: TitleCloze, context: int) -> None:
-        super().__init__(prepared, phrases, settings, context)
-        self.settings = settings
+    settings: TitleCloze
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         document, heading = self.documents[row], int(self.headings[row])

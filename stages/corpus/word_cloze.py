@@ -37,10 +37,10 @@ class WordClozes(PhraseClozes):
     """
 
     opening_is_target: ClassVar[bool] = False
+    settings: WordCloze
 
     def __init__(self, prepared: Prepared, phrases: Phrases, settings: WordCloze, context: int) -> None:
         super().__init__(prepared, phrases, settings, context)
-        self.settings = settings
         self.words = Ragged.gather(self._words_within_reach(prepared), SPAN)  # of each phrase, page after page
 
     def _words_within_reach(self, prepared: Prepared) -> Iterator[list[Span]]:
@@ -55,7 +55,8 @@ class WordClozes(PhraseClozes):
                 yield [word for word in words_around(phrase, words, fences, *reach) if text[slice(*word)] in common]
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        document, spans = self.documents[row], self.spans[row]
+        document = self.documents[row]
+        spans = self.spans[row]
         name = document[: self.headings[row]][: self.context - 1]
         first = self.spans.offsets[row]
 
@@ -79,7 +80,8 @@ class WordClozes(PhraseClozes):
         chosen = generator.permutation(len(words))[: generator.integers(least, most, endpoint=True)]
         if generator.random() < self.settings.in_order:
             chosen = np.sort(chosen)
-        pieces, names = [words[i] for i in chosen], [name[:room]] if len(name) else []
+        pieces = [words[i] for i in chosen]
+        names = [name[:room]] if len(name) else []
         while pieces and sum(len(piece) + 1 for piece in [*names, *pieces]) - 1 > room:
             pieces.pop()
 
@@ -95,7 +97,8 @@ def words_around(phrase: Span, words: list[Span], fences: Sequence[Span], before
     start, end = phrase
     first = max((fence_end for _, fence_end in fences if fence_end <= start), default=0)
     last = min((fence_start for fence_start, _ in fences if fence_start >= end), default=words[-1][1] if words else 0)
-    left, right = bisect_right(words, start, key=itemgetter(1)), bisect_left(words, end, key=itemgetter(0))
+    left = bisect_right(words, start, key=itemgetter(1))
+    right = bisect_left(words, end, key=itemgetter(0))
     near = words[max(0, left - before) : left] + words[right : right + after]
     return [word for word in near if first <= word[0] and word[1] <= last]
 

@@ -23,22 +23,19 @@ RECIPE = "quick"
 
 def pretraining(recipe: QuestionRecipe, prepared: Prepared, epochs: int) -> Phase:
     """Make the phase in which the model reads the pages."""
-    settings, context = recipe.pretrain, recipe.model.context
-    draw = Mixture(prepared, settings.objectives, context).draw
-    rows, batch = len(prepared.documents), settings.batch_size
-    return Phase("pretrain", draw, rows, epochs, batch, settings.learning_rate, settings.schedule, context)
+    context = recipe.model.context
+    draw = Mixture(prepared, recipe.pretrain.objectives, context).draw
+    return Phase("pretrain", draw, len(prepared.documents), epochs, recipe.pretrain, context)
 
 
 def finetuning(recipe: QuestionRecipe, prepared: Prepared, epochs: int) -> Phase:
     """Make the phase in which the model learns what a question is, from the training questions."""
-    settings, context = recipe.finetune, recipe.model.context
     questions, answers = prepared.questions["train"], prepared.answers["train"]
 
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
         return question_examples(questions, answers, rows)
 
-    rows, batch = len(questions), settings.batch_size
-    return Phase("finetune", draw, rows, epochs, batch, settings.learning_rate, settings.schedule, context)
+    return Phase("finetune", draw, len(questions), epochs, recipe.finetune, recipe.model.context)
 
 
 def accuracy(model: PlainGPT, prepared: Prepared, max_characters: int) -> float:

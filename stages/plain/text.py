@@ -30,6 +30,6 @@ def span_corruption(
 
 def padded(sequences: Sequence[str], vocabulary: Vocabulary, context: int) -> tuple[Tensor, Tensor]:
     """Make inputs and targets (B, context - 1) int64: sequences without their last and their first character."""
-    rows = [[vocabulary.numbers[character] for character in text.ljust(context, PAD)] for text in sequences]
-    tokens = torch.tensor(rows)  # (B, context)
+    rows = [vocabulary.encode(text.ljust(context, PAD)) for text in sequences]
+    tokens = torch.from_numpy(np.stack(rows))  # (B, context)
     return tokens[:, :-1], tokens[:, 1:]

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from stages.corpus.example import Examples
 from stages.plain.model import PlainGPT, cross_entropy
-from stages.settings import Optimizer, Schedule
+from stages.settings import Finetune, Optimizer, Pretrain
 
 
 @dataclass(frozen=True)
@@ -22,21 +22,20 @@ class Phase:
     draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example of each
     rows: int  # documents or questions
     epochs: int
-    batch_size: int
-    peak_rate: float
-    schedule: Schedule
+    settings: Pretrain | Finetune  # its section of the recipe
     context: int  # characters
 
     def rate(self, tokens: int) -> float:
         """Compute the learning rate after so many tokens, PAD counted: a linear warm-up, then a cosine."""
         total = self.epochs * self.rows * self.context
-        warmup = self.schedule.warmup_tokens or (self.schedule.warmup_share or 0) * total
+        schedule, peak_rate = self.settings.schedule, self.settings.learning_rate
+        warmup = schedule.warmup_tokens or (schedule.warmup_share or 0) * total
         if tokens < warmup:
-            return self.peak_rate * tokens / warmup
+            return peak_rate * tokens / warmup
 
-        end = (self.schedule.decay_epochs or self.epochs) * self.rows * self.context
+        end = (schedule.decay_epochs or self.epochs) * self.rows * self.context
         cosine = 0.5 * (1 + math.cos(math.pi * (tokens - warmup) / (end - warmup)))
-        return self.peak_rate * max(self.schedule.min_lr_ratio, cosine)
+        return peak_rate * max(schedule.min_lr_ratio, cosine)
 
 
 class PlainTrainer:
@@ -84,11 +83,12 @@ def train(model: PlainGPT, phase: Phase, settings: Optimizer, generator: np.rand
     """Pass over all rows, in a new order each epoch; a bar shows the loss in nats a character."""
     trainer = PlainTrainer(model, settings)
     tokens = 0
-    with tqdm(total=phase.epochs * math.ceil(phase.rows / phase.batch_size), desc=phase.title) as bar:
+    batch_size = phase.settings.batch_size
+    with tqdm(total=phase.epochs * math.ceil(phase.rows / batch_size), desc=phase.title) as bar:
         for _ in range(phase.epochs):
             order = generator.permutation(phase.rows)
-            for start in range(0, phase.rows, phase.batch_size):
-                rows = order[start : start + phase.batch_size]
+            for start in range(0, phase.rows, batch_size):
+                rows = order[start : start + batch_size]
                 examples = phase.draw(rows, generator)
                 inputs, targets = torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)  # (B, T) each
                 seen = len(rows) * (phase.context - 1)

@@ -38,28 +38,27 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         decodings.tsv        seed, row, and for each way to decode 0 or 1 and a probability
     """
     questions = _Questions.of(experiment, prepared)
-    tables = {"origins.tsv": [questions.origins_of_dev(predictions)]}
+    origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
+    tables = {"origins.tsv": [origins]}
     for seed in tqdm(experiment.recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
         models = _models(experiment, prepared, seed)
         of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == seed)
         for name, table in questions.answered(models, predictions[of_seed].set_index("row")).items():
             tables.setdefault(name, []).append(table.assign(seed=seed))
-    return {name: _joined(parts) for name, parts in tables.items()}
+
+    joined = {}
+    for name, parts in tables.items():
+        table = pd.concat(parts)
+        joined[name] = table.set_index([column for column in FIRST if column in table]).reset_index()
+    return joined
 
 
 def _models(experiment: Experiment, prepared: Prepared, seed: int) -> dict[str, GPT]:
     """Load the models of a seed, by the name of their weights."""
-    names = {"pretrained": f"pretrained/seed-{seed}", "finetuned": f"finetuned/pretrained-seed-{seed}"}
-    folder = experiment.weights_folder
-    return {
-        weights: experiment.trained_model(prepared, folder / f"{name}.safetensors") for weights, name in names.items()
-    }
-
-
-def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """Join the tables, the columns in their order."""
-    table = pd.concat(parts)
-    return table.set_index([column for column in FIRST if column in table]).reset_index()
+    pretrained = experiment.weights_folder / f"pretrained/seed-{seed}.safetensors"
+    finetuned = experiment.weights_folder / f"finetuned/pretrained-seed-{seed}.safetensors"
+    files = {"pretrained": pretrained, "finetuned": finetuned}
+    return {name: experiment.trained_model(prepared, file) for name, file in files.items()}
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,9 @@ class _Questions:
     @classmethod
     def of(cls, experiment: Experiment, prepared: Prepared) -> "_Questions":
         """Read the audit, and write the facts that it knows in every form that pretraining practises."""
-        recipe, texts, dev = experiment.question_recipe, prepared.texts, prepared.of_split("dev")
+        recipe = experiment.question_recipe
+        texts = prepared.texts
+        dev = prepared.of_split("dev")
         pages = own_pages(texts, set(dev.name))
         with as_written(audit := experiment.prepared_folder / "audit.tsv"):
             facts = dev_facts(prepared, read_table(audit, AUDIT), pages)
@@ -96,13 +97,10 @@ class _Questions:
             moved=with_room(facts, moved_by[-1], context) if "continuation" in forms else [],
         )
 
-    def origins_of_dev(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """Where the answers to the dev questions come from, of all seeds and first weights."""
-        return dev_origins(predictions, self.pages, self.prepared.training_answers, self.corpus)
-
     def answered(self, models: dict[str, GPT], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
         """Ask the models of one seed; predictions: the finetuned model's answers to dev by the row of the question."""
-        vocabulary, finetuned = self.prepared.vocabulary, models["finetuned"]
+        vocabulary = self.prepared.vocabulary
+        finetuned = models["finetuned"]
         correct = predictions.correct.loc[[fact.row for fact in self.facts]].to_numpy(int)
         return {
             "extraction.tsv": extraction(models, vocabulary, self.facts, self.prompts, correct),
@@ -124,7 +122,8 @@ class _Questions:
     @cached_property
     def _about_unseen(self) -> list[np.ndarray]:
         """Questions about names that no page and no question has, encoded."""
-        vocabulary, (form, *_) = self.prepared.vocabulary, question_forms(self.prepared)
+        vocabulary = self.prepared.vocabulary
+        form = question_forms(self.prepared)[0]
         known = "\n".join([self.corpus, *self.prepared.table.question])
         names = unseen_names(vocabulary, known, form, self.recipe.model.context)
         return [prompt(vocabulary.encode(form.about(name))) for name in names]

@@ -12,7 +12,7 @@ from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.experiment.experiment import Experiment
-from stages.settings import Pretrain
+from stages.settings import Finetune, Pretrain
 from stages.training.batches import steps_per_epoch
 from stages.training.loop import Job
 from stages.training.own_answers import own_answers
@@ -33,36 +33,28 @@ def length(settings: Pretrain, documents: int) -> str:
 
 def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Job:
     """Return the pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
-    settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
-    draw = Mixture(prepared, settings.objectives, context, phrases).draw
-    return _job(experiment, prepared, draw, epochs(settings, len(prepared.documents)))
+    settings = experiment.recipe.pretrain
+    documents = len(prepared.documents)
+    draw = Mixture(prepared, settings.objectives, experiment.recipe.model.context, phrases).draw
+    passes = epochs(settings, documents)
+    return _job(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
 
 
 def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job:
     """Return the pretraining of `own_epochs`: its phrases are drawn by what the model of these weights answers."""
-    settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
+    settings = experiment.recipe.pretrain
+    context = experiment.recipe.model.context
 
     @cache
     def mixture() -> Mixture:
         model = experiment.trained_model(prepared, weights)
         return Mixture(prepared, settings.objectives.all_salient, context, own_answers(model, prepared, context))
 
-    return _job(experiment, prepared, lambda rows, generator: mixture().draw(rows, generator), settings.own_epochs or 0)
+    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        return mixture().draw(rows, generator)
 
-
-def _job(experiment: Experiment, prepared: Prepared, draw: Draw, epochs: int) -> Job:
-    settings = experiment.recipe.pretrain
-    return Job(
-        "pretrain",
-        f"recipes.{experiment.recipe_name}.pretrain",
-        draw,
-        rows=len(prepared.documents),
-        epochs=epochs,
-        batch_size=settings.batch_size,
-        peak_rate=settings.learning_rate,
-        schedule=settings.schedule,
-        context=experiment.recipe.model.context,
-    )
+    documents, passes = len(prepared.documents), settings.own_epochs or 0
+    return _job(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
 
 
 def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: Path, seed: int) -> list[Training]:
@@ -77,22 +69,21 @@ def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
     """Return the finetuning of a recipe, from `scratch` or from `pretrained` weights."""
     settings = experiment.question_recipe.finetune
-    epochs, rate = settings.pretrained_epochs, settings.learning_rate
+    passes, rate = settings.pretrained_epochs, settings.learning_rate
     if init == "scratch":
-        epochs, rate = settings.scratch_epochs, settings.scratch_learning_rate or rate
+        passes, rate = settings.scratch_epochs, settings.scratch_learning_rate or rate
     questions, answers = prepared.questions["train"], prepared.answers["train"]
 
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
         return question_examples(questions, answers, rows)
 
-    return Job(
-        f"finetune_{init}",
-        f"recipes.{experiment.recipe_name}.finetune",
-        draw,
-        rows=len(questions),
-        epochs=epochs,
-        batch_size=settings.batch_size,
-        peak_rate=rate,
-        schedule=settings.schedule,
-        context=experiment.recipe.model.context,
-    )
+    return _job(experiment, settings, f"finetune_{init}", draw, len(questions), passes, rate)
+
+
+def _job(
+    experiment: Experiment, settings: Pretrain | Finetune, phase: str, draw: Draw, rows: int, epochs: int, rate: float
+) -> Job:
+    """Return a job with the batch size and the schedule of its section of the recipe."""
+    key = f"recipes.{experiment.recipe_name}.{phase.partition('_')[0]}"
+    context = experiment.recipe.model.context
+    return Job(phase, key, draw, rows, epochs, settings.batch_size, rate, settings.schedule, context)

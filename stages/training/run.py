@@ -17,7 +17,6 @@ from safetensors.torch import save
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.model.gpt import GPT
 from stages.system.digests import intact, write_sums
 from stages.system.files import write_bytes, write_json, write_text
 from stages.system.live import Live
@@ -81,24 +80,21 @@ class Run:
     def _train(self, training: Training) -> None:
         experiment, job, seed = self.experiment, training.job, training.seed
         result = self.work / training.name
-        trainer = trainer_for(self._first_model(training), experiment.recipe.optimizer, experiment.backend)
+        first = training.first_weights
+        model = experiment.trained_model(self.prepared, first) if first else experiment.new_model(self.prepared, seed)
+        trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
         live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, experiment.trainings)
-        losses, seconds = train(
-            trainer,
-            job,
-            seed,
-            result.with_suffix(".checkpoint"),
-            experiment.checkpoint_seconds,
-            experiment.title(job.phase, seed),
-            experiment.line(seed),
-            live,
-        )
+        checkpoint, interval = result.with_suffix(".checkpoint"), experiment.checkpoint_seconds
+        title, line = experiment.title(job.phase, seed), experiment.line(seed)
+        losses, seconds = train(trainer, job, seed, checkpoint, interval, title, line, live)
 
-        curve, examples = _curve(experiment.variant, job, losses, seed), job.rows * job.epochs
-        if training.continues and training.first_weights:
-            before = read_record(training.first_weights.with_suffix(".json"), FACTS)
-            curve = _joined(read_table(training.first_weights.with_suffix(".csv"), CURVES, ","), curve)
-            seconds, examples = seconds + before["seconds"], examples + before["examples"]
+        curve = _curve(experiment.variant, job, losses, seed)
+        examples = job.rows * job.epochs
+        if training.continues and first:
+            before = read_record(first.with_suffix(".json"), FACTS)
+            curve = _joined(read_table(first.with_suffix(".csv"), CURVES, ","), curve)
+            seconds += before["seconds"]
+            examples += before["examples"]
 
         facts = {
             "phase": job.phase,
@@ -113,11 +109,6 @@ class Run:
         write_bytes(result.with_suffix(".safetensors"), save(trainer.weights()))
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
         write_json(result.with_suffix(".json"), facts | {"seconds": round(seconds, 2)})
-
-    def _first_model(self, training: Training) -> GPT:
-        if training.first_weights is None:
-            return self.experiment.new_model(self.prepared, training.seed)
-        return self.experiment.trained_model(self.prepared, training.first_weights)
 
 
 def _joined(before: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:

@@ -45,9 +45,9 @@ def test_first_weights_are_distributed_as_the_studys(variant: str) -> None:
 @pytest.mark.parametrize("schedule", ["pretrain", "finetune"])
 def test_the_learning_rate_is_the_studys(schedule: str) -> None:
     settings, context, rows = getattr(SETTINGS.recipes["quick"], schedule), 128, 200
-    sizes = {"rows": rows, "epochs": 30, "batch_size": 32, "peak_rate": 7e-3, "schedule": settings.schedule}
-    job = Job("", "", lambda *_: None, context=context, **sizes)  # type: ignore[arg-type]
-    phase = Phase("", lambda *_: None, context=context, **sizes)  # type: ignore[arg-type]
+    settings = settings.model_copy(update={"batch_size": 32})
+    phase = Phase("", pytest.fail, rows, 30, settings, context)
+    job = Job("", "", pytest.fail, rows, 30, 32, settings.learning_rate, settings.schedule, context)
     tokens = 0
     for step in range(1, job.steps):
         tokens += min(32, rows - (step - 1) % 7 * 32) * (context - 1)
