@@ -31,7 +31,8 @@ def train_here(cell: Cell) -> Path:
     from stages.training.run import Run, Training
 
     experiment = Experiment.to_train(cell)
-    prepared, pretrained = Prepared.load(experiment.prepared_folder), cell.weights_folder / "pretrained"
+    prepared = Prepared.load(experiment.prepared_folder)
+    pretrained = cell.weights_folder / "pretrained"
     experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
     scratch, finetune = (finetuning(experiment, prepared, init) for init in INITS)
     trainings = []

@@ -17,7 +17,8 @@ def practised(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
 
 def capitalised(prepared: Prepared) -> Phrases:
     """Find the capitalised phrases of each page, all as likely; the candidates where no page has a capital."""
-    rows, candidates = range(len(prepared.documents)), prepared.candidates.spans
+    rows = range(len(prepared.documents))
+    candidates = prepared.candidates.spans
     if len(candidates.tokens) and not any(map(str.isupper, prepared.vocabulary.characters)):
         return Phrases.alike(candidates[row].tolist() for row in rows)
     return Phrases.alike(capitalised_phrases(prepared.text(row), prepared.headings[row]) for row in rows)

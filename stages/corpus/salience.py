@@ -96,11 +96,11 @@ class Reader:
         """
         spans, features = self._described(row)
         is_kept = (spans[:, None] == self.kept[row]).all(axis=2).any(axis=1)
-        features, texts = features[is_kept], self._texts(row, self.kept[row])
+        texts = self._texts(row, self.kept[row])
         others = [self.answers[text] > (text == own_answer) for text in texts]
         pages = [self.pages[text].bit_length() for text in texts]
         numbers = [min(number, LAST_NUMBER) for number in range(len(texts))]
-        return distinct([*features.T, *np.array([others, pages, numbers], np.int64)])
+        return distinct([*features[is_kept].T, *np.array([others, pages, numbers], np.int64)])
 
     def _texts(self, row: int, spans: np.ndarray) -> list[str]:
         """Read what the spans are, folded: spellings of one text count as one."""
@@ -122,7 +122,8 @@ class Logit:
     @classmethod
     def fitted(cls, pages: Iterable[Page]) -> "Logit":
         """Find the coefficients that make answers likeliest among their pages' spans; other pages tell nothing."""
-        learned_from, left = list[Page](), MOST_SPANS
+        learned_from: list[Page] = []
+        left = MOST_SPANS
         for features, is_answer in pages:
             if is_answer.any() and left > 0:
                 learned_from.append((features, is_answer))
@@ -153,7 +154,8 @@ def _penalised_loss(
 
     matrix (spans, features): 1 where a span has a feature; answers: which spans of each page are the answer.
     """
-    is_answer, lengths = np.concatenate(answers), [len(page) for page in answers]
+    is_answer = np.concatenate(answers)
+    lengths = list(map(len, answers))
     starts = np.cumsum([0, *lengths])[:-1]
 
     def loss(coefficients: np.ndarray) -> tuple[float, np.ndarray]:

@@ -20,7 +20,8 @@ def shown(prepared: Prepared, recipe: Recipe, pages: list[int], draw_seed: int =
     """
     if not all(1 <= page <= len(prepared.documents) for page in pages):
         raise StudyError(f"--page: was {pages[0]}; allowed: 1 to {len(prepared.documents)}")
-    objectives, generator = recipe.pretrain.objectives, np.random.default_rng(draw_seed)
+    objectives = recipe.pretrain.objectives
+    generator = np.random.default_rng(draw_seed)
     names = [name for name, objective in objectives if objective]  # in the order of a mixture's draws
     draws = Mixture(prepared, objectives, recipe.model.context).draws
     lines = []

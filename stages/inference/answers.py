@@ -20,7 +20,8 @@ def answers(
     any spelling, an answer that counts as the gold one (see `folding`) stands in its spelling. Without gold answers, as
     in most tests, `correct` is empty. by: as in `generate`.
     """
-    asked, questions = prepared.of_split(split), prepared.questions[split]
+    asked = prepared.of_split(split)
+    questions = prepared.questions[split]
     prompts = [prompt(questions[row]) for row in range(len(questions))]
     continuations = generate(model, prompts, recipe.generation.max_characters, by)
     texts = [prepared.vocabulary.decode(continuation.tokens) for continuation in continuations]

@@ -51,7 +51,8 @@ class SingleSearch:
         if not full.any() and self.alive.mean() >= WORTH_KEEPING:
             return None, character
         kept = torch.from_numpy(self.alive.nonzero()[0]).to(logits.device)
-        self.prompts, self.alive = self.prompts[self.alive], self.alive[self.alive]
+        self.prompts = self.prompts[self.alive]
+        self.alive = self.alive[self.alive]
         return kept, character[kept]
 
     def hypotheses(self) -> list[list[Hypothesis]]:
@@ -69,7 +70,8 @@ class BeamSearch:
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor, Tensor] | None:
         """Choose as `SingleSearch` does."""
         log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
-        start, prompts = 0, []
+        start = 0
+        prompts = []
         kept, read = [], []  # hypotheses that go on, and the character that each reads, by prompt
         for prompt in self.prompts:
             beam = self.beams[prompt]
@@ -84,8 +86,8 @@ class BeamSearch:
         self.prompts = prompts
         if not prompts:
             return None
-        indices, characters = np.concatenate(kept), np.concatenate(read)
-        return torch.from_numpy(indices).to(logits.device), torch.from_numpy(characters).to(logits.device)
+        indices = torch.from_numpy(np.concatenate(kept)).to(logits.device)
+        return indices, torch.from_numpy(np.concatenate(read)).to(logits.device)
 
     def hypotheses(self) -> list[list[Hypothesis]]:
         """Return what was said after each of the batch's prompts."""

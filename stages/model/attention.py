@@ -140,7 +140,8 @@ def attend_packed(
         q = by_head[0][:, :query_heads]  # (B, nh, T, hs)
         k, v = by_head[-1][:, -2 * key_heads :].chunk(2, dim=1)  # (B, nk, S, hs) each
         if angles is not None:
-            q, k = (rotate(x, *(table[: x.shape[2]] for table in angles)) for x in (q, k))
+            cosine, sine = (table[: q.shape[2]] for table in angles)  # (T, hs/2) each
+            q, k = rotate(q, cosine, sine), rotate(k, cosine, sine)
         if q.is_cpu or window is not None:
             part = attend(q, k, v, lower_triangle(q, k, window), dropout_rate)  # (B, nh, T, hs)
         else:  # without a mask, which a GPU would read

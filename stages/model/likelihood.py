@@ -24,7 +24,8 @@ def read_targets(
     """
     model.eval()
     device = model.head.weight.device
-    log_likelihoods, is_greedy = np.zeros(len(sequences)), np.zeros(len(sequences), bool)
+    log_likelihoods = np.zeros(len(sequences))
+    is_greedy = np.zeros(len(sequences), bool)
     by_length = np.argsort([len(sequence) for sequence in sequences], kind="stable")
 
     for start in range(0, len(sequences), BATCH):

@@ -27,7 +27,7 @@ class State(ABC):
     @classmethod
     def concatenate(cls, states: "list[Self]") -> Self:
         """Stack the sequences of several states."""
-        return cls(*(torch.cat(tensors) for tensors in zip(*(state.tensors for state in states), strict=True)))
+        return cls(*map(torch.cat, zip(*(state.tensors for state in states), strict=True)))
 
     def index_select(self, indices: Tensor) -> Self:
         """Select the state of some sequences. indices: (B',)."""

@@ -68,7 +68,7 @@ def embed(table: Tensor, numbers: Tensor) -> Tensor:
 def embed_positions(table: Tensor, packing: Packing) -> Tensor:
     """Each character's vector by its position in its sequence. table: (≥ T, C); returns (N, C)."""
     if packing.are_full:  # nothing to look up
-        return torch.cat([table[:T].expand(B, T, -1).flatten(0, 1) for B, T in (part.shape for part in packing.parts)])
+        return torch.cat([table[: part.width].expand(*part.shape, -1).flatten(0, 1) for part in packing.parts])
     return embed(table, packing.positions.to(table.device))
 
 
@@ -100,8 +100,8 @@ class _CausalSoftmax(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (weights,) = ctx.saved_tensors
-        gradient, result = gradient.contiguous(), torch.empty_like(weights)
-        call("softmax_backward", Softmax(gradient=gradient, weights=weights, result=result, **ctx.call))
+        result = torch.empty_like(weights)
+        call("softmax_backward", Softmax(gradient=gradient.contiguous(), weights=weights, result=result, **ctx.call))
         return result, None
 
 
@@ -150,7 +150,8 @@ class _LayerNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         x = x.contiguous()
-        y, statistics = torch.empty_like(x), x.new_empty(x.shape[:-1].numel(), 2, dtype=torch.float32)  # mean and 1/σ
+        y = torch.empty_like(x)
+        statistics = x.new_empty(x.shape[:-1].numel(), 2, dtype=torch.float32)  # mean and 1/σ
         ctx.call = _matrix(x) | {"epsilon": EPSILON}
         call("norm_forward", Norm(x=x, weight=weight, bias=bias, result=y, statistics=statistics, **ctx.call))
         ctx.save_for_backward(x, weight, statistics)

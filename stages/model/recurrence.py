@@ -36,7 +36,8 @@ def recurrence(drive: Tensor, weight: Tensor, first: Tensor | None) -> Tensor:
     before the first drive, or None for zero. Returns (B, T, C).
     """
     weight = weight.float()
-    h, hidden = first, []
+    h = first
+    hidden = []
     for driven in drive.unbind(1):  # (B, C)
         h = torch.tanh(driven if h is None else torch.addmm(driven, h, weight.t()))
         hidden.append(h)

@@ -18,7 +18,8 @@ def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model,
     The trial takes no memory and no time: its weights have shapes only, so a mixer's `__init__` reads none of them.
     Raises StudyError: one line with the key that is unknown, of the wrong type or impossible.
     """
-    key, path = f"{prefix}.{variant}", f"stages/mixers/{variant}.py"
+    key = f"{prefix}.{variant}"
+    path = f"stages/mixers/{variant}.py"
     try:
         settings: Section = check(defined(variant, Section) or Section, variants[variant], str(PARAMS), key)
         with torch.device("meta"):

@@ -53,10 +53,10 @@ def edit_distances(name: str, others: list[str]) -> npt.NDArray[np.int64]:
 @torch.inference_mode()
 def _states(model: GPT, questions: Ragged) -> Tensor:
     """Read (N, C) what the head has after each question's ⁇, scaled to length one."""
-    device, lengths = model.head.weight.device, questions.lengths
+    device = model.head.weight.device
     states = torch.empty(len(questions), model.head.in_features)
-    for length in np.unique(lengths):
-        rows = np.flatnonzero(lengths == length)
+    for length in np.unique(questions.lengths):
+        rows = np.flatnonzero(questions.lengths == length)
         tokens = torch.from_numpy(np.stack([prompt(questions[row]) for row in rows.tolist()])).to(device)
         last = torch.arange(length, tokens.numel(), length + 1, device=device)
         hidden = model.eval().hidden(tokens.flatten(), Packing.full(tokens.shape), loss_indices=last)

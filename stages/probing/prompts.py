@@ -66,7 +66,8 @@ class WordCue:
         settings = objectives.word_cloze
         if settings is None:
             return cls()
-        spans, answers = practised(prepared, settings).spans, prepared.training_answers
+        spans = practised(prepared, settings).spans
+        answers = prepared.training_answers
         fences = {}
         for row, text in enumerate(prepared.each_text()):
             fences[text] = fences_of(text, spans[row].tolist(), answers)
@@ -108,9 +109,8 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
     of_name = WORD.findall(fact.name)
     ends = [end for _, end in cue.fences.get(fact.page, ()) if end <= fact.position]
     near = last(WORD.findall(fact.page, max(ends, default=len(fact.name)), fact.position), cue.reach)
-    before = last(
-        [word for word in near if word not in of_name and (cue.common is None or word in cue.common)], cue.most
-    )
+    allowed = [word for word in near if word not in of_name and (cue.common is None or word in cue.common)]
+    before = last(allowed, cue.most)
     while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
     return Prompt(" ".join([name, *before]) + MASK, fact.place + MASK)
@@ -142,7 +142,11 @@ def practised_forms(objectives: Objectives) -> list[str]:
         "words": (objectives.word_cloze,),
         "infilling": (objectives.span_corruption,),
     }
-    return [form for form in PAGE_FORMS if any(some and some.mixture_weight for some in practised_by[form])]
+    forms = []
+    for form in PAGE_FORMS:
+        if any(objective and objective.mixture_weight for objective in practised_by[form]):
+            forms.append(form)
+    return forms
 
 
 def page_prompts(
@@ -160,7 +164,9 @@ def page_prompts(
         "words": lambda fact, name: words(fact, name, cue, context),
         "infilling": lambda fact, _: infilling(fact, longest),
     }
-    prompts = {form: [of_form[form](fact, fact.name) for fact in facts] for form in forms}
+    prompts = {}
+    for form in forms:
+        prompts[form] = [of_form[form](fact, fact.name) for fact in facts]
     named = next((form for form in ("cloze", "words") if form in forms), None)
     if named:
         prompts[OTHER_NAME] = [of_form[named](fact, _stranger(facts, i)) for i, fact in enumerate(facts)]

@@ -92,10 +92,11 @@ def cheapest_cuts(widths: np.ndarray, part_cost: int, row_step: int) -> list[tup
     cheapest: list[tuple[int, int]] = [(0, 0)]  # by end: cost of the rows before, and where the last part starts
     for last in range(1, len(ends)):
         width = int(widths[ends[last] - 1])
-        cheapest.append(
-            min((cheapest[first][0] + part_cost + (ends[last] - ends[first]) * width, first) for first in range(last))
-        )
-    parts, last = [], len(ends) - 1
+        costs = [cheapest[first][0] + part_cost + (ends[last] - ends[first]) * width for first in range(last)]
+        cheapest.append(min(zip(costs, range(last), strict=True)))
+
+    parts = []
+    last = len(ends) - 1
     while last > 0:
         first = cheapest[last][1]
         parts.append((ends[first], ends[last]))

@@ -34,12 +34,12 @@ class AdamW:
         """Update all weights by their gradients."""
         if not self.weights:
             return
-        gradients = [_gradient(weight) for weight in self.weights.values()]
+        weights: list[Tensor] = [*self.weights.values()]
         steps, means, squares = (self._kept(kind) for kind in ("step", "exp_avg", "exp_avg_sq"))
         torch._foreach_add_(steps, 1)
         torch._fused_adamw_(
-            [*self.weights.values()],
-            gradients,
+            weights,
+            list(map(_gradient, weights)),
             means,
             squares,
             [],

@@ -21,7 +21,8 @@ def own_answers(model: GPT, prepared: Prepared, context: int) -> Phrases:
 
     context: the longest sequence that the model can read; longer questions and phrases are cut at their ends.
     """
-    phrases, (form, *_) = capitalised(prepared), question_forms(prepared)
+    phrases = capitalised(prepared)
+    form = question_forms(prepared)[0]
     sequences, first_targets = [], []
     for row in range(len(prepared.documents)):
         question = prepared.vocabulary.encode(form.about(prepared.title(row)))

@@ -29,6 +29,7 @@ def publish(work: Path, names: Sequence[str], seeds: Sequence[int], output: Path
     }
 
     with locked(work / "lock"), result_folder(output) as folder:
-        for path in (path for name in names for path in files_of(work, name)):
-            write_bytes(folder / path.name, path.read_bytes())  # where the disk is full, shutil.copy names the source
+        for name in names:
+            for path in files_of(work, name):
+                write_bytes(folder / path.name, path.read_bytes())  # shutil.copy names the source if disks are full
         write_json(folder / "provenance.json", provenance)

@@ -55,7 +55,8 @@ def train_apart(stage: str, cell: Cell) -> Path:
     command = [sys.executable, "-m", f"stages.{stage}"]
     command += ["--recipe", cell.recipe_name, "--variant", cell.variant, "--seed"]
     environment = os.environ | {"OMP_NUM_THREADS": str(threads_each(len(cell.seeds)))}
-    waiting, failed = list(cell.seeds), 0
+    waiting = list(cell.seeds)
+    failed = 0
     running: list[subprocess.Popen[str]] = []
     folders: set[str] = set()
 

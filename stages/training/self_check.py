@@ -39,7 +39,8 @@ def fault_of(step: Any, characters: Tensor) -> str | None:
     eager = tried(step.eager, characters)
     try:
         step.capture()
-        other, replayed = tried(step.replay, characters.flip(0)), tried(step.replay, characters)
+        other = tried(step.replay, characters.flip(0))
+        replayed = tried(step.replay, characters)
     except RuntimeError as error:
         first: BaseException = error
         while first.__context__ is not None:  # the last only says that the capture had failed before
@@ -61,7 +62,8 @@ class Watch:
 
     def __init__(self, trainer: Any, title: str) -> None:
         """trainer: a `GraphTrainer`, unless on a CPU."""
-        self.trainer, self.steps = trainer, 0
+        self.trainer = trainer
+        self.steps = 0
         self.is_on = trainer.backend.device.type != "cpu"
         if self.is_on:
             tqdm.write(f"{title}: {description(trainer.backend)}", file=sys.stderr)

@@ -26,10 +26,9 @@ class Trainer:
         self.model = model.to(backend.device)
         self.names = [name for name, _ in model.named_parameters()]
         shares_weights = backend.dtype == torch.float32
-        self.masters = [
-            parameter if shares_weights else nn.Parameter(parameter.detach().clone())
-            for parameter in self.model.parameters()
-        ]
+        self.masters = list(self.model.parameters())
+        if not shares_weights:
+            self.masters = [nn.Parameter(master.detach().clone()) for master in self.masters]
         self.model.to(backend.dtype)
         self.copies = [] if shares_weights else list(self.model.parameters())
         self.clip = settings.gradient_clip
@@ -102,7 +101,8 @@ def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.dtype, torch.
 
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
     """Mean cross-entropy over all targets of a batch's parts, in nats; only what they need of the model is computed."""
-    packed, device = PackedBatch.of(parts), model.head.weight.device
+    packed = PackedBatch.of(parts)
+    device = model.head.weight.device
     inputs = torch.from_numpy(packed.inputs).to(device)  # (N,)
     targets = torch.from_numpy(packed.targets).to(device)  # (N,)
     loss_indices = None

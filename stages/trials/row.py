@@ -47,6 +47,5 @@ class Row(BaseModel):
 
 def marks(rows: Sequence[Row], name: str) -> npt.NDArray[np.int64]:
     """(N, seeds) 1 or 0 of rows of several seeds: a field, or whom the answers are compared with."""
-    return (
-        np.array([[*(row.says[name] if name in row.says else getattr(row, name))] for row in rows]).T == "1"
-    ).astype(np.int64)
+    characters = [[*(row.says[name] if name in row.says else getattr(row, name))] for row in rows]
+    return (np.array(characters).T == "1").astype(np.int64)

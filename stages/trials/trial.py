@@ -37,8 +37,10 @@ def try_out(
     phrases: what is practised, where it is not what the recipe says; objectives: whose word clozes the facts are asked
     in, where they are not the recipe's; choosers: whose phrases answers are compared with, beside the reader's.
     """
-    prepared, (seed,) = Prepared.load(data), experiment.recipe.seeds
-    first, second = pretraining(experiment, prepared, phrases), finetuning(experiment, prepared, "pretrained")
+    prepared = Prepared.load(data)
+    (seed,) = experiment.recipe.seeds
+    first = pretraining(experiment, prepared, phrases)
+    second = finetuning(experiment, prepared, "pretrained")
     settings = experiment.settings("pretrain", "finetune")
     run = Run("trial", experiment, prepared, settings | {"seed": seed, "change": change}, data)
     work, weights = run.work, run.work / "pretrained.safetensors"
@@ -68,15 +70,16 @@ def _asked(
     choosers: Mapping[str, Phrase],
 ) -> dict[str, Any]:
     """Return the marks of a row."""
-    recipe, dev = experiment.question_recipe, prepared.of_split("dev")
+    recipe = experiment.question_recipe
+    dev = prepared.of_split("dev")
     pages = own_pages(prepared.texts, set(dev.name))
     with as_written(known := data / "audit.tsv"):
         facts = dev_facts(prepared, read_table(known, AUDIT), pages)
     prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), recipe.model.context)
 
-    models = {
-        name: experiment.trained_model(prepared, work / f"{name}.safetensors") for name in ("pretrained", "finetuned")
-    }
+    models = {}
+    for name in ("pretrained", "finetuned"):
+        models[name] = experiment.trained_model(prepared, work / f"{name}.safetensors")
     results = answers(models["finetuned"], prepared, "dev", recipe)
     right = results.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     extracted = extraction(models, prepared.vocabulary, facts, prompts, right)

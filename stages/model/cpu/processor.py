@@ -24,7 +24,8 @@ def processor_class(limit: str | None = None) -> str:
 
     limit: the latest class allowed, as oneDNN names it; that of the environment if None.
     """
-    features, limit = processor_features().split(), (limit or os.environ.get(LIMIT, "")).upper()
+    features = processor_features().split()
+    limit = (limit or os.environ.get(LIMIT, "")).upper()
     if not limit.startswith(("SSE", "AVX")):  # oneDNN passes over what it does not know, and so does this
         limit = NATIVE
     fitting = (name for name, (needed, limits) in CLASSES.items() if needed in features and limit.startswith(limits))
