@@ -83,7 +83,8 @@ def summary_of_trainings(pretrained: Path, finetuned: Path, seeds: list[int]) ->
         "documents_per_second": round(sum(facts["examples"] for facts in trainings) / max(seconds, 1e-9), 1),
         "pretrain_seconds": {seed: round(facts["seconds"], 1) for seed, facts in zip(seeds, trainings, strict=True)},
         "provenance": [
-            provenance | {key: facts[key] for key in ("commit", "device", "seconds")} for facts in trainings
+            provenance | {"commit": facts["commit"], "device": facts["device"], "seconds": facts["seconds"]}
+            for facts in trainings
         ],
     }
 

@@ -34,7 +34,7 @@ class Examples:
     @classmethod
     def of_rows(cls, rows: Sequence[np.ndarray], first_targets: Sequence[int] | np.ndarray) -> "Examples":
         """Examples of sequences of different lengths, each (length,), with the position of each one's first target."""
-        lengths = np.array([len(row) for row in rows])
+        lengths = np.array(list(map(len, rows)))
         sequences = np.full((len(rows), lengths.max()), PAD, np.int64)
         for row, padded in zip(rows, sequences, strict=True):
             padded[: len(row)] = row

@@ -99,7 +99,7 @@ class Reader:
         texts = self._texts(row, self.kept[row])
         others = [self.answers[text] > (text == own_answer) for text in texts]
         pages = [self.pages[text].bit_length() for text in texts]
-        numbers = [min(number, LAST_NUMBER) for number in range(len(texts))]
+        numbers = np.minimum(np.arange(len(texts)), LAST_NUMBER)
         return distinct([*features[is_kept].T, *np.array([others, pages, numbers], np.int64)])
 
     def _texts(self, row: int, spans: np.ndarray) -> list[str]:

@@ -67,7 +67,7 @@ def _in_batches(
 
     search_of: a new search, given which of a batch's prompts each of its sequences continues.
     """
-    by_length = np.argsort([len(text) for text in prompts], kind="stable")
+    by_length = np.argsort(list(map(len, prompts)), kind="stable")
     answers: dict[int, list[Continuation]] = {}
     for start in range(0, len(prompts), most):
         own = by_length[start : start + most]

@@ -26,7 +26,7 @@ def read_targets(
     device = model.head.weight.device
     log_likelihoods = np.zeros(len(sequences))
     is_greedy = np.zeros(len(sequences), bool)
-    by_length = np.argsort([len(sequence) for sequence in sequences], kind="stable")
+    by_length = np.argsort(list(map(len, sequences)), kind="stable")
 
     for start in range(0, len(sequences), BATCH):
         rows = by_length[start : start + BATCH]

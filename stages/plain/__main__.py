@@ -28,14 +28,15 @@ def pretraining(recipe: QuestionRecipe, prepared: Prepared, epochs: int) -> Phas
     return Phase("pretrain", draw, len(prepared.documents), epochs, recipe.pretrain, context)
 
 
-def finetuning(recipe: QuestionRecipe, prepared: Prepared, epochs: int) -> Phase:
+def finetuning(recipe: QuestionRecipe, prepared: Prepared) -> Phase:
     """Make the phase in which the model learns what a question is, from the training questions."""
     questions, answers = prepared.questions["train"], prepared.answers["train"]
 
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
         return question_examples(questions, answers, rows)
 
-    return Phase("finetune", draw, len(questions), epochs, recipe.finetune, recipe.model.context)
+    settings = recipe.finetune
+    return Phase("finetune", draw, len(questions), settings.pretrained_epochs, settings, recipe.model.context)
 
 
 def accuracy(model: PlainGPT, prepared: Prepared, max_characters: int) -> float:
@@ -66,8 +67,7 @@ def main() -> None:
     size = len(prepared.vocabulary)
     model = PlainGPT(options.variant, size, recipe.model, settings.variants[options.variant])
     pretrain = pretraining(recipe, prepared, options.epochs or recipe.pretrain.epochs)
-    finetune = finetuning(recipe, prepared, recipe.finetune.pretrained_epochs)
-    for phase in (pretrain, finetune):
+    for phase in (pretrain, finetuning(recipe, prepared)):
         train(model, phase, recipe.optimizer, generator)
 
     right = accuracy(model.eval(), prepared, recipe.generation.max_characters)

@@ -29,8 +29,8 @@ def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt])
     """(B,) bool: whether the model's greedy continuation of each prompt is the target, a closing ⁇ included."""
     texts = [vocabulary.encode(prompt.text) for prompt in prompts]
     targets = [vocabulary.encode(prompt.target) for prompt in prompts]
-    sequences = [np.concatenate(pair) for pair in zip(texts, targets, strict=True)]
-    _, is_greedy = read_targets(model, sequences, [len(text) for text in texts])
+    sequences = list(map(np.concatenate, zip(texts, targets, strict=True)))
+    _, is_greedy = read_targets(model, sequences, list(map(len, texts)))
     return is_greedy
 
 

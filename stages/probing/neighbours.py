@@ -23,10 +23,9 @@ def neighbours(model: GPT, prepared: Prepared, predicted: pd.Series) -> pd.DataF
     """
     train, dev = prepared.of_split("train"), prepared.of_split("dev")
     answers = dev.row.map(predicted)
-    wrong = np.flatnonzero(answers != dev.place)
     cosines = _states(model, prepared.questions["dev"]) @ _states(model, prepared.questions["train"]).T  # (dev, train)
     rows = []
-    for number in wrong.tolist():
+    for number in np.flatnonzero(answers != dev.place).tolist():
         same = (train.place == answers[number]).to_numpy()
         distances = edit_distances(dev.name[number], train.name.tolist())
         letters = same[distances == distances.min()].mean()

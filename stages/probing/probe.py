@@ -55,10 +55,10 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
 
 def _models(experiment: Experiment, prepared: Prepared, seed: int) -> dict[str, GPT]:
     """Load the models of a seed, by the name of their weights."""
-    pretrained = experiment.weights_folder / f"pretrained/seed-{seed}.safetensors"
-    finetuned = experiment.weights_folder / f"finetuned/pretrained-seed-{seed}.safetensors"
-    files = {"pretrained": pretrained, "finetuned": finetuned}
-    return {name: experiment.trained_model(prepared, file) for name, file in files.items()}
+    folder = experiment.weights_folder
+    pretrained = experiment.trained_model(prepared, folder / f"pretrained/seed-{seed}.safetensors")
+    finetuned = experiment.trained_model(prepared, folder / f"finetuned/pretrained-seed-{seed}.safetensors")
+    return {"pretrained": pretrained, "finetuned": finetuned}
 
 
 @dataclass(frozen=True)

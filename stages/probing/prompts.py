@@ -137,16 +137,13 @@ def question(fact: Fact) -> Prompt:
 def practised_forms(objectives: Objectives) -> list[str]:
     """List the page forms that pretraining's objectives practise."""
     practised_by = {
-        "continuation": (objectives.span_corruption, objectives.causal_lm),
-        "cloze": (objectives.title_cloze,),
-        "words": (objectives.word_cloze,),
-        "infilling": (objectives.span_corruption,),
+        "continuation": {"span_corruption", "causal_lm"},
+        "cloze": {"title_cloze"},
+        "words": {"word_cloze"},
+        "infilling": {"span_corruption"},
     }
-    forms = []
-    for form in PAGE_FORMS:
-        if any(objective and objective.mixture_weight for objective in practised_by[form]):
-            forms.append(form)
-    return forms
+    names = {name for name, objective in objectives if objective and objective.mixture_weight}
+    return [form for form in PAGE_FORMS if practised_by[form] & names]
 
 
 def page_prompts(

@@ -36,8 +36,7 @@ def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | N
     settings = experiment.recipe.pretrain
     documents = len(prepared.documents)
     draw = Mixture(prepared, settings.objectives, experiment.recipe.model.context, phrases).draw
-    passes = epochs(settings, documents)
-    return _job(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
+    return _job(experiment, settings, "pretrain", draw, documents, epochs(settings, documents), settings.learning_rate)
 
 
 def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job:

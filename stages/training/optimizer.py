@@ -35,7 +35,9 @@ class AdamW:
         if not self.weights:
             return
         weights: list[Tensor] = [*self.weights.values()]
-        steps, means, squares = (self._kept(kind) for kind in ("step", "exp_avg", "exp_avg_sq"))
+        steps = [self.state[f"step.{name}"] for name in self.weights]
+        means = [self.state[f"exp_avg.{name}"] for name in self.weights]
+        squares = [self.state[f"exp_avg_sq.{name}"] for name in self.weights]
         torch._foreach_add_(steps, 1)
         torch._fused_adamw_(
             weights,
@@ -52,9 +54,6 @@ class AdamW:
             amsgrad=False,
             maximize=False,
         )
-
-    def _kept(self, kind: str) -> list[Tensor]:
-        return [self.state[f"{kind}.{name}"] for name in self.weights]
 
 
 class Muon:

@@ -43,11 +43,11 @@ def try_out(
     second = finetuning(experiment, prepared, "pretrained")
     settings = experiment.settings("pretrain", "finetune")
     run = Run("trial", experiment, prepared, settings | {"seed": seed, "change": change}, data)
-    work, weights = run.work, run.work / "pretrained.safetensors"
+    weights = run.work / "pretrained.safetensors"
     trainings = pretrainings(experiment, prepared, first, weights, seed)
     run.complete([*trainings, Training("finetuned", seed, second, weights)])
 
-    training = read_record(work / "pretrained.json", FACTS)
+    training = read_record(run.work / "pretrained.json", FACTS)
     return Row(
         recipe=experiment.recipe_name,
         variant=experiment.variant,
@@ -57,19 +57,13 @@ def try_out(
         pretrain_loss=training["loss"],
         seconds=training["seconds"],
         provenance=provenance(settings, experiment.backend, training["seconds"]),
-        **_asked(experiment, prepared, data, work, objectives or experiment.recipe.pretrain.objectives, choosers or {}),
+        **_asked(run, data, objectives or experiment.recipe.pretrain.objectives, choosers or {}),
     )
 
 
-def _asked(
-    experiment: Experiment,
-    prepared: Prepared,
-    data: Path,
-    work: Path,
-    objectives: Objectives,
-    choosers: Mapping[str, Phrase],
-) -> dict[str, Any]:
+def _asked(run: Run, data: Path, objectives: Objectives, choosers: Mapping[str, Phrase]) -> dict[str, Any]:
     """Return the marks of a row."""
+    experiment, prepared = run.experiment, run.prepared
     recipe = experiment.question_recipe
     dev = prepared.of_split("dev")
     pages = own_pages(prepared.texts, set(dev.name))
@@ -79,7 +73,7 @@ def _asked(
 
     models = {}
     for name in ("pretrained", "finetuned"):
-        models[name] = experiment.trained_model(prepared, work / f"{name}.safetensors")
+        models[name] = experiment.trained_model(prepared, run.work / f"{name}.safetensors")
     results = answers(models["finetuned"], prepared, "dev", recipe)
     right = results.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     extracted = extraction(models, prepared.vocabulary, facts, prompts, right)
