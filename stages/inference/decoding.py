@@ -39,7 +39,7 @@ class Sampler:
         self.generator = np.random.default_rng(self.seed)
 
     def distribution(self, logits: np.ndarray) -> np.ndarray:
-        """Logits (B, V) → the probabilities (B, V) that are drawn from; of equals the earlier character is likelier."""
+        """Logits (B, V) → the probabilities (B, V) to draw from; among equals the earlier character stands first."""
         temperature, top_k = (self.temperature, self.top_k) if self.temperature else (1.0, 1)
         order = np.argsort(-logits, axis=1, kind="stable")
         falling = np.take_along_axis(logits, order, axis=1).astype(np.float64)

@@ -32,23 +32,18 @@ def page_of(row: int) -> str:
 
 def asked(rows: range, answers: list[str], form: str = "Where was {} born?") -> list[Question]:
     names = [page_of(row).partition(".")[0] for row in rows]
-    return [
-        Question(i, form.format(name), name, answer)
-        for i, (name, answer) in enumerate(zip(names, answers, strict=True), 1)
-    ]
+    numbered = enumerate(zip(names, answers, strict=True), 1)
+    return [Question(i, form.format(name), name, answer) for i, (name, answer) in numbered]
 
 
 def probabilities(train: list[Question], dev: list[Question], pages: list[str]) -> list[dict[str, float]]:
     """Find the probability of each candidate of each page."""
     candidates = with_candidates(Prepared.of(pages, {"train": train, "dev": dev, "test": []})).candidates
-    spans = [candidates.spans[row].tolist() for row in range(len(pages))]
-    return [
-        {
-            page[start:end]: probability
-            for (start, end), probability in zip(spans[row], candidates.probabilities[row], strict=True)
-        }
-        for row, page in enumerate(pages)
-    ]
+    results = []
+    for row, page in enumerate(pages):
+        weighed = zip(candidates.spans[row].tolist(), candidates.probabilities[row], strict=True)
+        results.append({page[start:end]: probability for (start, end), probability in weighed})
+    return results
 
 
 PAGES = [page_of(row) for row in range(60)]

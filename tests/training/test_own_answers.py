@@ -39,7 +39,7 @@ def test_the_likelihood_is_that_of_each_character_after_those_before_it(variant:
         assert likelihood == pytest.approx(expected, rel=1e-4)
 
 
-def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_chance(
+def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_probability(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     prepared, asked = tiny_prepared(), []
@@ -48,9 +48,8 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_cha
         """Longer answers are less likely by a factor of ten a character."""
         for tokens, first in zip(sequences, first_targets, strict=True):
             assert tokens[first - 1] == tokens[-1] == MASK
-            asked.append(
-                tuple(prepared.vocabulary.decode(part.tolist()) for part in (tokens[: first - 1], tokens[first:-1]))
-            )
+            question, phrase = tokens[: first - 1].tolist(), tokens[first:-1].tolist()
+            asked.append((prepared.vocabulary.decode(question), prepared.vocabulary.decode(phrase)))
         lengths = np.array([*map(len, sequences)]) - first_targets
         return -np.log(10) * lengths, None
 

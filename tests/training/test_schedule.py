@@ -57,9 +57,7 @@ def test_a_recipe_without_least_steps_has_its_epochs_and_records_nothing_more() 
 
 def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None:
     schedule = Schedule(warmup_tokens=10**6, decay_epochs=1e6, min_lr_ratio=0.0)  # the rate tells the tokens
-    short = Job(
-        "any", "recipes.any", pytest.fail, rows=10, epochs=2, batch_size=4, peak_rate=1e6, schedule=schedule, context=11
-    )
+    short = Job("any", "recipes.any", pytest.fail, 10, 2, 4, 1e6, schedule, context=11)
     seen = [round(short.rate(step)) for step in range(short.steps)]
     assert seen == [40, 40, 80, 100, 140, 180]  # the first step's own, then those of all steps before
 
@@ -67,9 +65,7 @@ def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None
 @pytest.mark.parametrize(("warmup", "first"), [(0, 1.0), (15, 1.0), (40, 1.0), (80, 0.5)])
 def test_the_first_step_has_the_peak_unless_the_warm_up_is_longer(warmup: int, first: float) -> None:
     schedule = Schedule(warmup_tokens=warmup, decay_epochs=3.0, min_lr_ratio=0.0)
-    short = Job(
-        "any", "recipes.any", pytest.fail, rows=10, epochs=9, batch_size=4, peak_rate=1.0, schedule=schedule, context=11
-    )
+    short = Job("any", "recipes.any", pytest.fail, 10, 9, 4, 1.0, schedule, context=11)
     assert short.rate(0) == first
 
 
