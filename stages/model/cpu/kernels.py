@@ -113,11 +113,16 @@ def _compiled(compiler: str, flags: list[str]) -> tuple[str, Libraries]:
         raise OSError("this user has no home folder; set XDG_CACHE_HOME")
     files = {dtype: folder / f"{name}-{str(dtype).removeprefix('torch.')}.so" for dtype in DEFINITIONS}
 
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
-        if not all(file.exists() for file in files.values()):
-            _compile(compiler, flags, files)
+    if not _all_exist(files):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
+            if not _all_exist(files):
+                _compile(compiler, flags, files)
     return name, {dtype: ctypes.CDLL(str(file)) for dtype, file in files.items()}
+
+
+def _all_exist(files: dict[torch.dtype, Path]) -> bool:
+    return all(file.exists() for file in files.values())
 
 
 def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) -> None:
