@@ -105,9 +105,8 @@ def test_reserved_characters_are_replaced_by_the_command_that_is_told(tmp_path: 
     assert read_documents(path) == ["A page ????.", "Another ■, ??."]
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "there is no such file" in fault(tmp_path / "absent.tsv")
-    assert "is no regular file; put one there" in fault(tmp_path)
 
 
 def test_documents_cut_from_a_text_are_the_text_end_to_end() -> None:
