@@ -7,12 +7,13 @@ import atexit
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 
 from stages.commands.answers import WIDTH, Reply, ask, usual
-from stages.commands.options import add_decoding, add_model, decoding, load_trained, tell, within
+from stages.commands.options import add_decoding, add_model, tell, within
+from stages.commands.trained import decoding, load_trained
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import Parser, StudyError, command, error_line
@@ -60,11 +61,13 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
 
     model: which one answers; a terminal is told.
     """
+    if sys.stdin is None:  # closed
+        return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     typed = sys.stdin.isatty()
     if typed:
-        atexit.register(remember())
+        remember()
         for line in welcome(prepared, model):
             tell(line)
     sign = "> " if typed and sys.stdout.isatty() else ""
@@ -77,12 +80,12 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
             tell("")
 
 
-def remember() -> Callable[[], None]:
-    """Let the arrow keys bring back questions, those of earlier sessions, too; return what keeps this one's."""
+def remember() -> None:
+    """Let the arrow keys bring back questions, those of earlier sessions, too, and keep this one's at the end."""
     try:
         import readline
     except ImportError:  # Windows
-        return lambda: None
+        return
 
     def keep() -> None:
         with suppress(OSError):
@@ -92,7 +95,7 @@ def remember() -> Callable[[], None]:
     readline.set_history_length(MOST_LINES)
     with suppress(OSError):  # there is none yet
         readline.read_history_file(HISTORY)
-    return keep
+    atexit.register(keep)
 
 
 def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:

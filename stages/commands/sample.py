@@ -6,7 +6,8 @@ Where its context is full, the model goes on from the last half context of the t
 from itertools import chain
 
 from stages.commands.answers import lacking
-from stages.commands.options import add_decoding, add_model, decoding, load_trained, tell, within
+from stages.commands.options import add_decoding, add_model, tell, within
+from stages.commands.trained import decoding, load_trained
 from stages.inference.generation import passages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import harmless, quoted

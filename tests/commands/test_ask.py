@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 from stages.commands import ask
-from stages.commands.options import chosen_variant
+from stages.commands.trained import chosen_variant
 from stages.inference.searches import Continuation
 from tests.support.project import environment
 from tests.support.talking import ZOE, Outcome, Run, answers, error
-from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS
+from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
 
 
 @pytest.mark.parametrize("name", ["Zoé Ark", "Oda Quill"])
@@ -125,6 +125,12 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     assert "has 74 characters; the model reads 63 at most" in second
     assert third.startswith("error: '�' has no character")
     assert run(ask) == Outcome(0, "", "")  # no input
+
+
+def test_no_input_is_no_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(ask) == Outcome(0, "", "")
+    monkeypatch.setattr("sys.stdin", None)  # closed
+    assert list(ask.questions(tiny_prepared(), "")) == []
 
 
 def at_a_terminal(project: Path, *lines: str) -> str:
