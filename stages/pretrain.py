@@ -25,7 +25,8 @@ def train_here(cell: Cell) -> Path:
     # they import torch: here, so that neither --help nor who starts a process a seed waits for it
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
-    from stages.training.jobs import length, pretraining, pretrainings
+    from stages.training.jobs import pretraining, pretrainings
+    from stages.training.lengths import length
     from stages.training.run import Run
 
     experiment = Experiment.to_train(cell)

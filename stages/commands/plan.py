@@ -2,7 +2,6 @@
 
 import time
 from math import ceil
-from pathlib import Path
 from statistics import median
 
 import torch
@@ -18,7 +17,8 @@ from stages.sources.own import own_folder, read_own
 from stages.sources.world.generation import generate
 from stages.system.errors import Parser, command
 from stages.training.cuda_graph import trainer_for
-from stages.training.jobs import finetuning, length, practising, pretraining
+from stages.training.jobs import pretraining
+from stages.training.lengths import length, phases
 from stages.training.loop import Job, step
 from stages.training.seeds import side_by_side, threads, threads_each
 
@@ -52,19 +52,13 @@ def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
 
     variants: how many experiments; data: any of the size of the recipe's.
     """
-    own = [practising(experiment, data, Path())] if experiment.recipe.pretrain.own_epochs else []
-    jobs = [
-        pretraining(experiment, data),
-        *own,
-        *(finetuning(experiment, data, init) for init in ("scratch", "pretrained")),
-    ]
     seeds = len(experiment.recipe.seeds)
     at_once = 1
     if side_by_side(experiment.backend.device.type == "cpu", seeds):
         at_once = threads()
         torch.set_num_threads(threads_each(seeds))
-    steps = sum(job.steps for job in jobs) * max(1.0, seeds / at_once)
-    return variants * (steps * pace(experiment, jobs[0], data) + REST_A_VARIANT) + REST
+    steps = sum(phases(experiment.recipe, data).values()) * max(1.0, seeds / at_once)
+    return variants * (steps * pace(experiment, pretraining(experiment, data), data) + REST_A_VARIANT) + REST
 
 
 def pace(experiment: Experiment, job: Job, data: Prepared) -> float:

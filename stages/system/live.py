@@ -6,16 +6,18 @@ Every training keeps a record beside the page, and writes the page from all reco
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import StrictUndefined, Template
 
 from stages.system.errors import StudyError
 from stages.system.files import read_json, write_json, write_text
 from stages.system.locks import WORK, locked
 
+TEMPLATE = Path(__file__).with_name("live.html.jinja")
 PAGE = WORK / "live" / "index.html"
 EVERY = 2.0  # seconds between two writes, at least
 RECENT = 30.0  # seconds: an older record is of no running training
@@ -28,13 +30,14 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 
 @dataclass
 class Live:
-    """What the page shows of one training; trainings: how many there are of its recipe and phase."""
+    """What the page shows of one training of a recipe."""
 
     recipe: str
     variant: str
     phase: str
     seed: int
-    trainings: int
+    trainings: int  # of its recipe, in each phase
+    phases: dict[str, int]  # the steps of one training of each
     written: float = 0.0
 
     def tell(self, losses: np.ndarray, steps: int, seconds: float) -> None:
@@ -54,32 +57,34 @@ class Live:
 
 def records() -> list[dict[str, Any]]:
     """Read the latest records, the latest first; older ones are deleted."""
-    paths = sorted(PAGE.parent.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in paths[MOST:]:
+    paths = sorted(PAGE.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
+    for path in paths[:-MOST]:
         path.unlink()
-    return [read_json(path) for path in paths[:MOST]]
+    return [read_json(path) for path in reversed(paths[-MOST:])]
 
 
 def page(trainings: list[dict[str, Any]]) -> str:
-    """Draw the page of some records: a figure and a time to go for each recipe and phase."""
+    """Draw the page of some records: a figure for each recipe and phase, and the time to go of the latest's recipe."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for training in trainings:
         groups.setdefault((training["recipe"], training["phase"]), []).append(training)
-    variants = sorted({training["variant"] for training in trainings})
-    colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(variants)}
-    whole = sum(to_go(group) for (recipe, _), group in groups.items() if recipe == trainings[0]["recipe"])
-    pages = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=True)
-    template = pages.get_template("live.html.jinja")
-    return template.render(groups=groups, colours=colours, to_go=to_go, curves=curves, whole=whole, **SIZE)
+    latest, whole = trainings[0], 0.0
+    for phase, steps in latest["phases"].items():
+        group = groups.get((latest["recipe"], phase))
+        whole += to_go(group) if group else to_go(groups[latest["recipe"], latest["phase"]], steps)
+    colours = dict(zip(sorted({training["variant"] for training in trainings}), cycle(COLOURS)))
+    template = Template(TEMPLATE.read_text("utf-8"), undefined=StrictUndefined, autoescape=True)
+    return template.render(groups=groups, colours=colours, whole=whole, to_go=to_go, curves=curves, **SIZE)
 
 
-def to_go(group: list[dict[str, Any]]) -> float:
-    """Seconds until all trainings of a group have ended, if as many go on side by side as now."""
-    seconds = np.array([training["seconds"] for training in group])
-    done, steps = (np.array([training[key] for training in group]) for key in ("done", "steps"))
-    fresh = time.time() - np.array([training["written"] for training in group]) < RECENT
-    whole = (seconds / done * steps).sum() * max(1, group[0]["trainings"] / len(group))
-    return float(whole - seconds.sum()) / max(1, ((done < steps) & fresh).sum())
+def to_go(group: list[dict[str, Any]], steps: int | None = None) -> float:
+    """Seconds until all trainings of a group have ended; steps: of a phase as fast as it that has not begun."""
+    pace = sum(training["seconds"] / training["done"] for training in group) / len(group)
+    done = 0 if steps else sum(training["done"] for training in group)
+    left = group[0]["trainings"] * (steps or group[0]["steps"]) - done
+    recent = time.time() - RECENT
+    running = [training for training in group if training["written"] > recent and training["done"] < training["steps"]]
+    return left * pace / max(1, len(running))
 
 
 def curves(group: list[dict[str, Any]]) -> list[str]:

@@ -1,7 +1,6 @@
 """The trainings of a recipe as jobs: the recipe's objectives on the corpus, and the training questions."""
 
 from functools import cache
-from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -13,22 +12,10 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.experiment.experiment import Experiment
 from stages.settings import Finetune, Pretrain
-from stages.training.batches import steps_per_epoch
+from stages.training.lengths import epochs
 from stages.training.loop import Job
 from stages.training.own_answers import own_answers
 from stages.training.run import Training
-
-
-def epochs(settings: Pretrain, documents: int) -> int:
-    """Return the passes over so many documents: the recipe's, or as many as its `least_steps` take."""
-    return max(settings.epochs, ceil((settings.least_steps or 0) / steps_per_epoch(documents, settings.batch_size)))
-
-
-def length(settings: Pretrain, documents: int) -> str:
-    """Return a line that says how long a pretraining on so many documents is."""
-    passes = epochs(settings, documents) + (settings.own_epochs or 0)
-    steps = passes * steps_per_epoch(documents, settings.batch_size)
-    return f"Pretraining: documents {documents:,}, epochs {passes:,}, steps {steps:,}."
 
 
 def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Job:

@@ -25,6 +25,7 @@ from stages.system.records import CURVES, FACTS, read_record, read_table
 from stages.training.batches import steps_per_epoch
 from stages.training.checkpoint import delete_checkpoints
 from stages.training.cuda_graph import trainer_for
+from stages.training.lengths import phases
 from stages.training.loop import Job, train
 from stages.training.publishing import files_of
 from stages.training.work import work_folder
@@ -83,7 +84,8 @@ class Run:
         first = training.first_weights
         model = experiment.trained_model(self.prepared, first) if first else experiment.new_model(self.prepared, seed)
         trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
-        live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, experiment.trainings)
+        steps = phases(experiment.recipe, self.prepared)
+        live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, experiment.trainings, steps)
         checkpoint, interval = result.with_suffix(".checkpoint"), experiment.checkpoint_seconds
         title, line = experiment.title(job.phase, seed), experiment.line(seed)
         losses, seconds = train(trainer, job, seed, checkpoint, interval, title, line, live)

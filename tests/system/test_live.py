@@ -15,9 +15,12 @@ def _page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "PAGE", tmp_path / "live" / "index.html")
 
 
+PHASES = {"pretrain": 400, "finetune_scratch": 20}  # steps
+
+
 def trained(variant: str, seed: int, done: int, seconds: float = 10.0) -> Live:
     """A training of four that has told of so many of 400 steps."""
-    training = Live("quick", variant, "pretrain", seed, 4)
+    training = Live("quick", variant, "pretrain", seed, 4, PHASES)
     training.tell(np.linspace(4.0, 1.0, 400)[:done], 400, seconds)
     return training
 
@@ -28,7 +31,8 @@ def test_the_page_shows_every_training_and_refreshes_itself() -> None:
     text = live.PAGE.read_text("utf-8")
     assert 'http-equiv="refresh"' in text and "http:" not in text and "https:" not in text
     assert "1 of 4 trainings" in text
-    assert "About 1.3 minutes to go in all" in text  # 30 s of the second, and 10 and 40 s like these two
+    # a step takes 25 and 100 ms: 1,100 steps of four times 400 as long as their mean; then four times 20 like them
+    assert f"About {(1100 + 80) * 0.0625 / 60:.1f} minutes of training to go" in text
     assert re.findall(r"(\w+), seed\s+(\d)<td>(\d+) of 400", text) == [("rope", "2", "100"), ("rope", "1", "400")]
     assert len(re.findall(r"<polyline", text)) == 2
 

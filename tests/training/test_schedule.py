@@ -3,7 +3,7 @@
 import pytest
 
 from stages.settings import Finetune, Pretrain, Schedule
-from stages.training.jobs import epochs, length
+from stages.training.lengths import epochs, length
 from stages.training.loop import Job, learning_rate
 from tests.support.tiny import HANDOUT, SETTINGS
 
