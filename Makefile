@@ -1,35 +1,50 @@
 # `make study` and `make test` work on a fresh machine with Python 3.11 or newer: they make .venv first.
 PYTHON ?= python3
-BIN := $(CURDIR)/.venv/bin
-# a stage's `python` is the one on PATH: put the environment's first
-export PATH := $(BIN):$(PATH)
+BIN := .venv/bin
+# A stage's `python` is the one on PATH: the environment's comes first. An old make looks for its own commands elsewhere,
+# so they have their folder here.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: study test lint environment clean
+.PHONY: study test lint environment repository clean
 
-study: .venv/study  ## the default recipe on the synthetic world, the compared variants, report page
-	@python -m stages plan
-	dvc repro
-	@python -m stages.report
+study: repository .venv/study  ## the default recipe on the synthetic world, the compared variants, report page
+	@$(BIN)/python -m stages plan
+	$(BIN)/dvc repro
+	@$(BIN)/python -m stages.report
 
-test: .venv/test lint  ## the checks and the test suite
-	OMP_NUM_THREADS=1 python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+test: repository .venv/test lint  ## the checks and the test suite
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 lint: .venv/test  ## style and types
-	ruff format --check .
-	ruff check .
-	mypy
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
 
 environment: .venv/test  ## only make .venv, with what the tests need
 
+repository:
+	@git rev-parse --git-dir >/dev/null 2>&1 || { echo "error: this folder is no git repository, and DVC needs one:" \
+		"clone the project, or run: git init && git add --all && git commit -m start" >&2; exit 1; }
+
+# The stamp has the folder that .venv was made in: scripts of a moved or copied one would run those of the old folder.
+ifneq ($(shell cat .venv/study 2>/dev/null),$(CURDIR))
+.PHONY: .venv/study
+endif
 .venv/study: requirements.txt requirements.lock
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
-	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
-	python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c requirements.lock
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
+	@if [ -s $@ ] && [ "$$(cat $@)" != "$(CURDIR)" ]; then echo "This folder was moved or copied: .venv is made anew."; \
+		rm -rf .venv; fi
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
+	@echo "Installing into .venv what requirements.lock lists, 1.6 GB with torch for CPUs: a minute or more."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c requirements.lock
+	@echo "$(CURDIR)" > $@
 
 .venv/test: .venv/study requirements-dev.txt requirements-cluster.txt
-	python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c requirements.lock
-	touch $@
+	@echo "Installing into .venv what the tests need."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c requirements.lock
+	@touch $@
 
-clean:  ## remove the environment and what trainings left in work/; DVC's cache stays
-	rm -rf .venv work
+clean:  ## remove the environment and, if you agree, what trainings left in work/; DVC's cache stays
+	rm -rf .venv
+	@if [ -d work ]; then printf "Delete work/, $$(du -sh work | cut -f1) of trainings and checkpoints? [y/N] "; \
+		read answer; [ "$$answer" = y ] && rm -rf work || echo "kept"; fi
