@@ -1,16 +1,36 @@
 """Memory: how much there is, and what becomes of it when freed, where the C library can be asked (GNU's)."""
 
 import ctypes
-import os
+from contextlib import suppress
+from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
+
+# Control groups, versions 1 and 2: the first word of a line, where the groups lie, the file with a group's limit
+GROUPS = {"memory": ("memory", "memory.limit_in_bytes"), "": ("", "memory.max")}
 LIBRARY = ctypes.CDLL(None)
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters
 LARGEST_KEPT = 2**25  # bytes: the largest blocks that can be kept
 
 
-def machine_memory() -> float:
-    """Bytes this machine has."""
-    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+def machine_memory(own_groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> float:
+    """Bytes that this process may take: the machine's, fewer where its container or its cluster's job has a limit.
+
+    own_groups: the control groups that Linux puts it into, a line each; root: where their limits lie.
+    """
+    memory = float(psutil.virtual_memory().total)
+    lines = []
+    with suppress(OSError):  # another system
+        lines = own_groups.read_text("utf-8").splitlines()
+    for line in lines:
+        _, controllers, name = line.split(":", 2)
+        if controllers in GROUPS:
+            folder, limit = GROUPS[controllers]
+            group = root / folder / name.lstrip("/")
+            for above in (group, *group.parents):  # a container may see its own group as the root, or not at all
+                with suppress(OSError, ValueError):  # no such file, or no limit
+                    memory = min(memory, float(int((above / limit).read_text("ascii"))))
+    return memory
 
 
 def keep_free_memory() -> None:
