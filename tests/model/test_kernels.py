@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,3 +135,28 @@ def test_what_was_compiled_is_found_and_compiled_anew_where_a_part_is_missing(
         True,
         True,
     ]
+
+
+@pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
+def test_on_a_mac_torchs_openmp_serves_or_one_thread_and_a_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, source, compiler = tmp_path / "asked", tmp_path / "one.cpp", tmp_path / "c++"
+    source.write_text('extern "C" int one() { return 1; }\n', encoding="utf-8")
+    # it refuses what Apple's does, and finds no library of torch's
+    compiler.write_text(
+        f'#!/bin/sh\necho "$*" >> {asked}\ncase "$*" in *libomp*|*-march*) echo error >&2; exit 1;; esac\n'
+        f'for last; do :; done\nexec {shutil.which("c++")} -shared -fPIC {source} -o "$last"\n',
+        encoding="utf-8",
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr("platform.machine", lambda: "arm64")
+    found = kernels._libraries.__wrapped__()
+    assert found is not None and [library.one() for library in found[1].values()] == [1, 1]
+    first, *others = asked.read_text(encoding="utf-8").splitlines()
+    assert f"-mcpu=native -Xclang -fopenmp {Path(torch.__file__).parent}/lib/libomp.dylib" in first
+    assert not any(" -fopenmp " in line for line in others if "-Xclang" not in line)
+    assert capsys.readouterr().err.endswith("has no OpenMP that serves, so the kernels run on one thread\n")

@@ -31,7 +31,7 @@ COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's 
 FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 # for a processor that is held back to an earlier class than its own
 HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
-OPTIONAL_FLAGS = (("-fopenmp",), ("-fopenmp-simd",), ())  # the first that compile
+ONE_THREAD = (("-fopenmp-simd",), ())  # the first that compile, where nothing runs threads
 DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"  # in the environment of the processes that a process starts
 WITHOUT = "torch's operations serve: a training step takes 1.4 to 2.5 times as long"
@@ -79,9 +79,9 @@ def _libraries() -> tuple[str, Libraries] | None:
     if os.name != "posix":
         compilers, reason = [], "only Linux and macOS are supported"
     for compiler in filter(None, compilers):
-        for optional in OPTIONAL_FLAGS:
+        for optional in (_openmp(), *ONE_THREAD):
             try:
-                return _compiled(compiler, [*FLAGS, *_processor_flags(), *optional])
+                return _compiled(compiler, [*FLAGS, *_processor_flags(), *optional], optional in ONE_THREAD)
             except subprocess.CalledProcessError as error:
                 reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
             except OSError as error:  # also where OpenMP is missing
@@ -92,15 +92,25 @@ def _libraries() -> tuple[str, Libraries] | None:
     return None
 
 
+def _openmp() -> tuple[str, ...]:
+    """Return the flags for threads: on macOS torch's own OpenMP, since a process that loads a second one aborts."""
+    if sys.platform != "darwin":
+        return ("-fopenmp",)
+    library = Path(torch.__file__).with_name("lib") / "libomp.dylib"
+    return ("-Xclang", "-fopenmp", str(library), f"-Wl,-rpath,{library.parent}")  # Apple's clang takes no -fopenmp
+
+
 def _processor_flags() -> list[str]:
+    if sys.platform == "darwin" and platform.machine() == "arm64":
+        return ["-mcpu=native"]  # its clang takes no -march=native
     kind = processor_class()
     is_held_back = kind in HELD_BACK and kind != processor_class(NATIVE)
     flags = [HELD_BACK[kind] if is_held_back else "-march=native"]
     return [*flags, "-mprefer-vector-width=512"] if kind in ("avx512", "avx512-bf16", "amx") else flags
 
 
-def _compiled(compiler: str, flags: list[str]) -> tuple[str, Libraries]:
-    """Load the kernels, and compile them first unless an earlier run did.
+def _compiled(compiler: str, flags: list[str], one_thread: bool) -> tuple[str, Libraries]:
+    """Load the kernels, and compile them first unless an earlier run did; one_thread: what to say then.
 
     Raises OSError: there is no folder to keep them in, or the compiler does not start. Raises CalledProcessError: the
     compiler refuses.
@@ -118,6 +128,8 @@ def _compiled(compiler: str, flags: list[str]) -> tuple[str, Libraries]:
         with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
             if not _all_exist(files):
                 _compile(compiler, flags, files)
+                if one_thread:
+                    print(f"{compiler} has no OpenMP that serves, so the kernels run on one thread", file=sys.stderr)
     return name, {dtype: ctypes.CDLL(str(file)) for dtype, file in files.items()}
 
 
