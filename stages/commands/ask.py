@@ -13,7 +13,7 @@ from dataclasses import asdict
 
 from stages.commands.answers import WIDTH, Reply, ask, usual
 from stages.commands.options import add_decoding, add_model, tell, within
-from stages.commands.trained import decoding, load_trained
+from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import Parser, StudyError, command, error_line
@@ -42,9 +42,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
     by = decoding(given, None)
-    experiment, seed, prepared, model = load_trained(given, "finetune")
+    trained = named(given, "finetune")
+    experiment, prepared, model = trained.experiment, trained.prepared, trained.model
     max_characters = experiment.question_recipe.generation.max_characters
-    origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": seed}
+    origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": trained.seed}
 
     if given.question is not None:
         show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)

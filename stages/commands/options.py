@@ -3,10 +3,8 @@
 import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from stages.settings.recipe import MAX_HYPOTHESES
-from stages.system.errors import StudyError
 from stages.system.terminal import harmless
 
 LARGEST_SEED = 2**31 - 1
@@ -43,12 +41,6 @@ def add_decoding(parser: argparse.ArgumentParser, temperature: str, beams: str) 
     parser.add_argument("--top-p", type=float, help="draw from the fewest likeliest characters with this mass only")
     add_draw_seed(parser)
     parser.add_argument("--beams", type=within(1, MAX_HYPOTHESES), help=beams)
-
-
-def check_is_made(path: Path, stage: str) -> None:
-    """Let a path pass that exists. Raises StudyError: it does not; the line says how to make it."""
-    if not path.exists():
-        raise StudyError(f"{path} is missing; make it with: dvc repro stages/dvc.yaml:{stage}")
 
 
 def tell(text: str) -> None:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from stages.commands.answers import lacking
 from stages.commands.options import add_decoding, add_model, tell, within
-from stages.commands.trained import decoding, load_trained
+from stages.commands.trained import decoding, named
 from stages.inference.generation import passages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import harmless, quoted
@@ -32,9 +32,9 @@ def main() -> None:
     given = parser.parse_args()
     by = decoding(given, TEMPERATURE)
     assert by is not None  # a temperature is usual here
-    _, _, prepared, model = load_trained(given, "pretrain")
+    trained = named(given, "pretrain")
+    model, vocabulary = trained.model, trained.prepared.vocabulary
 
-    vocabulary = prepared.vocabulary
     prompt = vocabulary.encode(given.prompt)
     if not len(prompt):
         raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from stages.commands.options import add_draw_seed, check_is_made
+from stages.commands.options import add_draw_seed
 from stages.corpus.prepared import Prepared
 from stages.corpus.shown import shown
+from stages.experiment.cell import check_is_made
 from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.terminal import harmless

@@ -3,19 +3,13 @@
 import argparse
 from pathlib import Path
 
-from stages.commands.options import check_is_made
-from stages.corpus.prepared import Prepared
-from stages.experiment.experiment import Experiment
+from stages.experiment.trained import Trained, load_trained
 from stages.inference.decoding import Pick, Sampler
-from stages.model.gpt import GPT
 from stages.reporting.headline import best_variant
 from stages.settings import Settings, load
 from stages.settings.params import ALL, COMPARED
 from stages.system.errors import StudyError
 from stages.system.files import read_json
-
-WEIGHTS = {"pretrain": "pretrained/seed-{}", "finetune": "finetuned/pretrained-seed-{}"}  # that a stage makes
-Trained = tuple[Experiment, int, Prepared, GPT]  # a cell and its seed, what the model was trained on, and the model
 
 
 def decoding(given: argparse.Namespace, usual_temperature: float | None) -> Pick | int | None:
@@ -36,29 +30,20 @@ def decoding(given: argparse.Namespace, usual_temperature: float | None) -> Pick
     return Sampler(given.draw_seed, temperature, given.top_k, given.top_p)
 
 
-def load_trained(given: argparse.Namespace, stage: str) -> Trained:
+def named(given: argparse.Namespace, stage: str) -> Trained:
     """Load the model that a stage made and that the options of `add_model` mean.
 
-    stage: `pretrain` or `finetune`. Raises StudyError: there is no such recipe, variant or seed, or none with
-    questions; files are missing or damaged, or of other settings or characters than today.
+    stage: `pretrain` or `finetune`. Raises StudyError: as `load_trained`, or the recipe has no questions.
     """
     settings = load()
     recipe = settings.recipe if given.recipe is None else given.recipe
     (settings.question_recipe if stage == "finetune" else settings.recipe_named)(recipe)  # refuses before a variant is
-    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
-    experiment = Experiment.of(settings, recipe, variant)
-    seeds = experiment.recipe.seeds
-    seed = seeds[0] if given.seed is None else given.seed
-    if seed not in seeds:
-        raise StudyError(f"recipe '{recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
+    return load_trained(settings, recipe, variant_of(settings, recipe, given), given.seed, stage)
 
-    weights = experiment.weights_folder / f"{WEIGHTS[stage].format(seed)}.safetensors"
-    for path in (weights, experiment.prepared_folder):
-        check_is_made(path, f"{stage}@{recipe}-{variant}")
-    prepared = Prepared.load(experiment.prepared_folder)
-    # other weights may fit and say something else, for many settings leave the shapes as they are (rope's theta)
-    experiment.check_weights(weights.parent, prepared.vocabulary)
-    return experiment, seed, prepared, experiment.trained_model(prepared, weights)
+
+def variant_of(settings: Settings, recipe: str, given: argparse.Namespace) -> str:
+    """Name the variant that the options of `add_model` mean. Raises StudyError: as `chosen_variant`."""
+    return chosen_variant(settings, recipe) if given.variant is None else str(given.variant)
 
 
 def chosen_variant(settings: Settings, recipe: str) -> str:

@@ -17,6 +17,12 @@ def weights_folder(recipe_name: str, variant: str) -> Path:
     return Path("data/weights") / recipe_name / variant
 
 
+def check_is_made(path: Path, stage: str) -> None:
+    """Let a path pass that exists. Raises StudyError: it does not; the line says how to make it."""
+    if not path.exists():
+        raise StudyError(f"{path} is missing; make it with: dvc repro stages/dvc.yaml:{stage}")
+
+
 @dataclass(frozen=True)
 class Cell:
     """A recipe and a variant of some settings and, where one alone is to be trained, a seed."""

@@ -1,0 +1,25 @@
+"""Pack a trained cell into one file, for others to unpack: `python -m stages pack --recipe quick --variant rope`."""
+
+from pathlib import Path
+
+from stages.commands.options import add_model
+from stages.commands.trained import variant_of
+from stages.experiment.experiment import Experiment
+from stages.experiment.package import pack
+from stages.settings import load
+from stages.system.errors import Parser, command
+
+
+@command
+def main() -> None:
+    """Write the file, and say how large it is."""
+    parser = Parser(description=__doc__)
+    parser.add_argument("file", nargs="?", type=Path, help="by default <recipe>-<variant>.zip")
+    add_model(parser)
+    given = parser.parse_args()
+    settings = load()
+    recipe = given.recipe or settings.recipe
+    experiment = Experiment.of(settings, recipe, variant_of(settings, recipe, given))
+    target = given.file or Path(f"{experiment.recipe_name}-{experiment.variant}.zip")
+    pack(experiment, given.seed, target)
+    print(f"{target}, {target.stat().st_size / 1e6:.1f} MB; elsewhere: python -m stages unpack {target.name}")

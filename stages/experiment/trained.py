@@ -1,0 +1,56 @@
+"""A trained model of the study, loaded by name: `model, vocabulary = load_model("quick", "rope")`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.vocabulary import Vocabulary
+from stages.experiment.cell import check_is_made
+from stages.experiment.experiment import Experiment
+from stages.model.gpt import GPT
+from stages.settings import Settings, load
+from stages.system.errors import StudyError
+
+WEIGHTS = {"pretrain": "pretrained/seed-{}", "finetune": "finetuned/pretrained-seed-{}"}  # that a stage makes
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model, which of the study's it is, and the data that it was trained on."""
+
+    experiment: Experiment
+    seed: int
+    prepared: Prepared
+    model: GPT
+
+
+def load_model(recipe: str, variant: str, seed: int | None = None, stage: str = "finetune") -> tuple[GPT, Vocabulary]:
+    """Load the model that `dvc repro` made, and its characters. Raises StudyError: as `load_trained`."""
+    trained = load_trained(load(), recipe, variant, seed, stage)
+    return trained.model.eval(), trained.prepared.vocabulary
+
+
+def load_trained(settings: Settings, recipe: str, variant: str, seed: int | None, stage: str) -> Trained:
+    """Load the model of a cell that a stage, `pretrain` or `finetune`, made; seed: the recipe's first if None.
+
+    Raises StudyError: there is no such recipe, variant or seed; files are missing or damaged, or of other settings or
+    characters than today.
+    """
+    experiment = Experiment.of(settings, recipe, variant)
+    seeds = experiment.recipe.seeds
+    seed = seeds[0] if seed is None else seed
+    if seed not in seeds:
+        raise StudyError(f"recipe '{recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
+
+    weights = weights_file(experiment, seed, stage)
+    for path in (weights, experiment.prepared_folder):
+        check_is_made(path, f"{stage}@{recipe}-{variant}")
+    prepared = Prepared.load(experiment.prepared_folder)
+    # other weights may fit and say something else, for many settings leave the shapes as they are (rope's theta)
+    experiment.check_weights(weights.parent, prepared.vocabulary)
+    return Trained(experiment, seed, prepared, experiment.trained_model(prepared, weights))
+
+
+def weights_file(experiment: Experiment, seed: int, stage: str) -> Path:
+    """Where the weights of a seed lie that a stage makes."""
+    return experiment.weights_folder / f"{WEIGHTS[stage].format(seed)}.safetensors"

@@ -1,0 +1,118 @@
+"""A packed model answers in another clone, which has trained nothing, or is refused in a line that changes nothing."""
+
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stages.commands import ask, pack, unpack
+from stages.experiment.trained import load_model
+from tests.support.talking import ZOE, ChangeParams, Run, error
+
+
+@pytest.fixture(name="packed")
+def packed_fixture(run: Run, tmp_path: Path) -> Path:
+    """The project's only model, as `pack` writes it."""
+    file = tmp_path / "model.zip"
+    assert run(pack, str(file), "--recipe", "quick", "--variant", "vanilla").code == 0
+    return file
+
+
+@pytest.fixture(name="clone")
+def clone_fixture(project: Path, tmp_path: Path) -> Path:
+    """A folder with the project's settings and nothing else."""
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    shutil.copy(project / "params.yaml", clone)
+    return clone
+
+
+def test_it_answers_as_at_home(run: Run, run_in: Run, packed: Path, clone: Path) -> None:
+    unpacked = run_in(clone, unpack, str(packed))
+    assert unpacked.out == "unpacked; ask it: python -m stages ask --recipe quick --variant vanilla\n"
+    options = (ZOE, "--recipe", "quick", "--variant", "vanilla", "--json")
+    assert run_in(clone, ask, *options) == run(ask, *options)
+    assert run_in(clone, unpack, str(packed)).code == 0  # once more changes nothing
+
+
+def test_the_weights_of_one_seed_are_fewer_bytes_and_answer(run: Run, run_in: Run, packed: Path, clone: Path) -> None:
+    one = packed.with_name("one.zip")
+    assert run(pack, str(one), "--recipe", "quick", "--variant", "vanilla", "--seed", "1").code == 0
+    assert {*zipfile.ZipFile(one).namelist()} == {*zipfile.ZipFile(packed).namelist()}  # it has one seed only
+    line = error(run(pack, str(one), "--recipe", "quick", "--variant", "vanilla", "--seed", "2"))
+    assert line == "error: recipe 'quick' has no seed 2; allowed: 1"
+
+
+def damaged(package: Path) -> None:
+    package.write_bytes(package.read_bytes()[:-100])
+
+
+def foreign(package: Path) -> None:
+    with zipfile.ZipFile(package, "a") as file:
+        file.writestr("params.yaml", "recipe: quick")
+
+
+def outside(package: Path) -> None:
+    with zipfile.ZipFile(package, "a") as file:
+        file.writestr("data/weights/quick/vanilla/finetuned/../../../../../away", "")
+
+
+def changed(package: Path) -> None:
+    with zipfile.ZipFile(package) as file:
+        content = {name: file.read(name) for name in file.namelist()}
+    name = next(name for name in content if name.endswith("finetuned/pretrained-seed-1.safetensors"))
+    content[name] = content[name][:-1] + bytes([content[name][-1] ^ 1])
+    with zipfile.ZipFile(package, "w") as file:
+        for name, data in content.items():
+            file.writestr(name, data)
+
+
+NOT_PACKED = "model.zip is damaged, or `python -m stages pack` did not write it"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (damaged, NOT_PACKED),
+        (foreign, NOT_PACKED),
+        (outside, NOT_PACKED),
+        (changed, "data/weights/quick/vanilla/finetuned is damaged"),
+        (lambda package: package.write_text("no zip"), NOT_PACKED),
+        (Path.unlink, "No such file or directory"),
+    ],
+)
+def test_what_is_no_package_changes_nothing(
+    run_in: Run, packed: Path, clone: Path, change: Callable[[Path], None], reason: str
+) -> None:
+    change(packed)
+    assert error(run_in(clone, unpack, str(packed))).endswith(reason)
+    assert [path.name for path in clone.iterdir()] == ["params.yaml"]
+
+
+def test_another_model_under_the_same_name_is_refused(
+    run_in: Run, packed: Path, clone: Path, change: ChangeParams, project: Path
+) -> None:
+    change({"recipes.quick.model.width": 32})
+    shutil.copy(project / "params.yaml", clone)
+    line = error(run_in(clone, unpack, str(packed)))
+    assert "was trained with another recipe.model.width" in line
+    assert [path.name for path in clone.iterdir()] == ["params.yaml"]
+
+
+def test_what_is_here_already_stays(run_in: Run, packed: Path, clone: Path) -> None:
+    own = clone / "data/weights/quick/vanilla/pretrained/own"
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+    line = error(run_in(clone, unpack, str(packed)))
+    assert (
+        line == "error: data/weights/quick/vanilla/pretrained is here already, with other content; move it away first"
+    )
+    assert own.read_text() == "mine" and not (clone / "data/prepared").exists()
+
+
+def test_a_program_loads_a_model_by_its_name(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    model, vocabulary = load_model("quick", "vanilla")
+    assert not model.training and model.embedding.weight.shape[0] == len(vocabulary)
