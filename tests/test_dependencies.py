@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -28,54 +29,52 @@ def files_of(module: str) -> set[Path]:
 
 
 @cache
-def imports_of(file: Path) -> frozenset[Path]:
+def imports_of(file: Path) -> set[Path]:
     """The project's files that a file's import statements name."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        found |= {path for name in names if name.split(".")[0] == "stages" for path in files_of(name)}
-    return frozenset(found)
+        for name in names:
+            files |= files_of(name) if name.startswith("stages") else set()
+    return files
 
 
-def module_of(name: str) -> str:
-    """The script that the stage runs."""
-    command: str = STAGES[name]["cmd"]
-    return command.removeprefix("exec ").split()[2]
+def script_of(name: str) -> str:
+    """The module that the stage runs."""
+    return STAGES[name]["cmd"].removeprefix("exec ").split()[2]
 
 
 def imported(name: str, variants: list[str]) -> set[str]:
     """All files that the stage runs, with those of some variants, as paths from the root."""
-    todo = set().union(files_of(module_of(name)), *(files_of(f"stages.mixers.{variant}") for variant in variants))
-    found: set[Path] = set()
+    modules = [script_of(name), *(f"stages.mixers.{variant}" for variant in variants)]
+    todo = set().union(*map(files_of, modules))
+    seen: set[Path] = set()
     while todo:
         file = todo.pop()
-        found.add(file)
-        todo |= imports_of(file) - found
-    return {file.relative_to(ROOT).as_posix() for file in found}
+        seen.add(file)
+        todo |= imports_of(file) - seen
+    return {file.relative_to(ROOT).as_posix() for file in seen}
 
 
 def variants_of(name: str) -> list[str]:
     """The variants whose code the stage runs, each in a cell of its own; all in one cell for `check`."""
-    if named := re.findall(r"stages/mixers/(\w+)\.py", " ".join(deps(name))):
+    dependencies = " ".join(STAGES[name]["deps"])
+    if named := re.findall(r"stages/mixers/(\w+)\.py", dependencies):
         return named
-    return VARIANTS if any("mixers" in dependency for dependency in STAGES[name]["deps"]) else []
+    return VARIANTS if "mixers" in dependencies else []
 
 
 def code_of(name: str, variant: str) -> list[str]:
     """The code that the stage lists, in the cell of a variant."""
-    filled = [re.sub(r"\$\{\w+\.variant\}", variant, each) for each in deps(name)]
-    return [each for each in filled if each.startswith("stages/")]
+    paths = [re.sub(r"\$\{\w+\.variant\}", variant, path) for path in STAGES[name]["deps"]]
+    return [path for path in paths if path.startswith("stages/")]
 
 
-def deps(name: str) -> list[str]:
-    """The dependencies of a stage as they are written."""
-    listed: list[str] = STAGES[name]["deps"]
-    return listed
+def unlisted(files: Iterable[str], listed: list[str]) -> list[str]:
+    """The files that are neither listed nor in a folder that is."""
+    return [file for file in files if not any(Path(file).is_relative_to(path) for path in listed)]
 
 
 def test_imports_stand_at_the_top_of_their_file_but_for_those_of_torch_in_a_command_that_may_not_need_it() -> None:
@@ -88,37 +87,23 @@ def test_imports_stand_at_the_top_of_their_file_but_for_those_of_torch_in_a_comm
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_every_file_it_imports(name: str) -> None:
-    for variant in variants_of(name) or [""]:
-        listed = code_of(name, variant)
-        missing = [
-            file
-            for file in sorted(imported(name, [variant] if variant else []))
-            if not file.startswith(EXEMPT) and not any(file == each or file.startswith(f"{each}/") for each in listed)
-        ]
-        assert missing == []
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_no_folder_that_none_of_its_cells_imports(name: str) -> None:
+def test_a_stage_depends_on_every_file_it_imports_and_on_no_folder_that_none_of_its_cells_imports(name: str) -> None:
     """The cells of a matrix share their list: a folder that some variants need stands there for all."""
-    files = imported(name, variants_of(name))
-    for variant in variants_of(name) or [""]:
+    variants = variants_of(name)
+    of_all = imported(name, variants)
+    for variant in variants or [""]:
         listed = code_of(name, variant)
+        files = imported(name, [variant] if variant else [])
+        assert unlisted([file for file in files if not file.startswith(EXEMPT)], listed) == []
         code = [path for path in listed if path.endswith(".py") or [*(ROOT / path).rglob("*.py")]]
-        assert [path for path in code if not any(file.startswith(path) for file in files)] == []
+        assert [path for path in code if not any(file.startswith(path) for file in of_all)] == []
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_no_folder_in_which_dvc_writes_its_lock(name: str) -> None:
-    """It would never be up to date."""
-    assert [path for path in code_of(name, "rope") if (ROOT / path / "dvc.yaml").exists()] == []
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_of_a_study_depends_on_the_templates_beside_its_script(name: str) -> None:
-    script = ROOT / module_of(name).replace(".", "/")
-    named = re.findall(r"\w+\.md\.jinja", script.with_suffix(".py").read_text(encoding="utf-8"))
-    beside = [script.parent.relative_to(ROOT) / template for template in named]
+def test_a_stage_depends_on_the_templates_beside_its_script_and_on_no_folder_with_a_lock(name: str) -> None:
+    """Where DVC writes its lock, a stage would never be up to date."""
+    script = Path(f"{script_of(name).replace('.', '/')}.py")
+    templates = re.findall(r"\w+\.md\.jinja", (ROOT / script).read_text(encoding="utf-8"))
     listed = code_of(name, "rope")
-    assert [path for path in map(str, beside) if path not in listed and str(Path(path).parent) not in listed] == []
+    assert unlisted([str(script.with_name(template)) for template in templates], listed) == []
+    assert [path for path in listed if (ROOT / path / "dvc.yaml").exists()] == []
