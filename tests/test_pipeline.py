@@ -18,9 +18,9 @@ from tests.test_readme import TEXTS, rows_of
 COLUMNS = 120  # of a terminal
 GIVEN = "0514819"  # the docs' example of an experiment's hash
 COMMANDS = [
-    command for row in rows_of(TEXTS["running.md"], "| command | what it does |") for command in row[0].split(", ")
+    command for row in rows_of(TEXTS["docs/running.md"], "| command | what it does |") for command in row[0].split(", ")
 ]
-BACK = re.findall(r"^(?:git restore|dvc checkout) .*", TEXTS["running.md"], re.MULTILINE)
+BACK = re.findall(r"^(?:git restore|dvc checkout) .*", TEXTS["docs/running.md"], re.MULTILINE)
 OF_A_REPORT = ("dvc exp save", "dvc commit")  # there is nothing to record before a report was made
 STUDY_KEYS = {"recipe", "variant", "baseline", "reader", "selected", "variants"}
 

@@ -25,19 +25,17 @@ from tests.support.project import environment, write_params
 from tests.support.tiny import BUILT_IN, ROOT, params
 
 OUTER = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "data" / "README.md"]
-PAGES = [*OUTER, *sorted((ROOT / "docs").glob("*.md"))]
-TEXTS = {page.relative_to(ROOT).as_posix().removeprefix("docs/"): page.read_text(encoding="utf-8") for page in PAGES}
+TEXTS = {
+    page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8")
+    for page in [*OUTER, *sorted((ROOT / "docs").glob("*.md"))]
+}
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MEASURED = "performance.md"  # says what a command took, in the form that was measured
+MEASURED = "docs/performance.md"  # says what a command took, in the form that was measured
 STAGES = {
     file.relative_to(ROOT).as_posix(): set(yaml.safe_load(file.read_text(encoding="utf-8"))["stages"])
     for file in (ROOT / "stages").rglob("dvc.yaml")
 }
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-
-
-def text_of(page: Path) -> str:
-    return TEXTS[page.relative_to(ROOT).as_posix().removeprefix("docs/")]
+each_page = pytest.mark.parametrize(("page", "text"), TEXTS.items(), ids=TEXTS)
 
 
 def committed(path: str) -> bytes:
@@ -63,20 +61,19 @@ def test_the_readme_is_short() -> None:
 
 
 @each_page
-def test_links_lead_somewhere(page: Path) -> None:
-    for path, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", FENCED.sub("", text_of(page))):
-        target = page.parent / path if path else page
+def test_links_lead_somewhere(page: str, text: str) -> None:
+    for path, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", FENCED.sub("", text)):
+        target = (ROOT / page).parent / path if path else ROOT / page
         assert target.is_file(), (path, anchor)
         assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (path, anchor)
 
 
 def test_every_page_of_docs_is_linked_from_the_readme() -> None:
-    assert [page.name for page in PAGES[len(OUTER) :] if f"(docs/{page.name})" not in TEXTS["README.md"]] == []
+    assert [page for page in TEXTS if page.startswith("docs/") and f"({page})" not in TEXTS["README.md"]] == []
 
 
 @each_page
-def test_commands_name_what_exists(page: Path) -> None:
-    text = text_of(page)
+def test_commands_name_what_exists(page: str, text: str) -> None:
     for module in re.findall(r"python -m ([a-z_.]+\w)", text):
         assert find_spec(module), module
     for name in re.findall(r"python -m stages (\w+)", text):
@@ -89,26 +86,25 @@ def test_commands_name_what_exists(page: Path) -> None:
             section = section[part]
     for command in re.findall(r"dvc exp run [^`\n]*", text.replace("\\\n", "")):
         quiet = re.search(r" (?:study|stages/[\w/]*dvc\.yaml:\w+)(?!\S)", command)
-        assert quiet or "-S " not in command or page.name == MEASURED, command
+        assert quiet or "-S " not in command or page == MEASURED, command
     for target in re.findall(r"`make (\w+)`|^make (\w+)", text, re.MULTILINE):
         assert re.search(rf"^{''.join(target)}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), target
 
 
 @each_page
-def test_cited_code_stands_in_its_file(page: Path) -> None:
-    for language, block in FENCED.findall(text_of(page)):
+def test_cited_code_stands_in_its_file(page: str, text: str) -> None:
+    for language, block in FENCED.findall(text):
         path, *lines = block.splitlines()
-        if language == "python" and page.name == "one-step.md":
+        if language == "python" and page == "docs/one-step.md":
             code = {line.strip() for line in (ROOT / path.removeprefix("# ")).read_text(encoding="utf-8").splitlines()}
             assert [line for line in lines if line not in code] == [], path
-    for name, path in re.findall(r"`(\w+)`\s\((stages/[\w/]+\.py)\)", text_of(page)):
+    for name, path in re.findall(r"`(\w+)`\s\((stages/[\w/]+\.py)\)", text):
         assert re.search(rf"^ *(?:def|class) {name}\b", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
 
 
 def test_every_stage_has_its_line() -> None:
-    assert {name for name, *_ in rows_of(TEXTS["stages.md"], "| stage | once per |")} == STAGES["stages/dvc.yaml"] | {
-        "study"
-    }
+    listed = {name for name, *_ in rows_of(TEXTS["docs/stages.md"], "| stage | once per |")}
+    assert listed == STAGES["stages/dvc.yaml"] | {"study"}
 
 
 def published(report: str) -> dict[str, Any] | None:
@@ -124,9 +120,8 @@ def published(report: str) -> dict[str, Any] | None:
 
 def interval(result: dict[str, Any]) -> str:
     """As the tables write it."""
-    return (
-        f"{result['dev_accuracy']:.1f} % ({result['dev_accuracy_ci_low']:.1f} to {result['dev_accuracy_ci_high']:.1f})"
-    )
+    accuracy, low, high = (result[f"dev_accuracy{end}"] for end in ("", "_ci_low", "_ci_high"))
+    return f"{accuracy:.1f} % ({low:.1f} to {high:.1f})"
 
 
 def test_the_table_of_results_has_the_figures_of_the_reports() -> None:
@@ -155,7 +150,7 @@ def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
 
 
 def test_the_example_of_a_variant_keeps_its_contract(tmp_path: Path) -> None:
-    example = TEXTS["variants.md"].partition("## Add your own variant")[2]
+    example = TEXTS["docs/variants.md"].partition("## Add your own variant")[2]
     (_, code), (_, settings), (_, commands) = FENCED.findall(example)
     path = re.match(r"# (stages/mixers/(\w+)\.py)\n", code)
     assert path
@@ -172,11 +167,7 @@ def test_the_example_of_a_variant_keeps_its_contract(tmp_path: Path) -> None:
     command = [sys.executable, *tests.split()[1:], "-v"]
     ended = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout
-    for name in (
-        "some_later_ones_and_none_before",
-        "equals_full_forward",
-        "full_forward_in_bfloat16",
-        "gets_a_gradient",
-    ):
+    contract = ("some_later_ones_and_none_before", "equals_full_forward", "full_forward_in_bfloat16", "gets_a_gradient")
+    for name in contract:
         assert re.search(rf"::test_\w+{name}\[.*{path[2]}.*\] PASSED", ended.stdout), name
     assert experiment.endswith(f"-S model.variant={path[2]}")

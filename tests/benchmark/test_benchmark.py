@@ -74,4 +74,4 @@ def test_the_table_of_the_docs_has_the_figures_of_the_committed_file() -> None:
         times = [", ".join(f"{row[side]['median']:.2f}" for row in pair) for side in ("plain", "compiled", "study")]
         ratios = [", ".join(f"{row[f'study_over_{side}']:.1f}" for row in pair) for side in ("plain", "compiled")]
         expected.append([variant, *times, *ratios, ", ".join(f"{row['share_of_gemm_peak']:.0%}"[:-1] for row in pair)])
-    assert rows_of(TEXTS["performance.md"], "| variant | plain | compiled") == expected
+    assert rows_of(TEXTS["docs/performance.md"], "| variant | plain | compiled") == expected
