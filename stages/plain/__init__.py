@@ -3,13 +3,14 @@
 Read in this order::
 
     attention.py   how each softmax variant mixes characters, by its paper's formula
-    recurrent.py   how the others do, one position after another
+    recurrent.py   how the other variants do, one position after another
     model.py       the transformer around it, its first weights, its loss
     training.py    optimizers, learning rate, a step, the loop
     generation.py  greedy answers
     __main__.py    all of it: pretrain, finetune, answer; `python -m stages.plain --variant rope`
     text.py        the handout's training examples, as strings
 
-One padded batch in float32; a question at a time, and all of the text anew for each character. It imports settings and
-the corpus of `stages`, none of its model or training. Tests hold both equal; `python -m tests.benchmark` times both.
+A batch is padded and in float32. Questions are answered one at a time, and each character reads all of the text anew.
+The package imports settings and corpus of `stages`, and nothing of its model or training. Tests hold both equal;
+`python -m tests.benchmark` times both.
 """

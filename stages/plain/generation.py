@@ -10,10 +10,10 @@ from stages.plain.model import PlainGPT
 
 @torch.no_grad()
 def answer(model: PlainGPT, prompt: Sequence[int], max_characters: int) -> tuple[list[int], float]:
-    """Say what comes after the prompt up to MASK, and the probability of that, the MASK included.
+    """Generate what follows the prompt, always the likeliest character, up to MASK: the answer and its probability.
 
-    Each character is a full forward pass of all before it. An answer ends after `max_characters`, too, and where the
-    context is full.
+    Each character takes a full forward pass over all before it. MASK counts in the probability. An answer also ends
+    after `max_characters`, and where the context is full.
     """
     tokens, probability = list(prompt), 1.0
     device = next(model.parameters()).device

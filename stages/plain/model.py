@@ -61,7 +61,7 @@ class PlainPerceiver(PlainBackbone):
     def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
         super().__init__(variant, model, settings)
         self.residual = settings["residual"]
-        # of three dimensions, as the course's: that decides its scale
+        # Drawn with three dimensions, as in the course's code: they decide its scale
         self.latents = nn.Parameter(nn.init.xavier_uniform_(torch.empty(1, settings["bottleneck"], model.width))[0])
 
     def forward(self, x: Tensor) -> Tensor:
@@ -80,8 +80,8 @@ class PlainGPT(nn.Module):
     """Embedding, blocks, norm and head; parameters have the names of the study's.
 
     First weights of linear layers and embeddings are drawn from N(0, 0.02); biases and learned positions are zero.
-    Those that a mixer's docstring names start otherwise. The study draws from the same distributions, in another
-    order: the same seed gives other weights there.
+    A mixer's docstring names what starts otherwise. The study draws from the same distributions, in another order: the
+    same seed gives other weights there.
     """
 
     def __init__(self, variant: str, vocabulary_size: int, model: Model, settings: dict[str, Any]) -> None:
