@@ -1,7 +1,6 @@
 """How close a step of training comes to the plain reference's, and how close it has to."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -51,7 +50,7 @@ def beyond(
     backend: Backend,
     examples: Examples,
     row_step: int = 0,
-    closer: Mapping[str, float] = MappingProxyType({}),
+    closer: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Errors that are not within their bounds, of a step as the backend computes it against the reference on the CPU.
 
@@ -64,20 +63,19 @@ def beyond(
     trained = trainer_for(model, HANDOUT.optimizer.model_copy(update={"gradient_clip": NO_CLIP}), backend)
     cut = row_step and backend.device.type == "cpu"
     loss = trained.clipped_gradients(split_by_length(examples, 0, row_step) if cut else trained.cut(examples))
-    gradients = {name: master.grad for name, master in zip(trained.names, trained.masters, strict=True)}
-    sizes = {name: parameter.grad.norm() for name, parameter in plain.named_parameters()}
-    differences = {
-        name: (gradients[name].cpu() - parameter.grad).norm() for name, parameter in plain.named_parameters()
-    }
-    assert sizes.keys() == gradients.keys() and min(sizes.values()) > 0
-    most_loss, most_whole, most = BOUNDS[backend.precision]
-    errors = {name: differences[name] / sizes[name] for name in sizes}
-    allowed = {name: most * raised(variant, backend, name) for name in sizes}
-    errors["loss"] = abs(loss.cpu() - expected.detach()) / expected.detach()
-    allowed["loss"] = most_loss
-    errors["whole"] = torch.stack([*differences.values()]).norm() / torch.stack([*sizes.values()]).norm()
-    allowed["whole"] = most_whole * raised(variant, backend)
-    allowed |= closer
+
+    gradients = {name: master.grad.cpu() for name, master in zip(trained.names, trained.masters, strict=True)}
+    references = {name: parameter.grad for name, parameter in plain.named_parameters()}
+    assert references.keys() == gradients.keys() and all(gradient.any() for gradient in references.values())
+    sizes = torch.stack([gradient.norm() for gradient in references.values()])
+    differences = torch.stack([(gradients[name] - gradient).norm() for name, gradient in references.items()])
+
+    of_loss, of_whole, of_parameter = BOUNDS[backend.precision]
+    errors = dict(zip(references, differences / sizes, strict=True))
+    errors |= {"loss": abs(loss.cpu() - expected.detach()) / expected.detach()}
+    errors |= {"whole": differences.norm() / sizes.norm()}
+    allowed = {name: of_parameter * raised(variant, backend, name) for name in references}
+    allowed |= {"loss": of_loss, "whole": of_whole * raised(variant, backend)} | dict(closer or {})
     return {name: float(error) for name, error in errors.items() if not error <= allowed[name]}
 
 

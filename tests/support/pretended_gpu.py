@@ -11,11 +11,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import pytest
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from stages.experiment.backend import Backend
 
@@ -59,7 +61,7 @@ class Graph:
     def spoil(self) -> None:
         """Another graph has written over what this one made."""
         for _, args, kwargs, out in self.operations:
-            read = {tensor.untyped_storage().data_ptr() for tensor in _tensors((args, *kwargs.values()))}
+            read = {tensor.untyped_storage().data_ptr() for tensor in _tensors((args, kwargs))}
             for tensor in _tensors(out):
                 if tensor.is_floating_point() and tensor.untyped_storage().data_ptr() not in read:
                     tensor.fill_(torch.nan)
@@ -91,15 +93,14 @@ class PretendedGpu(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        tensors = _tensors((args, *kwargs.values()))
+        tensors = _tensors((args, kwargs))
         here = [tensor for tensor in tensors if isinstance(tensor, OnDevice)]
         made_here = _made_here(func, args, kwargs, bool(here))
         if not here and not made_here:
             return func(*args, **kwargs)
         self._check(func, args, kwargs, [tensor for tensor in tensors if not isinstance(tensor, OnDevice)], made_here)
 
-        args = _mapped(self._values, args)
-        kwargs = {name: _mapped(self._values, value) for name, value in kwargs.items()}
+        args, kwargs = tree_map_only(Tensor, self._values, (args, kwargs))
         if "device" in kwargs:
             kwargs["device"] = torch.device("cpu")
         out = func(*args, **kwargs)
@@ -110,7 +111,7 @@ class PretendedGpu(TorchDispatchMode):
         if not made_here:
             return out
         known = {id(tensor.held): tensor for tensor in here}  # what an operation in place returns
-        return _mapped(lambda tensor: known[id(tensor)] if id(tensor) in known else OnDevice(tensor), out)
+        return tree_map_only(Tensor, lambda tensor: known[id(tensor)] if id(tensor) in known else OnDevice(tensor), out)
 
     def _values(self, tensor: Tensor) -> Tensor:
         if isinstance(tensor, OnDevice):
@@ -151,12 +152,6 @@ class PretendedGpu(TorchDispatchMode):
         self.graphs.append(graph)
 
 
-class Stream:
-    """A stand-in for torch.cuda.Stream: all work is done at once."""
-
-    def wait_stream(self, other: "Stream") -> None: ...
-
-
 @contextmanager
 def pretended_gpu() -> Iterator[PretendedGpu]:
     """Pretend a device while the block runs: its functions stand in for torch.cuda's."""
@@ -165,9 +160,9 @@ def pretended_gpu() -> Iterator[PretendedGpu]:
         "CUDAGraph": Graph,
         "graph": gpu.capture,
         "graph_pool_handle": list,
-        "Stream": Stream,
+        "Stream": Mock,  # all work is done at once
         "stream": lambda stream: nullcontext(),
-        "current_stream": Stream,
+        "current_stream": Mock,
         "synchronize": lambda *device: None,
         "get_device_name": lambda *device: "pretended GPU",
         "set_sync_debug_mode": gpu.set_sync_debug_mode,
@@ -200,18 +195,9 @@ def _made_here(func: Any, args: Any, kwargs: Any, reads_here: bool) -> bool:
     return reads_here if device is None else torch.device(device) == DEVICE
 
 
-def _mapped(change: Callable[[Tensor], Tensor], x: Any) -> Any:
-    """Tuples and lists with their tensors changed."""
-    if isinstance(x, Tensor):
-        return change(x)
-    return type(x)(_mapped(change, item) for item in x) if isinstance(x, tuple | list) else x
-
-
 def _tensors(x: Any) -> list[Tensor]:
-    """All in tuples and lists."""
-    if isinstance(x, tuple | list):
-        return [tensor for item in x for tensor in _tensors(item)]
-    return [x] if isinstance(x, Tensor) else []
+    """All in tuples, lists and dictionaries."""
+    return [leaf for leaf in tree_leaves(x) if isinstance(leaf, Tensor)]
 
 
 def _line() -> tuple[str, int]:

@@ -87,11 +87,6 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pwd.getpwuid", unknown)
 
 
-def not_under_nohup() -> None:
-    """Undo nohup in a process about to start: under it a training would outlive its parent."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
 def hears_ctrl_c() -> None:
     """Heed Ctrl-C in a process about to start: tests in the background ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -106,5 +101,5 @@ def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subpr
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=not_under_nohup,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # under nohup it would outlive its parent
     )
