@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from stages.system.locks import locked
@@ -17,9 +18,8 @@ from tests.test_readme import TEXTS, rows_of
 
 COLUMNS = 120  # of a terminal
 GIVEN = "0514819"  # the docs' example of an experiment's hash
-COMMANDS = [
-    command for row in rows_of(TEXTS["docs/running.md"], "| command | what it does |") for command in row[0].split(", ")
-]
+ROWS = rows_of(TEXTS["docs/running.md"], "| command | what it does |")
+COMMANDS = ", ".join(row[0] for row in ROWS).split(", ")
 BACK = re.findall(r"^(?:git restore|dvc checkout) .*", TEXTS["docs/running.md"], re.MULTILINE)
 OF_A_REPORT = ("dvc exp save", "dvc commit")  # there is nothing to record before a report was made
 STUDY_KEYS = {"recipe", "variant", "baseline", "reader", "selected", "variants"}
@@ -97,20 +97,17 @@ def test_nothing_but_reports_metrics_and_locks_is_new_to_git(warm: Project) -> N
     assert {"metrics.json", "selected.json", "dvc.lock", "stages/dvc.lock", "reports/quick/compared/report.md"} <= names
 
 
-def test_an_experiment_with_one_variant_retrains_nothing_on_a_warm_tree(warm: Project) -> None:
+def test_an_experiment_trains_what_is_missing_alone_and_changes_no_comparison(warm: Project) -> None:
     output, stderr = warm.run_apart("dvc", "exp", "run", "study", "-S", "model.variant=rope")
-    assert stderr == []
-    assert [name for name in stages_run(output) if name not in ("check", "study")] == []
+    assert stderr == [] and {*stages_run(output)} <= {"check", "study"}
     assert set(warm.metrics()["variants"]) == {"rope"}
-
-
-def test_a_variant_that_is_not_compared_is_trained_when_it_is_chosen_and_changes_no_comparison(warm: Project) -> None:
     output = warm.run("dvc", "exp", "run", "study", "-S", f"model.variant={APART}")
     assert [line for line in output.splitlines() if "WARNING" in line and APART not in line] == []
     assert trained(output) == [f"pretrain@quick-{APART}", f"finetune@quick-{APART}"]
     assert set(warm.metrics()["variants"]) == {APART}
+
     write_params(warm.folder, small)
-    assert [name for name in stages_run(warm.run("dvc", "repro")) if name not in ("check", "study")] == []
+    assert {*stages_run(warm.run("dvc", "repro"))} <= {"check", "study"}
     assert set(warm.metrics()["variants"]) == set(TWO)
     output = warm.run("dvc", "exp", "run", "study", "-S", "model.variant=all")
     assert trained(output) == []
@@ -151,8 +148,8 @@ def test_a_training_in_a_temporary_copy_is_that_of_the_project_and_refused_while
     with locked(work / "lock"):  # as another training of the same cell holds it
         command = ("dvc", "exp", "run", "--temp", "--force", "--single-item", "stages/dvc.yaml:pretrain@quick-rope")
         output = warm.run(*command, succeeds=False)
-    (told,) = [line for line in output.splitlines() if line.startswith("error:")]
-    assert told.startswith(f"error: {work}: process {os.getpid()} is training here already")
+    (line,) = [line for line in output.splitlines() if line.startswith("error:")]
+    assert line.startswith(f"error: {work}: process {os.getpid()} is training here already")
 
 
 def test_the_tables_of_dvc_fit_a_terminal_and_lead_back_to_an_experiment(warm: Project) -> None:
@@ -191,38 +188,31 @@ def test_the_plots_of_dvc_have_the_curves_and_a_bar_for_each_model(warm: Project
 
 def test_the_ablation_trains_each_change_once_and_never_asks_dev(warm: Project) -> None:
     page = "stages/ablation/dvc.yaml:ablation"
-    *changes, last = [each for each in stages_run(warm.run("dvc", "repro", page)) if each.startswith("ablat")]
+    *changes, last = [name for name in stages_run(warm.run("dvc", "repro", page)) if name.startswith("ablat")]
     assert (sorted(changes), last) == (["ablate@dropout", "ablate@full"], "ablation")
-    report = warm.folder / "reports" / "quick" / "ablation"
-    assert "answers 5 questions held out of the training" in (report / "report.md").read_text(encoding="utf-8")
-    held = (warm.folder / "data" / "held_out" / "quick" / "questions.tsv").read_text(encoding="utf-8")
-    asked = (warm.folder / "data" / "prepared" / "quick" / "questions.tsv").read_text(encoding="utf-8")
-    splits = {
-        name: {line.split("\t")[2] for line in table.splitlines()[1:] if line.startswith(f"{split}\t")}
-        for name, table, split in (("stand-ins", held, "dev"), ("left", held, "train"), ("train", asked, "train"))
-    }
-    assert len(splits["stand-ins"]) == 5
-    assert not splits["stand-ins"] & splits["left"]
-    assert splits["stand-ins"] | splits["left"] == splits["train"]
+    report = (warm.folder / "reports/quick/ablation/report.md").read_text(encoding="utf-8")
+    assert "answers 5 questions held out of the training" in report
+
+    held, asked = (
+        pd.read_csv(warm.folder / "data" / folder / "quick/questions.tsv", sep="\t").groupby("split")["question"]
+        for folder in ("held_out", "prepared")
+    )
+    stand_ins, left = {*held.get_group("dev")}, {*held.get_group("train")}
+    assert len(stand_ins) == 5 and not stand_ins & left
+    assert stand_ins | left == {*asked.get_group("train")}
+
     assert stages_run(warm.run("dvc", "repro", page)) == []
-    write_params(warm.folder, said_otherwise)
+    quick = "recipes.quick."  # on these no training depends
+    write_params(warm.folder, small, {f"{quick}report.dev_asked_before": 3, f"{quick}seeds": [1, 2]})
     assert stages_run(warm.run("dvc", "repro", page)) == ["check"]
-
-
-def said_otherwise(content: dict[str, Any]) -> None:
-    """The small study with settings changed on which no training depends."""
-    small(content)
-    content["recipes"]["quick"]["report"] |= {"dev_asked_before": 3}
-    content["recipes"]["quick"]["seeds"] = [1, 2]
 
 
 def test_an_unknown_variant_is_told_in_one_line_with_those_allowed(warm: Project) -> None:
     output = warm.run("dvc", "exp", "run", "study", "-S", "model.variant=nonsense", succeeds=False)
-    (told,) = [line for line in output.splitlines() if line.startswith("error:")]
-    assert "model.variant" in told and "'nonsense'" in told
-    for allowed in ("compared", "all", *TWO):
-        assert allowed in told
+    (line,) = [line for line in output.splitlines() if line.startswith("error:")]
     assert "Traceback" not in output
+    for name in ("model.variant", "'nonsense'", "compared", "all", *TWO):
+        assert name in line
     assert [name for name in stages_run(output) if name != "check"] == []
 
 
@@ -243,6 +233,5 @@ def test_a_recipe_without_questions_is_trained_when_it_is_asked_for_and_goes_on_
     assert stages_run(output) == ["text", "prepare@text", "pretrain@text-vanilla"]
     assert stages_run(warm.run("dvc", "repro")) == []
     command = ["python", "-m", "stages", "sample", "--recipe", "text", "--variant", "vanilla", "--prompt"]
-    said = warm.run(*command, "Ada. ", "--characters", "200")
-    assert said.startswith("Ada. ")
-    assert len(said) == len("Ada. ") + 200 + len("\n")
+    text = warm.run(*command, "Ada. ", "--characters", "200")
+    assert text.startswith("Ada. ") and len(text) == len("Ada. ") + 200 + len("\n")
