@@ -69,7 +69,7 @@ def test_links_lead_somewhere(page: str, text: str) -> None:
 
 
 def test_every_page_of_docs_is_linked_from_the_readme() -> None:
-    assert [page for page in TEXTS if page.startswith("docs/") and f"({page})" not in TEXTS["README.md"]] == []
+    assert [page for page in TEXTS if page.startswith("docs/") and f"({page}" not in TEXTS["README.md"]] == []
 
 
 @each_page
