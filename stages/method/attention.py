@@ -1,8 +1,4 @@
-"""Attention of a query to keys, in numpy and without scale.
-
-What one query can do: copy a value, average two. Then self-attention over x₁ = u_d + u_b, x₂ = u_a, x₃ = u_c + u_b,
-the u orthogonal and of equal squared length. Then one head against two where a key varies in length: the share of two
-values in the output, over draws of the keys. Last, rotary positions: a score depends on the distance t − s only.
+"""Attention of a query to keys, in numpy and without scale: what one query, one head or two, and a rotation can do.
 
 Its identities are those of the attention exploration in Stanford CS224N's assignment 5.
 """
@@ -19,9 +15,9 @@ THETA = 10000.0  # rope's base of the wavelengths (Su et al. 2021, arXiv 2104.09
 def attend(queries: Array, keys: Array, values: Array) -> tuple[Array, Array]:
     """c = Σ α_i v_i with α = softmax(k_i·q).
 
-    queries (…, d); keys (n, d), or (…, n, d) for keys of each query's own; values (n, v). Returns c (…, v), α (…, n).
+    queries (…, d), keys (n, d), values (n, v). Returns c (…, v), α (…, n).
     """
-    weights: Array = softmax(np.einsum("...d,...nd->...n", queries, keys), axis=-1)
+    weights: Array = softmax(np.einsum("...d,nd->...n", queries, keys), axis=-1)
     return weights @ values, weights
 
 
@@ -31,41 +27,10 @@ def orthonormal(random: np.random.Generator, vectors: int, dimension: int) -> Ar
     return np.ascontiguousarray(columns.T)
 
 
-def copying(keys: Array, values: Array, betas: Array) -> Array:
-    """q = β k_a copies v_a, here the first: with n orthonormal keys (n, d), its weight is e^β / (e^β + n − 1) (b,)."""
-    return attend(betas[:, None] * keys[0], keys, values)[1][:, 0]
-
-
-def copied_share(betas: Array, pairs: int) -> Array:
-    """Return the formula of `copying`: α_j for orthonormal keys."""
-    return 1 / (1 + (pairs - 1) * np.exp(-betas))
-
-
-def averaging(keys: Array, values: Array, betas: Array) -> Array:
-    """q = β(k_a + k_b) averages v_a and v_b, here the first two; ‖c − ½(v_a + v_b)‖ (b,) for betas (b,)."""
-    outputs, _ = attend(betas[:, None] * (keys[0] + keys[1]), keys, values)
-    return np.linalg.norm(outputs - values[:2].mean(axis=0), axis=1)
-
-
-def averaging_error(betas: Array, pairs: int) -> Array:
-    """Return the formula of `averaging` for orthonormal keys and orthonormal values.
-
-    The other n − 2 values keep a share s = (n−2)/(2e^β + n−2), so c − ½(v_a + v_b) = s (their mean − ½(v_a + v_b)).
-    """
-    others = pairs - 2
-    share = others / (2 * np.exp(betas) + others)
-    return share * np.sqrt(1 / others + 1 / 2)
-
-
-def inputs(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """x₁, x₂, x₃ as rows (3, dimension)."""
-    return np.stack([d + b, a, c + b])
-
-
 def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False) -> tuple[Array, Array, Array]:
-    """V, K and Q with c₁ ≈ u_b − u_c and c₂ ≈ u_b, for v = V x, k = K x, q = Q x.
+    """V, K and Q with c₁ ≈ u_b − u_c and c₂ ≈ u_b for x₁ = u_d + u_b, x₂ = u_a, x₃ = u_c + u_b.
 
-    Each is (d, d) and of rank two, a sum of two outer products over the squared length.
+    The u are orthogonal and of equal length; v = V x, k = K x, q = Q x. Each matrix is (d, d) and of rank two.
 
     ::
 
@@ -79,20 +44,6 @@ def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False
     squared = a @ a
     key = np.eye(len(a)) if every_key else (np.outer(d, d) + np.outer(c, c)) / squared
     return (np.outer(b, b) - np.outer(c, c)) / squared, key, (np.outer(c, d) + np.outer(d, a)) / squared
-
-
-def outputs(x: Array, value: Array, key: Array, query: Array) -> Array:
-    """c_i (3, d) of the inputs x (3, d), each attending to all three."""
-    return attend(x @ query.T, x @ key.T, x @ value.T)[0]
-
-
-def construction_errors(squared_length: Array) -> tuple[Array, Array]:
-    """Return the formula for ‖c₁ − (u_b − u_c)‖/‖u‖ and ‖c₂ − u_b‖/‖u‖ with `construction`.
-
-    With E = e^‖u‖² the wanted input has the weight E/(E+2) and the other two 1/(E+2) each: √5/(E+2) and √2/(E+2).
-    """
-    left = 1 / (np.exp(squared_length) + 2)
-    return np.sqrt(5) * left, np.sqrt(2) * left
 
 
 def draws(random: np.random.Generator, means: Array, alpha: float, samples: int, stretch: float = 0.5) -> Array:
@@ -126,9 +77,10 @@ def distances(shares: Array) -> Array:
     return np.linalg.norm(shares - average, axis=-1)
 
 
-def spread(shares: Array) -> float:
-    """E‖c − E c‖² from the shares (S, n) of orthonormal values: the trace of c's covariance."""
-    return float(shares.var(axis=0).sum())
+def rotary_scores(query: Array, key: Array, positions: int) -> Array:
+    """Scores (t, s) of one query and one key, (d,) each, rotated to all positions: Re Σ q_i k̄_i e^{i(t−s)θ_i}."""
+    places = np.arange(positions, dtype=np.float64)
+    return rotated(query, places) @ rotated(key, places).T
 
 
 def rotated(vectors: Array, positions: Array) -> Array:
@@ -140,12 +92,6 @@ def rotated(vectors: Array, positions: Array) -> Array:
     turn = THETA ** (-np.arange(half) / half)
     pairs = (vectors[..., :half] + 1j * vectors[..., half:]) * np.exp(1j * positions[..., None] * turn)
     return np.concatenate([pairs.real, pairs.imag], axis=-1)
-
-
-def rotary_scores(query: Array, key: Array, positions: int) -> Array:
-    """Scores (t, s) of one query and one key, (d,) each, rotated to all positions: Re Σ q_i k̄_i e^{i(t−s)θ_i}."""
-    places = np.arange(positions, dtype=np.float64)
-    return rotated(query, places) @ rotated(key, places).T
 
 
 def spread_by_distance(scores: Array) -> Array:

@@ -9,7 +9,8 @@ from scipy.stats import norm  # type: ignore[import-untyped]
 
 from stages.method import attention
 from stages.method.attention import Array
-from stages.reporting.style import COLOURS, WIDTH, logarithmic
+from stages.reporting.style import COLOURS, WIDTH, logarithmic, svg
+from stages.reporting.template import Part, fill
 
 SEED = 2021
 DIMENSION = 64  # the length of keys, queries and values
@@ -31,6 +32,15 @@ class Exploration:
     lengths: Array  # (samples,): ε, of the first key along its mean
     one_head: Array  # (samples, n): shares of the values
     numbers: dict[str, float]
+
+
+def exploration_part(explored: Exploration) -> Part:
+    """Return the section of the page."""
+    constants = {"pairs": PAIRS, "dimension": DIMENSION, "positions": POSITIONS, "alpha": ALPHA, "beta": BETA}
+    counts = {"off": OFF, "samples": len(explored.one_head)}
+    text = fill(__file__, "exploration.md.jinja", numbers=explored.numbers, **constants, **counts)
+    errors, lengths = svg(draw_errors(explored)), svg(draw_lengths(explored))
+    return Part(text, {"exploration_errors.svg": errors, "exploration_lengths.svg": lengths})
 
 
 def explore(samples: int = SAMPLES) -> Exploration:
@@ -55,18 +65,21 @@ def explore(samples: int = SAMPLES) -> Exploration:
 
 
 def _errors(keys: Array, values: Array, vectors: Array) -> dict[str, tuple[Array, Array]]:
-    """Errors at BETAS by attention and by the formula: of copying, averaging and the construction."""
-    copied = attention.copying(keys, values, BETAS)
+    """Return the errors of copying, averaging and the construction, computed and by their formulas, for BETAS."""
+    others = PAIRS - 2
+    copied = attention.attend(BETAS[:, None] * keys[0], keys, values)[1][
+        :, 0
+    ]  # (b,) e^β / (e^β + n − 1)
+    outputs, _ = attention.attend(BETAS[:, None] * (keys[0] + keys[1]), keys, values)  # (b, v)
+    averaged = np.linalg.norm(outputs - values[:2].mean(axis=0), axis=1)
+    left = others / (2 * np.exp(BETAS) + others)  # the share that the other n − 2 values keep
     first, second = _construction(vectors)
-    first_formula, second_formula = attention.construction_errors(BETAS)
+    unwanted = 1 / (np.exp(BETAS) + 2)  # the weight of each of two inputs, where the wanted one has e^β as much
     return {
-        "copying: weight not on v_a": (1 - copied, 1 - attention.copied_share(BETAS, PAIRS)),
-        "average: ‖c − ½(v_a + v_b)‖": (
-            attention.averaging(keys, values, BETAS),
-            attention.averaging_error(BETAS, PAIRS),
-        ),
-        "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, first_formula),
-        "construction: ‖c₂ − u_b‖/‖u‖": (second, second_formula),
+        "copying: weight not on v_a": (1 - copied, 1 - 1 / (1 + (PAIRS - 1) * np.exp(-BETAS))),
+        "average: ‖c − ½(v_a + v_b)‖": (averaged, left * np.sqrt(1 / others + 1 / 2)),
+        "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, np.sqrt(5) * unwanted),
+        "construction: ‖c₂ − u_b‖/‖u‖": (second, np.sqrt(2) * unwanted),
     }
 
 
@@ -75,10 +88,25 @@ def _construction(vectors: Array, every_key: bool = False) -> Array:
     errors = []
     for squared in BETAS:
         a, b, c, d = np.sqrt(squared) * vectors
-        matrices = attention.construction(a, b, c, d, every_key)
-        first, second, _ = attention.outputs(attention.inputs(a, b, c, d), *matrices)
+        first, second, _ = _outputs(np.stack([d + b, a, c + b]), *attention.construction(a, b, c, d, every_key))
         errors.append(np.array([np.linalg.norm(first - (b - c)), np.linalg.norm(second - b)]) / np.linalg.norm(a))
     return np.transpose(errors)
+
+
+def _outputs(x: Array, value: Array, key: Array, query: Array) -> Array:
+    """c_i (3, d) of the inputs x (3, d), each attending to all three."""
+    return attention.attend(x @ query.T, x @ key.T, x @ value.T)[0]
+
+
+def _nearest_with_identity(vectors: Array) -> float:
+    """Return the least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, whatever multiple of u_c or u_d is added to x₂."""
+    a, b, c, d = vectors
+    distances = []
+    for addition in (c, d):
+        for factor in np.linspace(-3, 3, 61):
+            x = np.stack([d + b, a + factor * addition, c + b])
+            distances.append(np.linalg.norm(attention.attend(x, x, x)[0][1] - b))
+    return float(min(distances) / np.linalg.norm(b))
 
 
 def _drawn_keys(random: np.random.Generator, keys: Array, samples: int) -> tuple[Array, Array, dict[str, float]]:
@@ -94,8 +122,8 @@ def _drawn_keys(random: np.random.Generator, keys: Array, samples: int) -> tuple
     numbers = {
         "steady": float(attention.distances(steady).max()),
         "curve": float(np.abs(one[:, 0] - attention.length_share(lengths, BETA)).max()),
-        "spread_one": attention.spread(one),
-        "spread_two": attention.spread(two),
+        "spread_one": float(one.var(axis=0).sum()),  # E‖c − E c‖² of orthonormal values
+        "spread_two": float(two.var(axis=0).sum()),
         "off_one": float((attention.distances(one) > OFF).mean()),
         "off_two": float((attention.distances(two) > OFF).mean()),
     }
@@ -112,23 +140,8 @@ def _rotation(random: np.random.Generator) -> dict[str, float]:
     }
 
 
-def _nearest_with_identity(vectors: Array) -> float:
-    """Return the least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, whatever multiple of u_c or u_d is added to x₂."""
-    a, b, c, d = vectors
-    distances = []
-    for addition in (c, d):
-        for factor in np.linspace(-3, 3, 61):
-            x = attention.inputs(a + factor * addition, b, c, d)
-            output = attention.outputs(x, *[np.eye(len(b))] * 3)
-            distances.append(np.linalg.norm(output[1] - b))
-    return float(min(distances) / np.linalg.norm(b))
-
-
 def _projection_error(basis: Array, random: np.random.Generator) -> float:
-    """‖M(v_a + v_b) − v_a‖ for random v_a in the span of half of the basis' rows and v_b in that of the others.
-
-    M = A Aᵀ for orthonormal columns A (d, m): M (v_a + v_b) = v_a if v_a = A x and Aᵀ v_b = 0.
-    """
+    """‖M(v_a + v_b) − v_a‖, M = A Aᵀ, for v_a in the span of half of the basis' rows and v_b in that of the others."""
     own, other = np.split(basis, 2)
     a = random.standard_normal(len(own)) @ own
     b = random.standard_normal(len(other)) @ other

@@ -1,7 +1,7 @@
 """Multiply-adds, seconds and bytes of a variant's blocks over one sequence.
 
-On a CPU each length is measured in a fresh process, so that nothing an earlier one left behind hides what a later one
-needs, and a system without memory kills that process only.
+Each length is measured in a fresh process, so that nothing an earlier one left behind hides what a later one needs, and a
+system without memory kills that process only.
 """
 
 import functools
@@ -80,9 +80,7 @@ def measure_lengths(cells: Sequence[Cell], longest_run: float) -> list[Measureme
 
 
 def measure_apart(cell: Cell) -> Measurement:
-    """`measure` in a process of its own; on a GPU, whose allocator tells one run from the next, in this one."""
-    if choose_backend(cell.compute).device.type == "cuda":
-        return measure(cell)
+    """`measure` in a process of its own."""
     context = multiprocessing.get_context("forkserver")  # a server that has imported everything and computed nothing
     context.set_forkserver_preload([__name__, f"stages.mixers.{cell.variant}"])
     with ProcessPoolExecutor(1, mp_context=context) as process:

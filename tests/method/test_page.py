@@ -7,14 +7,13 @@ from typing import Any
 
 import html5lib
 import numpy as np
-import pandas as pd
 import pytest
 from safetensors.numpy import save
 
 from stages.method.exploration import explore
 from stages.method.measurement import Measurement
 from stages.method.page import write_method
-from stages.method.sections.costs import draw_costs, exponent, read_costs
+from stages.method.sections.costs import draw_costs, read_costs
 from stages.method.sections.reach import Reach, draw_reach, reach_table, read_reach
 from stages.system.errors import StudyError
 from stages.system.files import write_json
@@ -77,10 +76,8 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     write_data(tmp_path, "vanilla")
     folder = write_report(tmp_path, "rope", "novelty", "vanilla")
     text = (folder / "report.md").read_text(encoding="utf-8")
-    assert "at 512 characters**" in text  # the longest length of both
-    assert "| rope | ℓ²d + ℓd² | 512.0 | – | 262.1 | – | 0.0 | – |" in text  # two lengths have no fit's error
-    assert "| novelty | – | 512.0 | 1.00 ± 0.00 | 262.1 | 2.00 ± 0.00 | 0.0 | 1.00 ± 0.00 |" in text
-    assert "| novelty | – | 2.50 | 0.00 ± 0.00 | – | 51.2 | 1.00 ± 0.00 |" in text
+    assert "**At 512 characters**" in text  # the longest length of both
+    assert "| rope | 512.0 | 262.1 | 0.0 | 2.50 | 51.2 |" in text
     assert "- commit 0123456789 on a &lt;quick&gt; processor, float32, torch's kernels; torch 2.0\n" in text
     assert "| rope | theta 2, flag false | 0.0 | – | 16 of 16 |" in text
     # 3 (12 · 512 · 32² + 2 · 512² · 32) by hand
@@ -92,16 +89,6 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     assert set(shown) == {path.stem for path in folder.glob("*.svg")} and "influence_rope" in shown
     page = html5lib.parse((folder / "index.html").read_text(encoding="utf-8"), namespaceHTMLElements=False)
     assert len([figure for figure in page.iter("figure") if list(figure.iter("figcaption"))]) == len(shown)
-
-
-def test_an_exponent_is_that_of_the_longer_half_with_its_error() -> None:
-    lengths = [64, 128, 256, 512, 1024, 2048, 4096]
-    noise = np.array([0.1, -0.1, -0.1, 0.1])
-    longer = np.exp(1.5 * np.log(lengths[3:]) + noise)
-    x = np.log(lengths[3:]) - np.log(lengths[3:]).mean()
-    error = np.sqrt(noise @ noise / 2 / (x @ x))  # by hand: the noise is orthogonal to x; n − 2 = 2
-    assert exponent(pd.Series([9.0, 9.0, 9.0, *longer], index=lengths)) == f"1.50 ± {error:.2f}"
-    assert exponent(pd.Series([1.0, 2.0], index=lengths[:2])) == "–"
 
 
 def test_what_an_output_cannot_know_is_counted() -> None:

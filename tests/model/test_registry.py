@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from stages.method.sections.complexity import COMPLEXITY
 from stages.model.registry import settings_of
 from stages.plain.attention import ATTENTION
 from tests.model.test_variants import PARAMETERS, STATE
@@ -23,5 +22,5 @@ def test_settings_are_tried_without_memory_or_draws(variant: str) -> None:
 
 
 def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_sizes_stated() -> None:
-    for table in (VARIANTS, ATTENTION, PARAMETERS, STATE, COMPLEXITY):
+    for table in (VARIANTS, ATTENTION, PARAMETERS, STATE):
         assert set(BUILT_IN) <= set(table)

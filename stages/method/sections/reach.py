@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from matplotlib.figure import Figure
 from safetensors.numpy import load_file
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.style import WIDTH
-from stages.system.digests import as_written, verified
+from stages.reporting.style import WIDTH, svg
+from stages.reporting.template import Part, fill
+from stages.system.digests import verified
 from stages.system.records import read_record, record, some
 
 INFLUENCE = record(recipe=str, settings=some(dict[str, Any]))  # influence.json; the variant's own settings first
@@ -37,17 +40,23 @@ class Reach:
 def read_reach(folder: Path) -> list[Reach]:
     """Read the matrices of the variant that `folder` is named after, its own settings first; raises StudyError."""
     influence = read_record(folder / "influence.json", INFLUENCE)
-    with as_written(path := folder / "influence.safetensors"):
-        matrices = load_file(verified(path))
-        for matrix in matrices.values():
-            if matrix.dtype != np.float64 or len(matrix) != matrix.size**0.5 or not np.isfinite(matrix).all():
-                raise ValueError("a matrix is not square, or its numbers are others")
+    matrices = load_file(verified(folder / "influence.safetensors"))
+    reaches = []
+    for number, settings in enumerate(influence["settings"]):
+        words = ", ".join(f"{key} {value}".lower() for key, value in settings.items())
+        reaches.append(Reach(folder.name, influence["recipe"], words, matrices[str(number)]))
+    return reaches
 
-        reaches = []
-        for number, settings in enumerate(influence["settings"]):
-            words = ", ".join(f"{key} {value}".lower() for key, value in settings.items())
-            reaches.append(Reach(folder.name, influence["recipe"], words, matrices[str(number)]))
-        return reaches
+
+def reach_part(reaches: Sequence[Sequence[Reach]]) -> Part:
+    """Return the section on all variants; reaches: of each variant, its own settings first."""
+    own = [of_variant[0] for of_variant in reaches]
+    several = {of_variant[0].variant: of_variant for of_variant in reaches if len(of_variant) > 1}
+    files = {"influence.svg": svg(draw_reach(own, [reach.variant for reach in own]))}
+    for variant, of_variant in several.items():
+        files[f"influence_{variant}.svg"] = svg(draw_reach(of_variant, [reach.settings for reach in of_variant]))
+    table = reach_table([*chain(*reaches)])
+    return Part(fill(__file__, "reach.md.jinja", recipe=own[0].recipe, several=[*several], table=table), files)
 
 
 def reach_table(reaches: Sequence[Reach]) -> Markdown:
@@ -65,8 +74,8 @@ def reach_table(reaches: Sequence[Reach]) -> Markdown:
 
 def draw_reach(reaches: Sequence[Reach], titles: Sequence[str]) -> Figure:
     """Draw a panel a matrix, in steps, white where there is no influence at all."""
-    rows = -(-len(reaches) // COLUMNS)
-    columns = -(-len(reaches) // rows)
+    rows = ceil(len(reaches) / COLUMNS)
+    columns = ceil(len(reaches) / rows)
     figure = Figure(figsize=(PANEL * columns + BAR, (PANEL + 0.2) * rows + 0.3), layout="constrained")
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     colours = matplotlib.colormaps["viridis_r"].with_extremes(bad="white")

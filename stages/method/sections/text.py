@@ -2,22 +2,39 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Any
 
 from matplotlib.figure import Figure
-from pydantic import Field, FiniteFloat
+from pydantic import FiniteFloat
 
-from stages.reporting.markdown import Markdown, table
-from stages.reporting.style import COLOURS, DASHES, WIDTH
+from stages.reporting.markdown import Markdown, block, table
+from stages.reporting.style import COLOURS, DASHES, WIDTH, svg
+from stages.reporting.template import Part, fill
 from stages.system.records import ORIGIN, Amount, Count, Share, record, some
+from stages.system.terminal import harmless
 
 CHOICE = {"variant": str, "width": Count, "learning_rate": Amount}  # what tells a cell of the grid from the others
 CELL = record(**CHOICE, parameters=Count, losses=some(Amount), passage=str)
 GRID = record(cells=some(CELL), provenance=record(**ORIGIN))  # grid.json
-LIKELIHOOD = Annotated[FiniteFloat, Field(ge=-1e15, le=0)]  # nats a character
-ROW = record(way=str, likelihood=LIKELIHOOD, repetition=Share, copied=Share, passage=str)
+ROW = record(way=str, likelihood=FiniteFloat, repetition=Share, copied=Share, passage=str)
 PASSAGES = record(rows=some(ROW), provenance=record(**ORIGIN))  # passages.json
 Rows = Sequence[dict[str, Any]]
+
+
+def text_part(grid: dict[str, Any], passages: dict[str, Any]) -> Part:
+    """Return the section; grid and passages: records of the types GRID and PASSAGES."""
+    cells = grid["cells"]
+    rows = passages["rows"]
+    text = fill(
+        __file__,
+        "text.md.jinja",
+        grid_table=grid_table(cells),
+        best=best_of_each(cells),
+        passages_table=passages_table(rows),
+        passages=rows,
+        block=lambda passage: block(map(harmless, passage.strip("\n").split("\n"))),
+    )
+    return Part(text, {"grid.svg": svg(draw_grid(cells))})
 
 
 def grid_table(cells: Rows) -> Markdown:
