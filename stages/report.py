@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from stages.reporting.folder import write_report
-from stages.reporting.headline import headline
 from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import write_json
@@ -53,6 +52,23 @@ def write_headline(metrics: dict[str, Any]) -> None:
     best_first = sorted(metrics["variants"].items(), key=lambda row: -row[1]["dev_accuracy"])
     for variant, figures in best_first:
         print(ROW.format(variant, *(figures[column] for column in COLUMNS)))
+
+
+def headline(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return the selected variant's figures, then every variant's dev accuracy.
+
+    DVC prints a column a figure, so the names are short.
+    """
+    figures = metrics["selected"]
+    return {
+        "dev_accuracy": figures["dev_accuracy"],
+        "ci_low": figures["dev_accuracy_ci_low"],
+        "ci_high": figures["dev_accuracy_ci_high"],
+        "baseline": metrics["baseline"]["dev_accuracy"],
+        "reader": metrics["reader"]["dev_accuracy"],
+        "loss": figures["pretrain_loss"],
+        **{name: of_variant["dev_accuracy"] for name, of_variant in metrics["variants"].items()},
+    }
 
 
 if __name__ == "__main__":

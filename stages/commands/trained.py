@@ -5,7 +5,6 @@ from pathlib import Path
 
 from stages.experiment.trained import Trained, load_trained
 from stages.inference.decoding import Pick, Sampler
-from stages.reporting.headline import best_variant
 from stages.settings import Settings, load
 from stages.settings.params import ALL, COMPARED
 from stages.system.errors import StudyError
@@ -56,6 +55,7 @@ def chosen_variant(settings: Settings, recipe: str) -> str:
         return selection
     report = Path("reports") / recipe / selection / "metrics.json"
     try:
-        return best_variant(read_json(report)["variants"])
+        variants = read_json(report)["variants"]
+        return max(variants, key=lambda name: variants[name]["dev_accuracy"])  # the first by name among equals
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise StudyError(f"{report} is missing or broken; name a variant with --variant") from error

@@ -67,9 +67,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
 def _errors(keys: Array, values: Array, vectors: Array) -> dict[str, tuple[Array, Array]]:
     """Return the errors of copying, averaging and the construction, computed and by their formulas, for BETAS."""
     others = PAIRS - 2
-    copied = attention.attend(BETAS[:, None] * keys[0], keys, values)[1][
-        :, 0
-    ]  # (b,) e^β / (e^β + n − 1)
+    copied = attention.attend(BETAS[:, None] * keys[0], keys, values)[1][:, 0]  # (b,) e^β / (e^β + n − 1)
     outputs, _ = attention.attend(BETAS[:, None] * (keys[0] + keys[1]), keys, values)  # (b, v)
     averaged = np.linalg.norm(outputs - values[:2].mean(axis=0), axis=1)
     left = others / (2 * np.exp(BETAS) + others)  # the share that the other n − 2 values keep

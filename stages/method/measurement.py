@@ -1,6 +1,6 @@
 """Multiply-adds, seconds and bytes of a variant's blocks over one sequence.
 
-Each length is measured in a fresh process, so that nothing an earlier one left behind hides what a later one needs, and a
+Each length is measured in a fresh process, so that nothing an earlier one left behind hides what a later one needs. A
 system without memory kills that process only.
 """
 

@@ -13,7 +13,6 @@ from stages.settings.changes import other_setting
 from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
 from stages.system.records import CURVES, Amount, Count, Mark, Share, Table, read_table
-from stages.system.terminal import quoted
 
 BASELINE = "baseline"
 WEIGHTS = ("pretrained", "finetuned")
@@ -41,7 +40,6 @@ PROBES = {  # the columns that every report reads
     "neighbours": Table(ROW | NEIGHBOURS, key=(*ROW,)),
     "decodings": Table(ROW | DECODINGS, key=(*ROW,)),
 }
-OF_ALL_SEEDS = ("extraction", "prefix_offset", "origins", "decodings")  # each seed has the same rows there
 
 
 class MadeWith(BaseModel):
@@ -77,11 +75,6 @@ class Run(BaseModel):
         Field(min_length=1),
         BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
     ]
-
-    @property
-    def seconds(self) -> list[float]:
-        """How long each pretraining took, in the order of the seeds."""
-        return [seconds for _, seconds in sorted(self.pretrain_seconds.items())]
 
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":
@@ -156,18 +149,14 @@ def read_evaluation(folder: Path) -> Evaluation:
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
     run = Run.joined([_read_run(part) for part in parts])
-    predictions = _read_predictions(folder, parts)
-    with as_written(folder / "predictions.tsv"):
-        if {*predictions.seed} != {*run.pretrain_seconds}:
-            raise ValueError("it has other seeds than run.json")
-
-    probes = {name: _read_parts(folder, parts, f"{name}.tsv", table) for name, table in PROBES.items()}
-    for name in OF_ALL_SEEDS:
-        with as_written(folder / f"{name}.tsv"):
-            keys = [key for key in PROBES[name].key if key != "seed"]
-            if not (probes[name].groupby(keys).seed.nunique() == probes[name].seed.nunique()).all():
-                raise ValueError("a seed lacks a row")
-    curves = _read_parts(folder, parts, "curves.csv", CURVES, ",", figures_as_text=True)
+    questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
+    predictions = _joined(parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
+    predictions = predictions.merge(questions, "left", [*SPLIT])
+    predictions = predictions[
+        ["variant", *SPLIT, "seed", *INIT, "question", "gold", "predicted", *CORRECT, "probability", "reader"]
+    ]
+    curves = _joined(parts, "curves.csv", CURVES, ",", figures_as_text=True)
+    probes = {name: _joined(parts, f"{name}.tsv", table) for name, table in PROBES.items()}
     return Evaluation(folder.name, predictions, curves, run, **probes)
 
 
@@ -176,25 +165,6 @@ def _read_run(part: Path) -> Run:
         return Run.model_validate_json(verified(path).read_bytes())
 
 
-def _read_parts(folder: Path, parts: Sequence[Path], name: str, *how: Any, **more: Any) -> pd.DataFrame:
+def _joined(parts: Sequence[Path], name: str, *how: Any, **more: Any) -> pd.DataFrame:
     """Return a table of all parts; how, more: as `read_table` takes them after the path."""
-    joined = pd.concat([read_table(part / name, *how, **more) for part in parts], ignore_index=True)
-    if others := {*joined.get("variant", ())} - {folder.name}:
-        named = quoted(min(others))
-        raise StudyError(f"{folder / name}: of variant {named}, its folder is another's; `dvc repro` makes it")
-    return joined
-
-
-def _read_predictions(folder: Path, parts: Sequence[Path]) -> pd.DataFrame:
-    """Return the predictions with the baseline's questions, gold places and reader's answers."""
-    questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
-    predictions = _read_parts(folder, parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
-    predictions = predictions.merge(questions, "left", [*SPLIT])
-    with as_written(folder / "predictions.tsv"):
-        unmarked = predictions.correct == ""
-        gold = predictions.gold
-        if gold.isna().any() or (unmarked != (gold == "")).any() or (unmarked & (predictions.split == "dev")).any():
-            raise ValueError("an answer is to none of the baseline's questions, or not marked")
-    return predictions[
-        ["variant", *SPLIT, "seed", *INIT, "question", "gold", "predicted", *CORRECT, "probability", "reader"]
-    ]
+    return pd.concat([read_table(part / name, *how, **more) for part in parts], ignore_index=True)

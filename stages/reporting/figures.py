@@ -96,7 +96,7 @@ def seed_curves(rows: pd.DataFrame, points: int = 60) -> tuple[Array, Array]:
 def _bars(axes: Axes, offset: float, accuracies: Sequence[Answers], colour: str, label: str) -> None:
     """Draw a bar, a whisker, the seeds' dots and the figure of each row."""
     heights = np.arange(len(accuracies)) + offset
-    means, low, high = np.array([(answers.mean, answers.low, answers.high) for answers in accuracies]).T
+    means, low, high = np.array([(answers.mean, *answers.interval) for answers in accuracies]).T
     axes.barh(heights, means, height=0.36, color=colour, zorder=2, label=label)
     whiskers = np.maximum(0, [means - low, high - means])
     axes.errorbar(means, heights, xerr=whiskers, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, zorder=4)

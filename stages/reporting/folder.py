@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from stages.reporting.evaluations import BASELINE, Baseline, Provenance, read_baseline, read_evaluation
+from stages.reporting.evaluations import BASELINE, Baseline, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import block
@@ -22,13 +22,11 @@ from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, provenance_table, results_table, summary_table, thin
 from stages.reporting.template import Part, fill
 from stages.settings import Report
-from stages.settings.changes import other_setting
-from stages.system.digests import as_written, verified
+from stages.system.digests import verified
 
 PUBLIC = "handout"  # the recipe that public runs have, too
 # committed reports, for links
 OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "access/page", "method")
-TRAINED = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe
 
 
 @styled()
@@ -48,9 +46,7 @@ def write_report(
     broken; `target` then stays as it was.
     """
     baseline = read_baseline(evaluations)
-    with as_written(path := evaluations / BASELINE / "examples.txt"):
-        examples = verified(path).read_text("utf-8") if settings.show_questions else ""
-
+    examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
     results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]
     best_first = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
     metrics = study_metrics(recipe, selection, results, baseline)
@@ -100,18 +96,7 @@ def origin(results: Sequence[Result]) -> dict[str, Any]:
         "commits": {provenance.commit for provenance in provenances},
         "devices": {provenance.device for provenance in provenances},  # with their threads: their times do not compare
         "precisions": {provenance.precision for provenance in provenances},
-        "same_settings": same_settings(provenances),
     }
-
-
-def same_settings(provenances: Sequence[Provenance]) -> bool:
-    """Return whether all were trained with the same settings of the recipe, as far as they state them."""
-    for section in TRAINED:
-        recipes = [provenance.settings.recipe for provenance in provenances]
-        stated = [{"recipe": {section: recipe[section]}} for recipe in recipes if section in recipe]
-        if any(other_setting(stated[0], other) for other in stated[1:]):
-            return False
-    return True
 
 
 def tables(results: Sequence[Result], show_questions: bool) -> dict[str, str]:

@@ -27,11 +27,8 @@ def escape(text: object) -> Markdown:
 
 
 def code(text: object) -> Markdown:
-    """Return `text` as a code span on one line, which needs no escaping; not for a table if it may hold a `|`."""
-    line = " ".join(str(text).split())
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
-    gap = " " if "`" in line else ""
-    return Markdown(f"{fence}{gap}{line}{gap}{fence}")
+    """Return `text`, a name or a command on one line without a backtick, as a code span."""
+    return Markdown(f"`{text}`")
 
 
 def block(lines: Iterable[str]) -> Markdown:

@@ -2,38 +2,48 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from stages.reporting.evaluations import Baseline, Evaluation
-from stages.reporting.headline import best_variant
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
 from stages.system.errors import StudyError
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The N dev answers of each seed after one way of training, in the order of the rows and of the seeds.
-
-    Their exact-match accuracy is in percent: the mean over seeds, its 95 % interval, and each seed's own.
-    """
+    """The N answers of each seed after one way of training, in the order of the rows and of the seeds."""
 
     correct: Marks
     probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
     predicted: npt.NDArray[np.str_]  # (N, seeds)
     gold: npt.NDArray[np.str_]  # (N,) the right places
     reader: npt.NDArray[np.str_]  # (N,) the reader's answers
-    mean: float
-    low: float
-    high: float
-    by_seed: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The exact-match accuracy in percent, the mean over seeds."""
+        return in_percent(self.correct.mean())
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Its 95 % interval in percent."""
+        low, high = accuracy_interval(self.correct)
+        return in_percent(low), in_percent(high)
+
+    @property
+    def by_seed(self) -> tuple[float, ...]:
+        """Each seed's own accuracy in percent."""
+        return tuple(in_percent(share) for share in self.correct.mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One variant's evaluation with the answers of its two ways of training; of test, if its answers are known."""
+    """One variant's evaluation with the dev answers of its two ways of training; of test, if its answers are known."""
 
     evaluation: Evaluation
     scratch: Answers
@@ -46,46 +56,37 @@ class Result:
 
 
 def summarise(evaluation: Evaluation, questions: int) -> Result:
-    """Return `evaluation` with its answers to the `questions` dev questions; raises as `dev_answers`."""
-    scratch, pretrained = (dev_answers(evaluation, init, questions) for init in ("scratch", "pretrained"))
+    """Return `evaluation` with its answers to the `questions` dev questions; raises as `read_answers`."""
+    scratch, pretrained = (read_answers(evaluation, init, questions) for init in ("scratch", "pretrained"))
     table = evaluation.predictions
-    test = table[(table["split"] == "test") & (table["correct"] != "")]["row"].nunique()
-    answered = dev_answers(evaluation, "pretrained", test, "test") if test else None
-    return Result(evaluation, scratch, pretrained, answered)
+    marked = table[(table["split"] == "test") & (table["correct"] != "")]["row"].nunique()
+    test = read_answers(evaluation, "pretrained", marked, "test") if marked else None
+    return Result(evaluation, scratch, pretrained, test)
 
 
-def dev_answers(evaluation: Evaluation, init: str, questions: int, split: str = "dev") -> Answers:
-    """Return the answers of `init` (scratch or pretrained) to the dev split, or to another one.
+def read_answers(evaluation: Evaluation, init: str, questions: int, split: str = "dev") -> Answers:
+    """Return the answers of `init` (scratch or pretrained) to a split.
 
     Raises StudyError unless every seed answered each of its `questions` questions once, and the baseline's.
     """
     table = evaluation.predictions
     rows = table[(table["split"] == split) & (table["init"] == init)]
-    read = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
-    counts = read.groupby("seed")["row"].agg(["size", "nunique"])
-    name = f"predictions.tsv of {evaluation.variant}"
-    if counts.empty or not (counts == questions).all(axis=None):
+    rows = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
+    counts = rows.groupby("seed")["row"].agg(["size", "nunique"])
+    is_whole = len(counts) and (counts == questions).all(axis=None)
+    if not is_whole or ((rows["predicted"] == rows["gold"]) != rows["correct"]).any():
         raise StudyError(
-            f"{name}: {init} does not answer each of the {questions} {split} questions once per seed; "
-            "`dvc repro` makes it"
+            f"predictions.tsv of {evaluation.variant}: {init} does not answer each of the baseline's {questions} "
+            f"{split} questions once per seed; `dvc repro` makes it"
         )
-    if ((read["predicted"] == read["gold"]) != read["correct"]).any():
-        raise StudyError(f"{name}: not of the baseline's {split} questions; `dvc repro` makes it")
-    by_seed = read.pivot(index="row", columns="seed", values=["correct", "probability", "predicted"])
-    correct = by_seed["correct"].to_numpy().astype(np.int64)
-    asked = read.drop_duplicates("row").sort_values("row")
-    low, high = accuracy_interval(correct)
-    mean, low, high, *seeds = (in_percent(share) for share in (correct.mean(), low, high, *correct.mean(axis=0)))
+    by_seed = rows.pivot(index="row", columns="seed", values=["correct", "probability", "predicted"])
+    asked = rows.drop_duplicates("row").sort_values("row")
     return Answers(
-        correct,
+        by_seed["correct"].to_numpy().astype(np.int64),
         by_seed["probability"].to_numpy(float),
         by_seed["predicted"].to_numpy(dtype=str),
         asked["gold"].to_numpy(dtype=str),
         asked["reader"].to_numpy(dtype=str),
-        mean,
-        low,
-        high,
-        tuple(seeds),
     )
 
 
@@ -106,18 +107,19 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
         "variant": selection,
         "baseline": {"dev_accuracy": constant},
         "reader": {"dev_accuracy": round(baseline.reader_accuracy, 2)},
-        "selected": variants[best_variant(variants)],
+        "selected": max(variants.values(), key=itemgetter("dev_accuracy")),  # the first by name among equals
         "variants": variants,
     }
 
 
 def _figures(result: Result, constant: float) -> dict[str, Any]:
     run = result.evaluation.run
+    low, high = result.pretrained.interval
     return {
         "scratch_dev_accuracy": result.scratch.mean,
         "dev_accuracy": result.pretrained.mean,
-        "dev_accuracy_ci_low": result.pretrained.low,
-        "dev_accuracy_ci_high": result.pretrained.high,
+        "dev_accuracy_ci_low": low,
+        "dev_accuracy_ci_high": high,
         "lift_over_baseline": round(result.pretrained.mean - constant, 2),
         **({"test_accuracy": result.test.mean} if result.test else {}),
         "seeds": len(result.pretrained.by_seed),

@@ -27,7 +27,7 @@ def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
         run = result.evaluation.run
         facts = result.evaluation.extraction
         seeds = len(result.pretrained.by_seed)
-        minutes = fmean(run.seconds) / 60
+        minutes = fmean(run.pretrain_seconds.values()) / 60
         row = [result.variant, interval(result.pretrained), interval(result.scratch)]
         row += [percent(facts.pretrained_memorised.mean()), percent(facts.finetuned_extracted.mean())]
         row += [str(seeds), f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"]
@@ -55,7 +55,8 @@ def summary_table(best: Result, baseline: Baseline) -> Markdown:
 
 def interval(answers: Answers, unit: str = "") -> str:
     """Return an accuracy and its interval."""
-    return f"{answers.mean:.1f}{unit} ({answers.low:.1f} to {answers.high:.1f})"
+    low, high = answers.interval
+    return f"{answers.mean:.1f}{unit} ({low:.1f} to {high:.1f})"
 
 
 def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:

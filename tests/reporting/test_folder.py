@@ -1,7 +1,6 @@
 """The report's folder as its reader finds it."""
 
 import re
-import shutil
 from pathlib import Path
 
 import html5lib
@@ -11,7 +10,6 @@ from stages.reporting.folder import write_report
 from stages.settings import Report
 from stages.system.errors import StudyError
 from tests.support.example import PLACES, SHOWN, probe_tables, write_baseline, write_variant
-from tests.support.project import with_sums
 
 FILES = {
     "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv",
@@ -77,19 +75,14 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
     assert captions == [caption for _, caption in shown]
 
 
-def test_the_page_says_how_often_dev_was_asked(evaluations: Path) -> None:
-    assert "before this run: not counted." in written(evaluations, "rope")
-    asked = SHOWN.model_copy(update={"dev_asked_before": 7})
-    assert "before this run: 7." in written(evaluations, "rope", settings=asked)
-
-
 def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path) -> None:
     plain = written(evaluations, *BOTH)
     assert "not all trained at the same commit" not in plain and "their times do not compare" not in plain
-    assert "Precisions" not in plain
+    assert "Precisions" not in plain and "before this run: not counted." in plain
     made = {"commit": "f00000000000000+", "kernels": "torch", "device": "cpu of another kind", "precision": "bfloat16"}
     write_variant(evaluations, "rope", (NONE,), (MOST,), provenance=made)
-    page = written(evaluations, "rope")
+    page = written(evaluations, "rope", settings=SHOWN.model_copy(update={"dev_asked_before": 7}))
+    assert "before this run: 7." in page
     assert "the interval is Wilson's, over questions alone" in page and "Differences between" not in page
     page = written(evaluations, *BOTH)
     assert "| rope | f000000000+ | fedcba9876 | cpu of another kind | bfloat16 | torch's |" in page
@@ -98,31 +91,6 @@ def test_a_single_seed_changed_code_and_other_commits_are_told(evaluations: Path
     assert re.search(r"\| rope \| 80\.0 \(.* \| 1 \|", page) and re.search(r"\| vanilla \| 50\.0 \(.* \| 2 \|", page)
     assert "The mean over the seeds" in page and "the interval is Wilson's" in page
     assert re.search(r"\| rope \| vanilla \| \+30\.0 \([^)]+\) \| – \| – \| – \|", page)  # too few seeds for a test
-
-
-@pytest.mark.parametrize("name", ["predictions.tsv", "curves.csv"])
-def test_tables_of_another_variant_than_their_folders_are_refused(evaluations: Path, name: str) -> None:
-    shutil.copy(evaluations / "vanilla" / name, evaluations / "rope" / name)
-    with_sums(evaluations / "rope")
-    with pytest.raises(
-        StudyError, match=rf"rope/{name}: of variant 'vanilla', its folder is another's; `dvc repro` makes it$"
-    ):
-        written(evaluations, *BOTH)
-
-
-def test_other_settings_of_the_recipe_are_told(evaluations: Path) -> None:
-    assert "same settings of the recipe" not in written(evaluations, *BOTH)
-    own = {"pretrain": {"epochs": 7}, "finetune": {"epochs": 2}}
-    others = (
-        {"pretrain": {"epochs": 8}},
-        {"pretrain": {"epochs": 7}, "finetune": {"epochs": 3}},
-        {"pretrain": {"epochs": 7}},
-    )
-    write_variant(evaluations, "vanilla", (NONE,), (HALF,), provenance={"settings": {"recipe": own}})
-    # earlier code recorded nothing of finetuning
-    for other, is_noted in zip(others, (True, True, False), strict=True):
-        write_variant(evaluations, "rope", (NONE,), (MOST,), provenance={"settings": {"recipe": other}})
-        assert ("not all trained with the same settings of the recipe" in written(evaluations, *BOTH)) == is_noted
 
 
 def test_a_page_on_held_out_questions_says_so_first_and_has_no_public_runs(evaluations: Path) -> None:

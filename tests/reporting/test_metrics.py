@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from stages.report import headline
 from stages.reporting.evaluations import read_evaluation
-from stages.reporting.headline import headline
-from stages.reporting.metrics import Result, dev_answers, study_metrics, summarise
+from stages.reporting.metrics import Result, study_metrics, summarise
 from stages.reporting.tables import summary_table
 from stages.system.errors import StudyError
 from tests.support.example import BASELINE, Correct, write_variant
@@ -78,12 +78,12 @@ def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
 
 
 def test_answers_that_are_incomplete_or_to_other_questions_are_refused(tmp_path: Path) -> None:
-    write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF[:9]))
-    with pytest.raises(StudyError, match="rope: pretrained does not answer each of the 10 dev questions"):
-        dev_answers(read_evaluation(tmp_path / "rope"), "pretrained", 10)
+    message = "rope: pretrained does not answer each of the baseline's 10 dev questions"
+    with pytest.raises(StudyError, match=message):
+        result(tmp_path, "rope", (HALF, HALF[:9]))
     write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF))
     questions = tmp_path / "baseline/questions.tsv"
     questions.write_text(questions.read_text().replace("Bergen", "Milan"))
     with_sums(questions.parent)
-    with pytest.raises(StudyError, match=r"rope: not of the baseline's dev questions"):
-        dev_answers(read_evaluation(tmp_path / "rope"), "pretrained", 10)
+    with pytest.raises(StudyError, match=message):
+        summarise(read_evaluation(tmp_path / "rope"), 10)
