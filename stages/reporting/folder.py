@@ -19,7 +19,7 @@ from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.public_runs import public_part
 from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import accuracy_rows, provenance_table, results_table, summary_table, thin
+from stages.reporting.tables import accuracy_rows, interval, provenance_table, thin
 from stages.reporting.template import Part, fill
 from stages.settings import Report
 from stages.system.digests import verified
@@ -60,8 +60,8 @@ def write_report(
         baseline=baseline,
         settings=settings,
         examples=block(examples.splitlines()),
-        summary=summary_table(best_first[0], baseline),
-        results_table=results_table(best_first, baseline),
+        results=best_first,
+        interval=interval,
         comparisons=compared.text,
         parts=[part.text for part in others],
         others=[(name.partition("/")[0], name) for name in OTHERS if name != f"{recipe}/{selection}"],

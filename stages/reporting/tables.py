@@ -1,56 +1,14 @@
-"""The tables of the report: accuracies of all variants, losses, and where the figures come from."""
+"""Cells and tables of the report: accuracies, losses, and where the figures come from."""
 
 from collections.abc import Sequence
 from math import isnan
-from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import Baseline, Evaluation, Provenance
+from stages.reporting.evaluations import Evaluation, Provenance
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Answers, Result
-
-
-def results_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
-    """Return the table of `results` and of the two baselines, a row each.
-
-    Accuracies in percent of the dev questions; memorised and extracted in percent of the facts, a dash without any;
-    loss in nats a character; the mean time of a pretraining in minutes.
-    """
-    header = [
-        "variant", "pretrained, % (95 % interval)", "scratch, % (95 % interval)", "memorised, %", "extracted, %",
-        "seeds", "pretraining loss", "minutes", "parameters",
-    ]  # fmt: skip
-    rows = []
-    for result in results:
-        run = result.evaluation.run
-        facts = result.evaluation.extraction
-        seeds = len(result.pretrained.by_seed)
-        minutes = fmean(run.pretrain_seconds.values()) / 60
-        row = [result.variant, interval(result.pretrained), interval(result.scratch)]
-        row += [percent(facts.pretrained_memorised.mean()), percent(facts.finetuned_extracted.mean())]
-        row += [str(seeds), f"{run.pretrain_loss:.4f}", f"{minutes:.1f}", f"{run.parameters:,}"]
-        rows.append(row)
-    for name, accuracy in (
-        ("the reader", baseline.reader_accuracy),
-        (f"always {baseline.place}", baseline.dev_accuracy),
-    ):
-        rows.append([name, f"{accuracy:.1f}", *["–"] * (len(header) - 2)])
-    return table(header, rows, right=header[1:])
-
-
-def summary_table(best: Result, baseline: Baseline) -> Markdown:
-    """Return the result: the best variant, what it is compared with, and the most that can be right."""
-    rows = [
-        ("dev accuracy", interval(best.pretrained, " %")),
-        *([("test accuracy", interval(best.test, " %"))] if best.test else []),
-        ("from scratch", f"{best.scratch.mean:.1f} %"),
-        (f"always {baseline.place}", f"{baseline.dev_accuracy:.1f} %"),
-        ("the reader", f"{baseline.reader_accuracy:.1f} %"),
-        ("ceiling", f"{baseline.ceiling:.1f} %"),
-    ]
-    return table(("best variant", best.variant), rows, right=(best.variant,))
 
 
 def interval(answers: Answers, unit: str = "") -> str:

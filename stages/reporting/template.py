@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from stages.reporting.markdown import Markdown, code, escape
+from stages.reporting.tables import percent
 
 SHARED = Path(__file__).parent / "sections"  # what several pages include
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -27,7 +28,7 @@ def fill(beside: str, template: str, **values: object) -> Markdown:
     beside: a file of the template's folder.
     """
     pages = environment([Path(beside).parent, SHARED], finalize=escape, keep_trailing_newline=True)
-    pages.filters |= {"code": code, "power": power}
+    pages.filters |= {"code": code, "percent": percent, "power": power}
     return Markdown(pages.get_template(template).render(figure=figure, **values))
 
 

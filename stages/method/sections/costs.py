@@ -8,20 +8,13 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.markdown import Markdown, table
 from stages.reporting.style import PALE, WIDTH, entries, legend_columns, logarithmic, looks, svg
 from stages.reporting.tables import kernels_in_words, short
 from stages.reporting.template import Part, fill
 from stages.system.errors import StudyError
 from stages.system.records import ORIGIN, Amount, Count, read_record, record, some
 
-QUANTITIES = {
-    "multiply_adds": ("multiply-adds, M", 1e-6, 1),
-    "training_seconds": ("forward and backward, ms", 1e3, 1),
-    "training_bytes": ("peak memory, MB", 1e-6, 1),
-    "character_seconds": ("next character, ms", 1e3, 2),
-    "state_bytes": ("state, kB", 1e-3, 1),
-}  # heading, factor and decimals of each column
+QUANTITIES = ("multiply_adds", "training_seconds", "training_bytes", "character_seconds", "state_bytes")
 PANELS = {
     "training_seconds": ("Forward and backward (ms)", 1e3),
     "training_bytes": ("Its peak memory (MB)", 1e-6),
@@ -70,26 +63,13 @@ def costs_part(measured: Sequence[Measured], latents: int, leading: Sequence[str
         __file__,
         "costs.md.jinja",
         first=measured[0],
-        counted={variant.variant: variant.table.multiply_adds[length] / 1e6 for variant in measured},
+        at_length={variant.variant: variant.table.loc[length] for variant in measured},
         length=length,
-        table=costs_table(measured, length),
         latents=latents,
     )
     rows = pd.concat([variant.table.assign(variant=variant.variant).reset_index() for variant in measured])
     csv = rows.to_csv(index=False, lineterminator="\n")
     return Part(text, {"cost.svg": svg(draw_costs(measured, leading)), "cost.csv": csv})
-
-
-def costs_table(measured: Sequence[Measured], length: int) -> Markdown:
-    """Return what each variant needs at a length to learn from a text, and for one more character at its end."""
-    header = ("variant", *(heading for heading, _, _ in QUANTITIES.values()))
-    rows = []
-    for variant in measured:
-        row = [variant.variant]
-        for quantity, (_, factor, decimals) in QUANTITIES.items():
-            row.append(f"{factor * variant.table[quantity][length]:,.{decimals}f}")
-        rows.append(row)
-    return table(header, rows, right=header[1:])
 
 
 def draw_costs(measured: Sequence[Measured], leading: Sequence[str] = ()) -> Figure:

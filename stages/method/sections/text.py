@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from pydantic import FiniteFloat
 
-from stages.reporting.markdown import Markdown, block, table
+from stages.reporting.markdown import block
 from stages.reporting.style import COLOURS, DASHES, WIDTH, svg
 from stages.reporting.template import Part, fill
 from stages.system.records import ORIGIN, Amount, Count, Share, record, some
@@ -24,43 +24,21 @@ Rows = Sequence[dict[str, Any]]
 def text_part(grid: dict[str, Any], passages: dict[str, Any]) -> Part:
     """Return the section; grid and passages: records of the types GRID and PASSAGES."""
     cells = grid["cells"]
-    rows = passages["rows"]
     text = fill(
         __file__,
         "text.md.jinja",
-        grid_table=grid_table(cells),
+        cells=cells,
         best=best_of_each(cells),
-        passages_table=passages_table(rows),
-        passages=rows,
+        passages=passages["rows"],
         block=lambda passage: block(map(harmless, passage.strip("\n").split("\n"))),
     )
     return Part(text, {"grid.svg": svg(draw_grid(cells))})
-
-
-def grid_table(cells: Rows) -> Markdown:
-    """Return parameters and losses by variant, hidden size and learning rate."""
-    header = ("variant", "hidden size", "learning rate", "parameters", "loss, first epoch", "loss, last epoch")
-    rows = []
-    for cell in cells:
-        size = (cell["width"], f"{cell['learning_rate']:g}", f"{cell['parameters']:,}")
-        rows.append((cell["variant"], *size, f"{cell['losses'][0]:.3f}", f"{cell['losses'][-1]:.3f}"))
-    return table(header, rows, right=header[1:])
 
 
 def best_of_each(cells: Rows) -> Rows:
     """Return the cell with the least loss in the last epoch of each variant."""
     by_variant = groupby(cells, key=lambda cell: cell["variant"])  # one after the other, as they were trained
     return [min(group, key=lambda cell: cell["losses"][-1]) for _, group in by_variant]
-
-
-def passages_table(rows: Rows) -> Markdown:
-    """Return likelihood, repetition and copied share by the way in which characters are chosen."""
-    header = ("characters", "log-likelihood, nats a character", "repetition, %", "copied, %")
-    cells = []
-    for row in rows:
-        shares = (f"{100 * row['repetition']:.1f}", f"{100 * row['copied']:.1f}")
-        cells.append((row["way"], f"{row['likelihood']:.2f}", *shares))
-    return table(header, cells, right=header[1:])
 
 
 def draw_grid(cells: Rows) -> Figure:

@@ -6,13 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
 from stages.reporting.statistics.intervals import Marks
 from stages.reporting.template import Part, fill
 
 BINS = 10
-OTHERS = ("beam", "draw")  # ways to decode, beside the greedy one that answers the questions
 FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
 
 Array = npt.NDArray[np.float64]
@@ -20,24 +18,8 @@ Array = npt.NDArray[np.float64]
 
 def calibration_part(results: Sequence[Result]) -> Part:
     """Return the section on the pretrained answers of `results`, best first."""
-    text = fill(__file__, "calibration.md.jinja", table=calibration_table(results), bins=BINS, fewest=FEWEST)
-    return Part(text)
-
-
-def calibration_table(results: Sequence[Result]) -> Markdown:
-    """Return the table of accuracy, mean probability, calibration error and further ways to decode, by variant."""
-    header = (
-        "variant", "greedy, %", "mean probability, %", "expected calibration error, points",
-        *(f"{name}, %" for name in OTHERS),
-    )  # fmt: skip
-    rows = []
-    for result in results:
-        answers = result.pretrained
-        error = calibration_error(answers.probability, answers.correct)
-        further = result.evaluation.decodings[[*OTHERS]].mean()
-        shown = (answers.mean, 100 * answers.probability.mean(), 100 * error, *(100 * further))
-        rows.append((result.variant, *(f"{value:.1f}" for value in shown)))
-    return table(header, rows, right=header[1:])
+    values = {"results": results, "error": calibration_error, "bins": BINS, "fewest": FEWEST}
+    return Part(fill(__file__, "calibration.md.jinja", **values))
 
 
 def calibration_error(probability: Array, correct: Array | Marks) -> float:

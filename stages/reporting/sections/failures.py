@@ -25,8 +25,7 @@ ROWS = {
 def failures_part(probes: Sequence[Evaluation]) -> Part:
     """Return the section, which holds shares only, no question, name or place."""
     unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
-    tables = {"origins_table": origins_table(probes), "neighbours_table": neighbours_table(probes)}
-    return Part(fill(__file__, "failures.md.jinja", unseen=unseen, **tables))
+    return Part(fill(__file__, "failures.md.jinja", unseen=unseen, origins_table=origins_table(probes), probes=probes))
 
 
 def origins_table(probes: Sequence[Evaluation]) -> Markdown:
@@ -43,13 +42,3 @@ def origins_table(probes: Sequence[Evaluation]) -> Markdown:
                 middle, low, high = map(percent, share(marked, "hallucination").values())
                 rows.append((probe.variant, label, *cells, f"{middle} ({low} to {high})"))
     return table(header, rows, right=header[2:])
-
-
-def neighbours_table(probes: Sequence[Evaluation]) -> Markdown:
-    """Return a row for each variant: how many answers are wrong, and how many percent of these are a neighbour's."""
-    header = ("variant", "wrong answers", "nearest name's, %", "nearest state's, %", "any name's, %")
-    rows = []
-    for probe in probes:
-        wrong = probe.neighbours[["letters", "state", "chance"]]
-        rows.append((probe.variant, f"{len(wrong):,}", *map(percent, wrong.mean())))
-    return table(header, rows, right=header[1:])
