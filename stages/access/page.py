@@ -6,20 +6,18 @@ from pathlib import Path
 import pandas as pd
 
 from stages.reporting.html.index import write_page
-from stages.reporting.markdown import Markdown, table
+from stages.reporting.markdown import Markdown
 from stages.reporting.sections.comparisons import variants_table
 from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.statistics.significance import LEVEL, compare_trainings
-from stages.reporting.style import styled, svg
-from stages.reporting.tables import percent
+from stages.reporting.style import styled
 from stages.reporting.template import Part, fill
-from stages.reporting.trials import csv, draw_exposures, draw_trials, figures, made
+from stages.reporting.trials import figures, made, trial_files
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
 from stages.trials.row import ACCESS, PRACTICES, Row, marks
 
 PAGE = ACCESS.parent / "page"
-SHARES = ("extracted_of_memorised", "another_of_own_page", "says_reader", "says_drawn")
 Cells = dict[tuple[str, int], dict[str, list[Row]]]  # rows of all seeds by practice and epochs, then by variant
 
 
@@ -56,15 +54,13 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
     )
     doses = data[(data.practice == "any") & (data.variant == data.variant[0])]
 
-    files = {f"{recipe}.csv": csv(data), f"{recipe}.svg": svg(draw_trials(data))}
-    if len(doses) > 2:
-        files[f"{recipe}_exposures.svg"] = svg(draw_exposures(doses))
+    files = trial_files(recipe, data, f"{recipe}_exposures", doses)
     text = fill(
         __file__,
         "access_recipe.md.jinja",
         recipe=recipe,
-        table=cells_table(data),
-        doses=len(doses) > 2,
+        rows=data.to_dict("records"),
+        doses=f"{recipe}_exposures.svg" in files,
         compared={cell: differences(variants) for cell, variants in cells.items() if len(variants) > 1},
         questions=len(rows[0].correct),
         level=LEVEL,
@@ -78,23 +74,6 @@ def differences(rows: dict[str, list[Row]]) -> Markdown:
     first, *others = rows
     correct = {variant: marks(trainings, "correct") for variant, trainings in rows.items()}
     return variants_table(compare_trainings(correct, [(variant, first) for variant in others]))
-
-
-def cells_table(data: pd.DataFrame) -> Markdown:
-    """Return the rows of the CSV."""
-    header = (
-        "variant", "practice", "epochs", "seeds", "memorised, %", "answered, % (95 % interval)",
-        "answered of memorised, %", "another phrase of the page, %", "what the reader says, %",
-        "the phrase drawn, %", "seconds",
-    )  # fmt: skip
-    lines = []
-    for row in data.to_dict("records"):
-        training = (row[name] for name in ("variant", "practice", "epochs", "seeds"))
-        answered, low, high = (percent(row[name]) for name in ("accuracy", "ci_low", "ci_high"))
-        shares = (percent(row[name]) for name in SHARES)
-        known = (percent(row["memorised"]), f"{answered} ({low} to {high})")
-        lines.append((*training, *known, *shares, f"{row['seconds']:,.0f}"))
-    return table(header, lines, right=header[2:])
 
 
 if __name__ == "__main__":

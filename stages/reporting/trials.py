@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from stages.reporting.statistics.intervals import accuracy_interval
-from stages.reporting.style import GREY, INK, SMALL, rows_figure
+from stages.reporting.style import GREY, INK, SMALL, rows_figure, svg
 from stages.reporting.tables import short
 from stages.trials.row import Row, marks
 
@@ -38,9 +38,13 @@ def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
     }
 
 
-def csv(data: pd.DataFrame) -> str:
-    """Return rows of `figures` as CSV."""
-    return data.round(4).to_csv(index=False, lineterminator="\n")
+def trial_files(name: str, data: pd.DataFrame, exposures: str, lengths: pd.DataFrame) -> dict[str, str]:
+    """Return rows of `figures` as CSV and as a picture; from three `lengths` on these against the epochs, too."""
+    csv = data.round(4).to_csv(index=False, lineterminator="\n")
+    files = {f"{name}.csv": csv, f"{name}.svg": svg(draw_trials(data))}
+    if len(lengths) > 2:
+        files[f"{exposures}.svg"] = svg(draw_exposures(lengths))
+    return files
 
 
 def made(rows: Sequence[Row]) -> list[tuple[str, str]]:
