@@ -39,20 +39,12 @@ FORMS: dict[str, dict[str, Any]] = {
 
 def people_asked_about(
     prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]
-) -> list[dict[str, Any]]:
+) -> list[dict[Any, Any]]:
     """Return whom training and dev questions ask about: name, page, place, its position in the page, split."""
-    positions = audit.set_index(["split", "row"]).position.to_dict()
     table = prepared.table[prepared.table.split != "test"]
-    return [
-        {
-            "name": name,
-            "page": pages.get(name, [""])[0],
-            "place": place,
-            "position": positions[split, row],
-            "split": split,
-        }
-        for split, row, name, place in zip(table.split, table.row, table.name, table.place, strict=True)
-    ]
+    people = table.merge(audit[["split", "row", "position"]], "left", ["split", "row"])
+    people["page"] = [pages.get(name, [""])[0] for name in people.name]
+    return people[["name", "page", "place", "position", "split"]].to_dict("records")
 
 
 def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]]:

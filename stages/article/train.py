@@ -48,14 +48,12 @@ def _trained(experiment: Experiment, prepared: Prepared, init: str, seed: int) -
     """Return the folder of work with the weights `finetuned`, from scratch or after pretraining."""
     settings = _settings(experiment) | {"seed": seed, "init": init}
     run = Run("article", experiment, prepared, settings, experiment.prepared_folder)
-    job = finetuning(experiment, prepared, init)
-    if init == "scratch":
-        run.complete([Training("finetuned", seed, job)])
-        return run.work
-
-    weights = run.work / "pretrained.safetensors"
-    trainings = pretrainings(experiment, prepared, pretraining(experiment, prepared), weights, seed)
-    run.complete([*trainings, Training("finetuned", seed, job, weights)])
+    weights = None
+    trainings = []
+    if init == "pretrained":
+        weights = run.work / "pretrained.safetensors"
+        trainings = pretrainings(experiment, prepared, pretraining(experiment, prepared), weights, seed)
+    run.complete([*trainings, Training("finetuned", seed, finetuning(experiment, prepared, init), weights)])
     return run.work
 
 

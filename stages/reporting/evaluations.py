@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import pandas as pd
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
@@ -14,6 +14,7 @@ from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
 from stages.system.records import CURVES, Amount, Count, Mark, Share, Table, read_table
 
+M = TypeVar("M", bound=BaseModel)
 BASELINE = "baseline"
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
@@ -143,8 +144,7 @@ class Baseline(BaseModel):
 
 def read_baseline(folder: Path) -> Baseline:
     """Read baseline.json below a recipe's evaluations; raises StudyError where it is missing or broken."""
-    with as_written(path := folder / BASELINE / "baseline.json"):
-        return Baseline.model_validate_json(verified(path).read_bytes())
+    return _read(folder / BASELINE / "baseline.json", Baseline)
 
 
 def read_evaluation(folder: Path) -> Evaluation:
@@ -153,7 +153,7 @@ def read_evaluation(folder: Path) -> Evaluation:
     Seeds that were trained apart have a folder for each part below it.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
-    run = Run.joined([_read_run(part) for part in parts])
+    run = Run.joined([_read(part / "run.json", Run) for part in parts])
     questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
     predictions = _joined(parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
     predictions = predictions.merge(questions, "left", [*SPLIT])
@@ -165,9 +165,9 @@ def read_evaluation(folder: Path) -> Evaluation:
     return Evaluation(folder.name, predictions, curves, run, **probes)
 
 
-def _read_run(part: Path) -> Run:
-    with as_written(path := part / "run.json"):
-        return Run.model_validate_json(verified(path).read_bytes())
+def _read(path: Path, kind: type[M]) -> M:
+    with as_written(path):
+        return kind.model_validate_json(verified(path).read_bytes())
 
 
 def _joined(parts: Sequence[Path], name: str, *how: Any, **more: Any) -> pd.DataFrame:
