@@ -12,7 +12,6 @@ from stages.corpus.capitalised import capitalised
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, Row
 from tests.support.project import write_params
 from tests.support.small_study import small
@@ -36,11 +35,6 @@ def test_a_practice_changes_who_chooses_the_phrases_and_the_length_and_nothing_e
     for name in salient:
         plain["pretrain"]["objectives"][name].pop("salient")
     assert changed == plain | {"seeds": [3]}
-
-
-def test_a_recipe_without_clozes_has_nothing_to_choose() -> None:
-    with pytest.raises(StudyError, match="recipe 'handout' practises no phrases"):
-        practised(SETTINGS, "handout", "rope", 1, "any", 1)
 
 
 def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practice_is_of_it() -> None:

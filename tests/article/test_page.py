@@ -7,19 +7,13 @@ from urllib.parse import parse_qs, urlencode
 
 import numpy as np
 import pytest
-import torch
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from stages.article.stored import restored
-from stages.corpus.vocabulary import Vocabulary
-from stages.model.gpt import GPT
-from stages.model.registry import settings_of
-from stages.settings import Model
 from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
-from tests.support.tiny import FOUND, ROOT
+from tests.support.tiny import ROOT
 
 pytestmark = needs_browser
 PAGE = ROOT / "reports" / "article" / "index.html"
@@ -36,29 +30,6 @@ def opened_fixture(driver: Chrome) -> Chrome:
     visit(driver, PAGE)
     filled(driver)
     return driver
-
-
-@each_model
-def test_logits_are_those_of_torch_with_the_stored_weights(opened: Chrome, name: str) -> None:
-    held, characters = DATA["models"][name], DATA["characters"]
-    shape = Model(**held["shape"], dropout=0.0)
-    model = GPT(held["variant"], len(characters), shape, settings_of(held["variant"], FOUND.variants, shape))
-    model.load_state_dict(restored(held["tensors"]))
-    random = np.random.default_rng(4)
-    prompts = [random.integers(len(characters), size=random.integers(1, 100)) for _ in range(20)]
-    rows = opened.execute_script(
-        SAID
-        + """const model = new Model(data.models[arguments[0]]);
-        return arguments[1].map((numbers) => {
-          const cache = model.emptyCache();
-          return [...numbers.map((number) => model.read(number, cache)).pop()];
-        });""",
-        name,
-        [prompt.tolist() for prompt in prompts],
-    )
-    for prompt, logits in zip(prompts, rows, strict=True):
-        expected = model(torch.from_numpy(prompt)[None])[0, -1].detach().numpy()  # (V,)
-        assert np.abs(np.array(logits) - expected).max() < 1e-3
 
 
 @each_model
@@ -81,12 +52,6 @@ def test_rounding_costs_a_question_at_most(name: str) -> None:
     right = 100 * np.mean([answer == place for answer, place in zip(held["answers"], places, strict=True)])
     assert held["accuracy"] == pytest.approx(right)
     assert round(abs(held["accuracy"] - held["trained_accuracy"]), 6) <= 1
-
-
-def test_characters_outside_the_vocabulary_are_read_as_in_training(opened: Chrome) -> None:
-    texts = ["Where was Ở Å born?⁇", "¿ﬁ…é", ""]
-    encoded = opened.execute_script(SAID + "return arguments[0].map((text) => encoded(text, data.characters));", texts)
-    assert encoded == [Vocabulary((*DATA["characters"],)).encode(text).tolist() for text in texts]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
@@ -135,14 +100,6 @@ def test_a_link_asks_what_it_holds(driver: Chrome) -> None:
     driver.get(f"{PAGE.as_uri()}#{urlencode(held)}")
     assert driver.find_element(By.CSS_SELECTOR, "[data-part=text]").get_attribute("value") == text
     WebDriverWait(driver, 10).until(lambda _: driver.find_elements(By.CSS_SELECTOR, "[data-part=said] li"))
-
-
-def test_a_link_with_what_the_page_has_not_opens_it_as_it_is(driver: Chrome) -> None:
-    driver.get("about:blank")
-    driver.get_log("browser")
-    driver.get(f"{PAGE.as_uri()}#{urlencode({'model': 'constructor', 'form': 'toString', 'shift': '-3'})}")
-    assert driver.get_log("browser") == []
-    assert driver.find_element(By.CSS_SELECTOR, "[data-part=shift]").get_attribute("value") == "10"
 
 
 def test_a_figure_hides_a_series_and_says_a_value(driver: Chrome) -> None:

@@ -7,7 +7,6 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from stages.method.attention import (
     THETA,
-    attend,
     distances,
     draws,
     length_share,
@@ -22,12 +21,6 @@ from tests.support.tiny import MODEL, SETTINGS, tiny_model
 
 ALPHA, BETA, SAMPLES = 1e-8, 12.0, 40_000
 MEANS = orthonormal(np.random.default_rng(2), 4, 6)
-
-
-def test_attention_is_the_weighted_mean_by_hand() -> None:
-    output, weights = attend(np.array([np.log(3.0), 0.0]), np.eye(2), np.array([[4.0], [8.0]]))
-    assert weights == pytest.approx([0.75, 0.25])  # e^log 3 : e^0
-    assert output == pytest.approx([5.0])
 
 
 def test_the_drawn_keys_have_the_covariances_that_are_asked_for() -> None:

@@ -46,11 +46,6 @@ def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change:
     assert RHYME * 3 in cells["vanilla", 0.01]["passage"]
 
 
-def test_a_width_that_the_heads_do_not_divide_is_told(run: Run, change: ChangeParams) -> None:
-    change({"grid.variants": ["vanilla"], "grid.widths": [63], "grid.learning_rates": [0.01]})
-    assert "grid.model: width 63 is not divisible by heads 2" in error(run(grid))
-
-
 def test_repetition_and_copies_are_counted_by_hand() -> None:
     assert repetition([*"abcdabcd"]) == pytest.approx(1 / 5)  # the last of five runs is the first again
     assert repetition([*"abc"]) == 0

@@ -8,7 +8,6 @@ import pytest
 from stages.report import headline
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, study_metrics, summarise
-from stages.reporting.tables import summary_table
 from stages.system.errors import StudyError
 from tests.support.example import BASELINE, Correct, write_variant
 from tests.support.project import with_sums
@@ -74,7 +73,6 @@ def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
         with_sums((tmp_path / path).parent)
     rope = summarise(read_evaluation(tmp_path / "rope"), 10)
     assert study_metrics("own", "rope", [rope], BASELINE)["selected"]["test_accuracy"] == 100.0
-    assert "| test accuracy | 100.0 % (" in summary_table(rope, BASELINE)
 
 
 def test_answers_that_are_incomplete_or_to_other_questions_are_refused(tmp_path: Path) -> None:

@@ -47,22 +47,6 @@ def test_it_opens_from_a_file_without_errors_or_a_network_and_is_no_wider_than_i
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
-def test_the_keyboard_skips_to_the_content_and_reaches_the_contents(driver: Chrome, page: Path) -> None:
-    visit(driver, page)
-    driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
-    assert driver.switch_to.active_element.text == "Skip to the content"
-    driver.switch_to.active_element.send_keys(Keys.TAB)
-    assert driver.switch_to.active_element.text == "What a model reads and says"
-
-
-def test_it_is_dark_where_asked_and_paper_is_light(driver: Chrome, page: Path) -> None:
-    visit(driver, page, scheme="dark")
-    style = "const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]"
-    assert driver.execute_script(style)[0] == "rgb(21, 24, 28)"
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert driver.execute_script(style)[1] == "rgb(34, 34, 34)"
-
-
 def test_on_a_phone_contents_fold_and_what_is_wide_scrolls(driver: Chrome, page: Path) -> None:
     visit(driver, page, 390)
     contents = driver.find_element(By.ID, "contents--list")

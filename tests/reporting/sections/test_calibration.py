@@ -7,7 +7,7 @@ import pytest
 
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
-from stages.reporting.sections.calibration import calibration_error, calibration_table, reliability
+from stages.reporting.sections.calibration import calibration_error, calibration_part, reliability
 from tests.support.example import write_variant
 
 
@@ -29,4 +29,4 @@ def test_the_table_holds_the_hand_reckoned_of_all_seeds_and_no_test_rows(tmp_pat
     write_variant(tmp_path, "rope", [[0] * 40] * 2, [marks] * 2, curve_rows=2, probability=[sure_when_right] * 2)
     result = summarise(read_evaluation(tmp_path / "rope"), 40)
     # |1 - 0.9| and |0 - 0.1|; beam and draw are right but for the first 4 and 10 of 40
-    assert "| rope | 50.0 | 50.0 | 10.0 | 90.0 | 75.0 |" in calibration_table([result])
+    assert "| rope | 50.0 | 50.0 | 10.0 | 90.0 | 75.0 |" in calibration_part([result]).text

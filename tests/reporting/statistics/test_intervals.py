@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.intervals import Marks, accuracy_interval, half_width, seed_variance, wilson
+from stages.reporting.statistics.intervals import Marks, accuracy_interval, seed_variance, wilson
 
 
 def marks(right: int, questions: int, seeds: int = 1) -> Marks:
@@ -54,10 +54,3 @@ def test_without_any_difference_the_interval_is_wilsons_of_the_questions() -> No
     for seeds in (1, 3):
         assert accuracy_interval(marks(0, 500, seeds)) == pytest.approx((0.0, bound), abs=1e-6)
         assert accuracy_interval(marks(500, 500, seeds)) == pytest.approx((1 - bound, 1.0), abs=1e-6)
-
-
-@pytest.mark.parametrize("seeds", [1, 2, 3])
-def test_a_single_question_still_has_an_interval(seeds: int) -> None:
-    low, high = accuracy_interval(np.ones((1, seeds), dtype=np.int64))
-    assert 0 < low < high == 1
-    assert half_width(np.ones((1, seeds), dtype=np.int64)) == 0
