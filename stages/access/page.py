@@ -6,10 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from stages.reporting.html.index import write_page
-from stages.reporting.markdown import Markdown
-from stages.reporting.sections.comparisons import variants_table
-from stages.reporting.statistics.intervals import LEAST_SEEDS
-from stages.reporting.statistics.significance import LEVEL, compare_trainings
+from stages.reporting.sections.comparisons import TEMPLATE_VALUES
+from stages.reporting.statistics.significance import Difference, compare_trainings
 from stages.reporting.style import styled
 from stages.reporting.template import Part, fill
 from stages.reporting.trials import figures, made, trial_files
@@ -63,17 +61,16 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
         doses=f"{recipe}_exposures.svg" in files,
         compared={cell: differences(variants) for cell, variants in cells.items() if len(variants) > 1},
         questions=len(rows[0].correct),
-        level=LEVEL,
-        least=LEAST_SEEDS,
+        **TEMPLATE_VALUES,
     )
     return Part(text, files)
 
 
-def differences(rows: dict[str, list[Row]]) -> Markdown:
-    """Return the table of the differences from the first variant; rows: by variant."""
+def differences(rows: dict[str, list[Row]]) -> list[Difference]:
+    """Compare the other variants with the first; rows: by variant."""
     first, *others = rows
     correct = {variant: marks(trainings, "correct") for variant, trainings in rows.items()}
-    return variants_table(compare_trainings(correct, [(variant, first) for variant in others]))
+    return compare_trainings(correct, [(variant, first) for variant in others])
 
 
 if __name__ == "__main__":

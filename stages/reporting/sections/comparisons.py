@@ -6,8 +6,7 @@ from itertools import combinations, product
 
 import pandas as pd
 
-from stages.reporting.markdown import Markdown, table
-from stages.reporting.metrics import Result
+from stages.reporting.metrics import Answers, Result
 from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.statistics.significance import (
     LEVEL,
@@ -17,11 +16,12 @@ from stages.reporting.statistics.significance import (
     shown_p,
     shown_points,
 )
-from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
 ALL_PAIRS = 5  # more variants are compared with one of them alone: the correction grows with the number of pairs
 READER = "the reader"
+# what `variants_table.md.jinja` and `between_trainings.md.jinja` need beside `differences`
+TEMPLATE_VALUES = {"level": LEVEL, "least": LEAST_SEEDS, "shown_p": shown_p, "shown_points": shown_points}
 
 
 def comparisons_part(results: Sequence[Result], place: str, reference: str) -> Part:
@@ -31,12 +31,15 @@ def comparisons_part(results: Sequence[Result], place: str, reference: str) -> P
     text = fill(
         __file__,
         "comparisons.md.jinja",
-        baselines_table=baselines_table(results, with_baselines, place),
-        variants_table=variants_table(variants) if variants else "",
+        results=results,
+        with_constant=with_baselines[: len(results)],
+        with_reader=with_baselines[len(results) :],
+        shares=beside_the_reader,
+        place=place,
+        differences=variants,
         comparisons=len(with_baselines),
         reference=reference if len(results) > ALL_PAIRS else "",
-        level=LEVEL,
-        least=LEAST_SEEDS,
+        **TEMPLATE_VALUES,
     )
     differences = [{**asdict(pair), "significant": pair.significant} for pair in (*with_baselines, *variants)]
     csv = pd.DataFrame(differences).to_csv(index=False, float_format="%.4g", lineterminator="\n")
@@ -59,33 +62,9 @@ def between_variants(results: Sequence[Result], reference: str) -> list[Differen
     return compare_trainings({result.variant: result.pretrained.correct for result in results}, pairs)
 
 
-def variants_table(differences: Sequence[Difference]) -> Markdown:
-    """Return a row for each pair."""
-    header = ("first", "second", "first − second, points (95 % interval)", "p", "corrected p", "significant")
-    rows = []
-    for pair in differences:
-        ps = (shown_p(pair.p), shown_p(pair.corrected_p))
-        rows.append((pair.first, pair.second, shown_points(pair), *ps, pair.significant))
-    return table(header, rows, right=header[2:5])
-
-
-def baselines_table(results: Sequence[Result], differences: Sequence[Difference], place: str) -> Markdown:
-    """Return a row for each variant: its differences from both baselines, and where it differs from the reader."""
-    header = [
-        "variant", f"less {place}, points (95 % interval)", "corrected p",
-        "less the reader, points (95 % interval)", "corrected p", "says what the reader says, %",
-        "right where the reader is wrong, %", "wrong where the reader is right, %",
-    ]  # fmt: skip
-    rows = []
-    for number, result in enumerate(results):
-        tested = []
-        for difference in (differences[number], differences[number + len(results)]):
-            tested += [shown_points(difference), shown_p(difference.corrected_p)]
-
-        answers = result.pretrained
-        reader = answers.reader[:, None]
-        right = answers.correct == 1
-        readers = reader == answers.gold[:, None]
-        shares = (answers.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
-        rows.append((result.variant, *tested, *(percent(float(share)) for share in shares)))
-    return table(header, rows, right=header[1:])
+def beside_the_reader(answers: Answers) -> tuple[float, float, float]:
+    """Return how often both say the same, only the answers are right, and only the reader is: in 0…1."""
+    reader = answers.reader[:, None]
+    right = answers.correct == 1
+    readers = reader == answers.gold[:, None]
+    return (answers.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
