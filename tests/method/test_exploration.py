@@ -1,9 +1,8 @@
 """The whole exploration: its identities, its figures, the same each time."""
 
-import numpy as np
 import pytest
 
-from stages.method.exploration import Exploration, draw_errors, draw_lengths, explore
+from stages.method.exploration import Exploration, explore
 
 
 @pytest.fixture(scope="module", name="exploration")
@@ -22,13 +21,3 @@ def test_every_identity_holds(exploration: Exploration) -> None:
     assert exploration.numbers["least_weight"] >= 0 and exploration.numbers["sum_of_weights"] < 1e-12
     assert exploration.numbers["every_key"] < 1e-12 and exploration.numbers["steady"] < 0.05
     assert exploration.numbers["spread_two"] < exploration.numbers["spread_one"] / 2
-
-
-def test_pictures_hold_what_they_are_drawn_from(exploration: Exploration) -> None:
-    lines = draw_errors(exploration).axes[0].lines
-    for (computed, _), drawn in zip(exploration.errors.values(), lines[1::2], strict=True):
-        assert np.array_equal(drawn.get_ydata(), computed)
-    upper, _ = draw_lengths(exploration).axes
-    dots, curve = upper.lines
-    assert np.array_equal(dots.get_ydata(), exploration.one_head[: len(dots.get_ydata()), 0])
-    assert curve.get_ydata()[[0, -1]] == pytest.approx([0, 1], abs=1e-9)

@@ -36,13 +36,6 @@ def test_html_in_the_text_is_shown_not_run() -> None:
     assert not any(markup in page for markup in ("<script", "<b>", "<img", "href"))
 
 
-def test_columns_of_numbers_are_marked_and_tables_scroll_by_themselves() -> None:
-    html = converted("# A\n\n| a | b |\n| --- | ---: |\n| text | 1 |\n").opening
-    assert '<div class="scroll"><table>' in html
-    assert '<th scope="col">a</th>\n<th scope="col" class="number">b</th>' in html
-    assert '<th scope="row">text</th>\n<td class="number">1</td>' in html
-
-
 def test_identifiers_of_a_figure_and_what_refers_to_them_get_the_prefix() -> None:
     content = (
         '<defs><style>* {evil: 1}</style></defs><path id="m" d="M 0 0" style="fill: #222222"/><clipPath id="p0"/>'

@@ -43,11 +43,6 @@ def test_the_tables_have_differences_and_where_a_variant_and_the_reader_part(tmp
     assert last.tolist()[:3] == ["rope", "vanilla", 8.0] and last.isna().tolist()[5:7] == [True, True]
 
 
-def test_a_single_variant_has_no_table_of_pairs(tmp_path: Path) -> None:
-    part = comparisons_part(results(tmp_path, {"rope": 40}), PLACES[3], "rope")
-    assert "Against the baselines" in part.text and "Differences between" not in part.text
-
-
 @pytest.mark.parametrize(("variants", "pairs"), [(4, 6), (5, 10), (6, 5), (14, 13)])
 def test_many_variants_are_compared_with_one_that_their_answers_do_not_choose(
     tmp_path: Path, variants: int, pairs: int

