@@ -1,6 +1,7 @@
 """The report's section on what is memorised, and what of it a question extracts."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from stages.reporting.evaluations import FORMS, WEIGHTS, Evaluation
-from stages.reporting.markdown import Markdown, table
 from stages.reporting.statistics.intervals import share
 from stages.reporting.style import COLOURS, INK, rows_figure, svg
 from stages.reporting.tables import percent
@@ -29,11 +29,12 @@ def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
     text = fill(
         __file__,
         "extraction.md.jinja",
+        probes=probes,
         facts=probes[0].extraction.row.nunique(),
         forms=forms,
-        forms_table=forms_table(rows, probes, forms),
+        offsets=offsets,
         offset_facts=max(probe.prefix_offset.row.nunique() for probe in probes),
-        offset_table=offset_table(rows, offsets) if offsets else "",
+        cells=partial(before_and_after, rows),
     )
     csv = rows.round(4).to_csv(index=False, lineterminator="\n")
     return Part(text, {"extraction.svg": svg(draw_extraction(rows)), "extraction.csv": csv})
@@ -49,24 +50,6 @@ def shares(probe: Evaluation) -> list[dict[str, Any]]:
         for offset, moved in probe.prefix_offset.groupby("offset"):
             rows.append({**key, "measure": f"{OFFSET}{offset}", **share(moved, weights)})
     return rows
-
-
-def forms_table(rows: pd.DataFrame, probes: Sequence[Evaluation], forms: Sequence[str]) -> Markdown:
-    """Return a row for each variant, a column for each prompt form; percent before and after finetuning."""
-    measures = ["memorised", *forms, "extracted"]
-    header = ("variant", *(name.replace("_", " ") for name in measures[:-1]), "question", "extracted of memorised")
-    lines = []
-    for probe in probes:
-        reached = probe.extraction[probe.extraction.pretrained_memorised == 1].finetuned_extracted.mean()
-        lines.append((probe.variant, *_before_and_after(rows, probe.variant, measures), percent(reached)))
-    return table(header, lines, right=header[1:])
-
-
-def offset_table(rows: pd.DataFrame, offsets: Sequence[str]) -> Markdown:
-    """Return a row for each variant, a column for each prefix offset; percent before and after finetuning."""
-    header = ("variant", *(name.replace(OFFSET, "offset ") for name in offsets))
-    moved = rows[rows.measure.isin(offsets)].variant.unique()
-    return table(header, [(name, *_before_and_after(rows, name, offsets)) for name in moved], right=header[1:])
 
 
 def draw_extraction(rows: pd.DataFrame) -> Figure:
@@ -85,7 +68,7 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def _before_and_after(rows: pd.DataFrame, variant: str, measures: Sequence[str]) -> list[str]:
+def before_and_after(rows: pd.DataFrame, variant: str, measures: Sequence[str]) -> list[str]:
     """Return cells `pretrained → finetuned` of a variant, in percent; dashes for a form that it did not practise."""
     shown = rows[rows.variant == variant].pivot(index="measure", columns="weights", values="share").reindex([*measures])
     return [" → ".join(map(percent, pair)) for pair in shown[[*WEIGHTS]].to_numpy()]
