@@ -26,7 +26,7 @@ COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "p
 def main() -> None:
     """Evaluate a variant of a recipe."""
     cell = Cell.from_command_line(main.__doc__)
-    experiment = Experiment.of(cell.settings, cell.recipe_name, cell.variant)
+    experiment = Experiment.of(cell.params, cell.recipe_name, cell.variant)
     recipe = experiment.question_recipe
     prepared = Prepared.load(experiment.prepared_folder)
     pretrained, finetuned = cell.weights_folder / "pretrained", cell.weights_folder / "finetuned"

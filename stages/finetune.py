@@ -4,8 +4,7 @@ from pathlib import Path
 
 from stages.experiment.cell import Cell
 from stages.system.errors import command
-from stages.training.publishing import publish
-from stages.training.seeds import train_apart, trains_apart
+from stages.training.seeds import train_and_publish
 
 INITS = ("scratch", "pretrained")  # the weights that finetuning begins with
 
@@ -14,12 +13,8 @@ INITS = ("scratch", "pretrained")  # the weights that finetuning begins with
 def main() -> None:
     """Finetune a variant by a recipe."""
     cell = Cell.from_command_line(main.__doc__, trains=True)
-    work = train_apart("finetune", cell) if trains_apart(cell) else train_here(cell)
-    if cell.only_seed is None:
-        names = [f"{init}-seed-{seed}" for seed in cell.seeds for init in INITS]
-        publish(work, names, cell.seeds, cell.weights_folder / "finetuned")
-    else:
-        print(work)
+    names = [f"{init}-seed-{seed}" for seed in cell.seeds for init in INITS]
+    train_and_publish("finetune", cell, train_here, names, cell.weights_folder / "finetuned")
 
 
 def train_here(cell: Cell) -> Path:

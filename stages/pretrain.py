@@ -5,19 +5,15 @@ from pathlib import Path
 
 from stages.experiment.cell import Cell
 from stages.system.errors import command
-from stages.training.publishing import publish
-from stages.training.seeds import train_apart, trains_apart
+from stages.training.seeds import train_and_publish
 
 
 @command
 def main() -> None:
     """Pretrain a variant by a recipe."""
     cell = Cell.from_command_line(main.__doc__, trains=True)
-    work = train_apart("pretrain", cell) if trains_apart(cell) else train_here(cell)
-    if cell.only_seed is None:
-        publish(work, [f"seed-{seed}" for seed in cell.seeds], cell.seeds, cell.weights_folder / "pretrained")
-    else:
-        print(work)
+    names = [f"seed-{seed}" for seed in cell.seeds]
+    train_and_publish("pretrain", cell, train_here, names, cell.weights_folder / "pretrained")
 
 
 def train_here(cell: Cell) -> Path:

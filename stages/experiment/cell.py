@@ -7,16 +7,6 @@ from stages.settings import Recipe, Settings, load
 from stages.system.errors import Parser, StudyError
 
 
-def prepared_folder(recipe_name: str) -> Path:
-    """Where a recipe's encoded data lie."""
-    return Path("data/prepared") / recipe_name
-
-
-def weights_folder(recipe_name: str, variant: str) -> Path:
-    """Where a cell's weights lie, in pretrained/ and finetuned/."""
-    return Path("data/weights") / recipe_name / variant
-
-
 def check_is_made(path: Path, stage: str) -> None:
     """Let a path pass that exists. Raises StudyError: it does not; the line says how to make it."""
     if not path.exists():
@@ -25,9 +15,9 @@ def check_is_made(path: Path, stage: str) -> None:
 
 @dataclass(frozen=True)
 class Cell:
-    """A recipe and a variant of some settings and, where one alone is to be trained, a seed."""
+    """A recipe and a variant of params.yaml and, where one alone is to be trained, a seed."""
 
-    settings: Settings
+    params: Settings
     recipe_name: str
     variant: str
     only_seed: int | None = None
@@ -46,19 +36,22 @@ class Cell:
             parser.add_argument("--seed", type=int, help=only)
         arguments = parser.parse_args()
 
-        settings = load()
-        cell = cls(settings, arguments.recipe, arguments.variant, getattr(arguments, "seed", None))
-        seeds = cell.recipe.seeds
-        settings.check_variant(cell.variant)
-        if cell.only_seed is not None and cell.only_seed not in seeds:
-            allowed = ", ".join(map(str, seeds))
-            raise StudyError(f"recipe '{cell.recipe_name}' has no seed {cell.only_seed}; allowed: {allowed}")
+        cell = cls(load(), arguments.recipe, arguments.variant, getattr(arguments, "seed", None))
+        for seed in cell.seeds:
+            cell.check_seed(seed)
+        cell.params.check_variant(cell.variant)
         return cell
 
     @property
     def recipe(self) -> Recipe:
         """The recipe. Raises StudyError: there is none of that name."""
-        return self.settings.recipe_named(self.recipe_name)
+        return self.params.recipe_named(self.recipe_name)
+
+    def check_seed(self, seed: int) -> None:
+        """Let a seed of the recipe pass. Raises StudyError: it is none."""
+        if seed not in self.recipe.seeds:
+            allowed = ", ".join(map(str, self.recipe.seeds))
+            raise StudyError(f"recipe '{self.recipe_name}' has no seed {seed}; allowed: {allowed}")
 
     @property
     def seeds(self) -> list[int]:
@@ -66,6 +59,11 @@ class Cell:
         return self.recipe.seeds if self.only_seed is None else [self.only_seed]
 
     @property
+    def prepared_folder(self) -> Path:
+        """Where the recipe's encoded data lie."""
+        return Path("data/prepared") / self.recipe_name
+
+    @property
     def weights_folder(self) -> Path:
-        """Where the variant's weights lie."""
-        return weights_folder(self.recipe_name, self.variant)
+        """Where the variant's weights lie, in pretrained/ and finetuned/."""
+        return Path("data/weights") / self.recipe_name / self.variant

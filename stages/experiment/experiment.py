@@ -10,11 +10,11 @@ from safetensors.torch import load_file
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.backend import Backend, choose_backend
-from stages.experiment.cell import Cell, prepared_folder, weights_folder
+from stages.experiment.cell import Cell
 from stages.experiment.draws import generator
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
-from stages.settings import QuestionRecipe, Recipe, Section, Settings, with_questions
+from stages.settings import QuestionRecipe, Section, Settings, with_questions
 from stages.settings.changes import other_setting
 from stages.settings.needs import check_needs
 from stages.system.digests import as_written, verified
@@ -26,54 +26,38 @@ SETTINGS = record(variant=dict[str, Any], recipe=dict[str, Any])
 MADE = record(settings=SETTINGS, vocabulary_sha256=str, params_sha256=str, seconds=Amount, **ORIGIN)
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """One cell of the study: a recipe and a variant."""
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Cell):
+    """A cell with its typed settings and what computes it."""
 
-    recipe_name: str
-    variant: str
-    recipe: Recipe
     mixer: Section
     backend: Backend
-    checkpoint_seconds: float
-    only_seed: int | None = None  # the one to train, of the recipe's; None for all
     selected: tuple[str, ...] = ()  # variants that params.yaml selects, where it selects the recipe: for titles only
 
     @classmethod
     def to_train(cls, cell: Cell) -> "Experiment":
         """Return a cell to train. Raises StudyError: as `of`, or the training takes more memory than there is."""
-        settings, name = cell.settings, cell.recipe_name
-        experiment = cls.of(settings, name, cell.variant)
-        check_needs(settings, name, experiment.backend.memory, experiment.backend.dtype.itemsize)
-        selected = settings.selected(settings.model.variant) if settings.recipe == name else []
+        params, name = cell.params, cell.recipe_name
+        experiment = cls.of(params, name, cell.variant)
+        check_needs(params, name, experiment.backend.memory, experiment.backend.dtype.itemsize)
+        selected = params.selected(params.model.variant) if params.recipe == name else []
         return replace(experiment, only_seed=cell.only_seed, selected=tuple(selected))
 
     @classmethod
-    def of(cls, settings: Settings, recipe_name: str, variant: str) -> "Experiment":
-        """Return the cell of that recipe and variant, on the backend that the settings ask for.
+    def of(cls, params: Settings, recipe_name: str, variant: str) -> "Experiment":
+        """Return the cell of that recipe and variant, on the backend that params.yaml asks for.
 
-        Raises StudyError: the settings know no such recipe or variant, or the backend is not there.
+        Raises StudyError: there is no such recipe, variant or backend.
         """
-        recipe = settings.recipe_named(recipe_name)
-        settings.check_variant(variant)
-        mixer = settings_of(variant, settings.variants, recipe.model)
-        backend = choose_backend(settings.compute)
-        return cls(recipe_name, variant, recipe, mixer, backend, settings.compute.checkpoint_seconds)
+        model = params.recipe_named(recipe_name).model
+        params.check_variant(variant)
+        mixer = settings_of(variant, params.variants, model)
+        return cls(params, recipe_name, variant, mixer=mixer, backend=choose_backend(params.compute))
 
     @property
     def question_recipe(self) -> QuestionRecipe:
         """The recipe, which has questions. Raises StudyError: it has none."""
         return with_questions(self.recipe_name, self.recipe)
-
-    @property
-    def prepared_folder(self) -> Path:
-        """The recipe's encoded data."""
-        return prepared_folder(self.recipe_name)
-
-    @property
-    def weights_folder(self) -> Path:
-        """Where the variant's weights lie: pretrained/ and finetuned/."""
-        return weights_folder(self.recipe_name, self.variant)
 
     def title(self, phase: str, seed: int) -> str:
         """Return what a training's bar is called; of several selected variants it says which this is."""

@@ -31,8 +31,8 @@ def pack(experiment: Experiment, seed: int | None, target: Path) -> None:
     for folder, stage in folders.items():
         check_is_made(folder, stage)
     check(experiment, Path(), list(folders))
-    if seed is not None and seed not in experiment.recipe.seeds:
-        raise StudyError(f"recipe '{name}' has no seed {seed}; allowed: {', '.join(map(str, experiment.recipe.seeds))}")
+    if seed is not None:
+        experiment.check_seed(seed)
 
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as package:

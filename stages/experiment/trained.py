@@ -9,7 +9,6 @@ from stages.experiment.cell import check_is_made
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.settings import Settings, load
-from stages.system.errors import StudyError
 
 WEIGHTS = {"pretrain": "pretrained/seed-{}", "finetune": "finetuned/pretrained-seed-{}"}  # that a stage makes
 
@@ -37,10 +36,8 @@ def load_trained(settings: Settings, recipe: str, variant: str, seed: int | None
     characters than today.
     """
     experiment = Experiment.of(settings, recipe, variant)
-    seeds = experiment.recipe.seeds
-    seed = seeds[0] if seed is None else seed
-    if seed not in seeds:
-        raise StudyError(f"recipe '{recipe}' has no seed {seed}; allowed: {', '.join(map(str, seeds))}")
+    seed = experiment.recipe.seeds[0] if seed is None else seed
+    experiment.check_seed(seed)
 
     weights = weights_file(experiment, seed, stage)
     for path in (weights, experiment.prepared_folder):

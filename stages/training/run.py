@@ -86,7 +86,7 @@ class Run:
         trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
         steps = phases(experiment.recipe, self.prepared)
         live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, experiment.trainings, steps)
-        checkpoint, interval = result.with_suffix(".checkpoint"), experiment.checkpoint_seconds
+        checkpoint, interval = result.with_suffix(".checkpoint"), experiment.params.compute.checkpoint_seconds
         title, line = experiment.title(job.phase, seed), experiment.line(seed)
         losses, seconds = train(trainer, job, seed, checkpoint, interval, title, line, live)
 

@@ -11,20 +11,32 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from stages.experiment.cell import Cell
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
+from stages.training.publishing import publish
 
 LOOK_EVERY = 0.1  # seconds
 RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory
 
 
-def trains_apart(cell: Cell) -> bool:
-    """Whether the seeds of the cell are trained in processes of their own."""
-    may_have_gpu = cell.settings.compute.device != "cpu" and shutil.which("nvidia-smi")
-    return side_by_side(not may_have_gpu, len(cell.seeds))
+def train_and_publish(
+    stage: str, cell: Cell, train_here: Callable[[Cell], Path], names: Sequence[str], output: Path
+) -> None:
+    """Train the seeds of a cell and publish the trainings `names` in `output`; of one seed alone print the folder.
+
+    train_here: trains them in this process, one after another, and returns the folder of work.
+    """
+    may_have_gpu = cell.params.compute.device != "cpu" and shutil.which("nvidia-smi")
+    apart = side_by_side(not may_have_gpu, len(cell.seeds))
+    work = train_apart(stage, cell) if apart else train_here(cell)
+    if cell.only_seed is None:
+        publish(work, names, cell.seeds, output)
+    else:
+        print(work)
 
 
 def side_by_side(on_cpu: bool, seeds: int) -> bool:

@@ -60,7 +60,8 @@ def seconds_of(monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, varian
     monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
     monkeypatch.setattr(plan, "pace", lambda experiment, job, data: 1.0)
     rope = Experiment.of(SETTINGS, "handout", "rope")
-    cell = replace(rope, recipe=rope.recipe.model_copy(update={"seeds": list(range(seeds))}), backend=FLOAT32)
+    handout = rope.recipe.model_copy(update={"seeds": list(range(seeds))})
+    cell = replace(rope, params=SETTINGS.model_copy(update={"recipes": {"handout": handout}}), backend=FLOAT32)
     return plan.estimate(cell, variants, plan.invented(rope, SETTINGS)) - plan.REST - variants * plan.REST_A_VARIANT
 
 

@@ -41,7 +41,8 @@ def stage_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
     def stage(seeds: Sequence[int]) -> list[int]:
         recipe = HANDOUT.model_copy(update={"seeds": [*seeds], "model": MODEL})
-        experiment = Experiment("handout", VARIANTS[0], recipe, mixer, FLOAT32, 20.0)
+        params = SETTINGS.model_copy(update={"recipes": {"handout": recipe}})
+        experiment = Experiment(params, "handout", VARIANTS[0], mixer=mixer, backend=FLOAT32)
         run = Run("pretrain", experiment, PREPARED, {"epochs": 3}, Path("prepared"))
         trainings = [Training(f"seed-{seed}", seed, JOB) for seed in seeds]
         trained.clear()

@@ -1,13 +1,13 @@
 """Work folders: one a training, of everything it depends on."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
-from stages.model.registry import settings_of
 from stages.training import work
 from stages.training.work import work_folder
 from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
@@ -48,9 +48,8 @@ def test_the_code_that_reads_settings_is_no_part_of_what_a_training_depends_on()
 def depends(variant: str = VARIANTS[0], backend: Backend = FLOAT32, **sections: dict[str, object]) -> str:
     """What a pretraining of the assignment's recipe depends on, some values of some sections changed."""
     parts = {name: getattr(HANDOUT, name).model_copy(update=values) for name, values in sections.items()}
-    recipe = HANDOUT.model_copy(update=parts)
-    section = settings_of(variant, SETTINGS.variants, recipe.model)
-    return json.dumps(Experiment("handout", variant, recipe, section, backend, 20.0).settings("pretrain"))
+    params = SETTINGS.model_copy(update={"recipes": {"handout": HANDOUT.model_copy(update=parts)}})
+    return json.dumps(replace(Experiment.of(params, "handout", variant), backend=backend).settings("pretrain"))
 
 
 def test_settings_that_change_a_training_are_among_what_it_depends_on() -> None:
