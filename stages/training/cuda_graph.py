@@ -2,11 +2,12 @@
 
 The device would spend most of a step waiting for Python to start its hundreds of kernels. A graph starts them at
 once; it needs the same shapes each time, so the parts of a batch are padded to a few of them. PAD carries no loss, so
-the mathematics is that of the CPU's path.
+the mathematics is that of the CPU's path. A graph is used after it was seen to do what an eager step does.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import isfinite
 
 import numpy as np
 import torch
@@ -21,7 +22,6 @@ from stages.model.mixer import Mixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.self_check import fault_of
 from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
@@ -29,12 +29,16 @@ WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspa
 # what a part costs beside its area, in characters; on paper, for an H100: 0.2 µs a character, 2 µs a kernel
 PART_COST = 512  # its 50 kernels
 SERIAL_PART_COST = 2048  # where the mixer goes through one part after the other, chunk by chunk or step by step
+TOLERANCES = {
+    "loss": 1e-3,
+    "gradient norm": 1e-2,
+}  # how far a replay may be from an eager step, as a share of its value
 
 
 class GraphTrainer(Trainer):
     """A trainer whose steps are replays of CUDA graphs, one for each combination of shapes.
 
-    Where the self-check finds that this device's graphs do not do what they should, its steps are eager.
+    Where this device's graphs do not do what they should, its steps are eager.
     """
 
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
@@ -59,17 +63,13 @@ class GraphTrainer(Trainer):
         characters = torch.from_numpy(np.concatenate(pieces)).pin_memory()  # they reach the device in one piece
         if shapes not in self.graphs:
             graph = _Graph(self, shapes)
-            if not self.is_eager and (fault := fault_of(graph, characters)):
-                self.refuse(fault)
+            if not self.is_eager and (fault := graph.capture_fault(characters)):
+                self.is_eager = True
+                self.graphs.clear()  # and their memory
+                tqdm.write(f"no CUDA graphs from here on, so steps take longer: {fault}", file=sys.stderr)
             self.graphs[shapes] = graph
         graph = self.graphs[shapes]
         return (graph.eager if self.is_eager else graph.replay)(characters)[0]
-
-    def refuse(self, fault: str) -> None:
-        """Go on without graphs, and say why."""
-        self.is_eager = True
-        self.graphs.clear()  # and their memory
-        tqdm.write(f"no CUDA graphs from here on, so steps take longer: {fault}", file=sys.stderr)
 
 
 def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
@@ -111,6 +111,38 @@ class _Graph:
         # the outer block comes back to this stream where a capture that fails does not
         with torch.cuda.stream(own), torch.cuda.graph(self.graph, pool=self.pool):
             self.loss, self.norm = self._run()
+
+    def capture_fault(self, characters: Tensor) -> str | None:
+        """Capture the step and replay it on two batches: why its replays cannot be trusted, or None if they can.
+
+        No weight changes, and the device's generator is left as it was. An error of the eager step is raised.
+        """
+        generator = torch.cuda.get_rng_state()
+
+        def outcome(run: Callable[[Tensor], tuple[Tensor, Tensor]], characters: Tensor) -> list[float]:
+            torch.cuda.set_rng_state(generator)  # dropout drops the same
+            return torch.stack(run(characters)).cpu().tolist()
+
+        eager = outcome(self.eager, characters)
+        try:
+            self.capture()
+            other = outcome(self.replay, characters.flip(0))
+            replayed = outcome(self.replay, characters)
+        except RuntimeError as error:
+            cause: BaseException = error
+            while cause.__context__ is not None:  # the last error only says that the capture had failed before
+                cause = cause.__context__
+            reason, *_ = str(cause).split("\n")
+            return f"its capture failed: {reason}"
+        finally:
+            torch.cuda.set_rng_state(generator)
+
+        if not all(map(isfinite, eager)):
+            return None  # it is not the graph that has failed
+        for (name, tolerance), ours, theirs in zip(TOLERANCES.items(), replayed, eager, strict=True):
+            if not abs(ours - theirs) <= tolerance * abs(theirs):
+                return f"the {name} of a replay is {ours:.6g}, of an eager step {theirs:.6g}"
+        return f"two batches have one loss, {other[0]:.6g}" if other[0] == replayed[0] else None
 
     def _run(self) -> tuple[Tensor, Tensor]:
         self.model.train()

@@ -21,7 +21,6 @@ from stages.system.live import Live
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from stages.training.self_check import Watch
 from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
@@ -105,15 +104,13 @@ def train(
     """
     progress = load_checkpoint(checkpoint, trainer, job.steps)
     course = _Course(trainer, job, title, progress, checkpoint, live)
-    watch = Watch(trainer, title)
     keep_free_memory()
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
     bar = tqdm(total=job.steps, initial=progress.steps, desc=title, bar_format=BAR, mininterval=often, position=line)
 
     with bar, stop_requests() as stop:
         while progress.steps < job.steps and not stop.requested():
-            with watch.step():
-                course.fresh.append(step(trainer, job, seed, progress.steps))
+            course.fresh.append(step(trainer, job, seed, progress.steps))
             progress.steps += 1
             bar.update()
             if progress.steps % RELEASE_EVERY == 0:

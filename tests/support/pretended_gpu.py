@@ -7,9 +7,9 @@ a real device do it cannot show.
 """
 
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import Mock
 
@@ -89,7 +89,6 @@ class PretendedGpu(TorchDispatchMode):
         self.waits: list[str] = []
         self.graphs: list[Graph] = []
         self.capturing: Graph | None = None
-        self.warns = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -131,12 +130,6 @@ class PretendedGpu(TorchDispatchMode):
                 raise RuntimeError(f"{func} needs the host while capturing, at {_where()}")
             if not (kwargs.get("non_blocking") or (name == "copy_" and args[2:] == (True,))):
                 self.waits.append(f"{func} at {_where()}")
-                if self.warns:
-                    warnings.warn_explicit("called a synchronizing CUDA operation", UserWarning, *_line())
-
-    def set_sync_debug_mode(self, mode: str) -> None:
-        """Stand in for torch.cuda.set_sync_debug_mode."""
-        self.warns = mode == "warn"
 
     @contextmanager
     def capture(self, graph: Graph, pool: list[Graph] | None = None) -> Iterator[None]:
@@ -165,7 +158,6 @@ def pretended_gpu() -> Iterator[PretendedGpu]:
         "current_stream": Mock,
         "synchronize": lambda *device: None,
         "get_device_name": lambda *device: "pretended GPU",
-        "set_sync_debug_mode": gpu.set_sync_debug_mode,
         "manual_seed": torch.default_generator.manual_seed,
         "get_rng_state": torch.get_rng_state,
         "set_rng_state": torch.set_rng_state,
@@ -200,13 +192,8 @@ def _tensors(x: Any) -> list[Tensor]:
     return [leaf for leaf in tree_leaves(x) if isinstance(leaf, Tensor)]
 
 
-def _line() -> tuple[str, int]:
+def _where() -> str:
     """The file and line of the project, or of a test, that is at work."""
     frames = [frame for frame in traceback.extract_stack() if "/torch/" not in frame.filename]
     at = [frame for frame in frames if frame.filename != __file__][-1]
-    return at.filename, at.lineno or 0
-
-
-def _where() -> str:
-    file, line = _line()
-    return f"{file.rpartition('/')[2]}:{line}"
+    return f"{Path(at.filename).name}:{at.lineno}"

@@ -1,11 +1,16 @@
-"""Training and answering on a pretended GPU give what the CPU gives, and no step waits for the host."""
+"""Training and answering on a pretended GPU give what the CPU gives, with graphs and where these are refused."""
 
 import copy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from torch import Tensor
 
 from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
@@ -15,73 +20,131 @@ from stages.probing.decodings import by_decoding
 from stages.probing.extraction import exact_matches
 from stages.probing.neighbours import neighbours
 from stages.probing.prompts import Prompt
-from stages.training.cuda_graph import GraphTrainer, padded_loss, trainer_for
-from tests.support.closeness import NO_CLIP, usual_std
+from stages.training import cuda_graph
+from stages.training.cuda_graph import GraphTrainer, trainer_for
+from stages.training.loop import Job, train
+from stages.training.trainer import Trainer
+from tests.support.closeness import usual_std
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
-from tests.support.tiny import FLOAT32, HANDOUT, MODEL, VARIANTS, loud, tiny_model
+from tests.support.tiny import FLOAT32, HANDOUT, VARIANTS, loud, tiny_model
 from tests.support.toy import saying
 from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
+from tests.training.test_loop import DROPPING, JOB, failing_at, same
 
 ROWS = [16, 80, 16]  # of three batches, in two shapes
-EITHER = pytest.mark.parametrize(
-    "backend", [PRETENDED_FLOAT32, PRETENDED_BFLOAT16], ids=lambda backend: backend.precision
-)
+
+
+def three_steps(trainer: Trainer) -> list[Tensor]:
+    """The losses."""
+    return [trainer.step(trainer.cut(batch(rows, seed)), 1e-4) for seed, rows in enumerate(ROWS)]
 
 
 @pytest.mark.parametrize(("variant", "matrices"), [(variant, "adamw") for variant in VARIANTS] + [("rope", "muon")])
 def test_graphs_move_the_weights_as_the_cpu_does_and_nothing_waits(
     variant: str, matrices: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stages.training.cuda_graph.WARM_UP", 1)
-    monkeypatch.setattr("stages.training.cuda_graph.SERIAL_PART_COST", 1)  # two parts for every variant
+    monkeypatch.setattr(cuda_graph, "WARM_UP", 1)
+    monkeypatch.setattr(cuda_graph, "SERIAL_PART_COST", 1)  # two parts for every variant
     model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
     first = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     on_cpu = trainer_for(copy.deepcopy(model), graph_optimizer(matrices), FLOAT32)
-    expected = [on_cpu.step(on_cpu.cut(batch(rows, seed)), 1e-4).item() for seed, rows in enumerate(ROWS)]
+    expected = [loss.item() for loss in three_steps(on_cpu)]
     with pretended_gpu() as gpu:
         trainer = trainer_for(model, graph_optimizer(matrices), PRETENDED_FLOAT32)
         gpu.waits.clear()
-        losses = [trainer.step(trainer.cut(batch(rows, seed)), 1e-4) for seed, rows in enumerate(ROWS)]
+        losses = three_steps(trainer)
         waits = list(gpu.waits)
         assert [len(trainer.cut(batch(rows))) for rows in ROWS] == [1, 2, 1]
-        results, weights = [loss.item() for loss in losses], trainer.weights()
+        results = [loss.item() for loss in losses]
+        weights = trainer.weights()
     assert isinstance(trainer, GraphTrainer) and not trainer.is_eager
     assert len(gpu.graphs) == len(trainer.graphs) == 2
-    assert len(waits) == 3 * 2 and all(" at self_check.py:" in wait for wait in waits)  # of each graph, once
+    assert len(waits) == 3 * 2 and all(" at cuda_graph.py:" in wait for wait in waits)  # to check each graph, once
     assert results == pytest.approx(expected, rel=1e-5)
     assert_moved_alike(first, weights, on_cpu.weights(), matrices)
 
 
-@EITHER
-def test_graphs_write_gradients_where_the_optimizer_reads_them(backend: Backend) -> None:
-    optimizer = HANDOUT.optimizer.model_copy(update={"gradient_clip": NO_CLIP})
+def read_a_value(patch: pytest.MonkeyPatch) -> None:
+    loss = cuda_graph.padded_loss
+    patch.setattr(cuda_graph, "padded_loss", lambda *given: (loss(*given), loss(*given).item())[0])
+
+
+def forget_the_inputs(patch: pytest.MonkeyPatch) -> None:
+    def replay(graph: Any, _: Tensor) -> tuple[Tensor, Tensor]:
+        graph.graph.replay()
+        return graph.loss.clone(), graph.norm.clone()
+
+    patch.setattr(cuda_graph._Graph, "replay", replay)
+
+
+def halve_the_gradients(patch: pytest.MonkeyPatch) -> None:
+    replay = cuda_graph._Graph.replay
+
+    def halved(graph: Any, characters: Tensor) -> tuple[Tensor, Tensor]:
+        loss, norm = replay(graph, characters)
+        torch._foreach_mul_(graph.buffers, 0.5)
+        return loss, norm * 0.5
+
+    patch.setattr(cuda_graph._Graph, "replay", halved)
+
+
+def lose_the_loss(patch: pytest.MonkeyPatch) -> None:
+    replay = cuda_graph._Graph.replay
+    patch.setattr(cuda_graph._Graph, "replay", lambda *given: (torch.nan * replay(*given)[0], replay(*given)[1]))
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (read_a_value, "its capture failed: aten._local_scalar_dense"),
+        (forget_the_inputs, "two batches have one loss, "),
+        (halve_the_gradients, "the gradient norm of a replay is "),
+        (lose_the_loss, "the loss of a replay is nan, of an eager step "),
+    ],
+)
+def test_a_graph_at_fault_is_refused_in_one_line_and_the_weights_are_right(
+    fault: Callable[[pytest.MonkeyPatch], None],
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model = loud(tiny_model("rope", VOCABULARY))
+    first = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    on_cpu = trainer_for(copy.deepcopy(model), graph_optimizer("adamw"), FLOAT32)
+    three_steps(on_cpu)
     with pretended_gpu():
-        trainer = GraphTrainer(loud(tiny_model("vanilla", VOCABULARY)), optimizer, backend)
-        buffers = [master.grad for master in trainer.masters]
-        parts = trainer.cut(batch(80))
-        trainer.clipped_gradients(parts)
-        on_device = [
-            (torch.from_numpy(part.inputs).to(DEVICE), torch.from_numpy(part.targets).to(DEVICE)) for part in parts
-        ]
-        expected = torch.autograd.grad(padded_loss(trainer.model, on_device), list(trainer.model.parameters()))
-        for master, buffer, theirs in zip(trainer.masters, buffers, expected, strict=True):
-            assert buffer is not None and master.grad is buffer
-            assert torch.equal(buffer.cpu(), theirs.float().cpu())
+        trainer = GraphTrainer(model, graph_optimizer("adamw"), PRETENDED_FLOAT32)
+        fault(monkeypatch)
+        three_steps(trainer)
+        weights = trainer.weights()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"no CUDA graphs from here on, so steps take longer: {reason}")
+    assert trainer.is_eager
+    assert_moved_alike(first, weights, on_cpu.weights(), "adamw")
 
 
-@EITHER
-def test_the_seed_of_a_step_decides_a_graphs_dropout(backend: Backend) -> None:
-    model = loud(tiny_model("rope", VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3})))
+def trained(checkpoint: Path, backend: Backend, job: Job = JOB, interval: float = 3600) -> dict[str, Tensor]:
+    """Weights after a training with dropout, from the checkpoint if there is one."""
     with pretended_gpu():
-        trainer, losses = trainer_for(model, HANDOUT.optimizer, backend), []
-        parts = trainer.cut(batch(16))
-        for seed in (1, 2, 1):  # the first makes the graph
-            backend.seed(seed)
-            losses.append(trainer.clipped_gradients(parts).item())
-    assert losses[0] == losses[2] != losses[1]
+        trainer = trainer_for(tiny_model("vanilla", VOCABULARY, model=DROPPING), HANDOUT.optimizer, backend)
+        train(trainer, job, 1, checkpoint, interval, "test")
+        return {name: tensor.clone() for name, tensor in trainer.weights().items()}
 
 
-@pytest.mark.parametrize("variant", ["vanilla", "rope", "window", "mqa", "perceiver", "perceiver_ar"])
+@pytest.mark.parametrize("backend", [PRETENDED_FLOAT32, PRETENDED_BFLOAT16], ids=lambda backend: backend.precision)
+def test_neither_a_graph_nor_its_check_nor_a_stop_changes_a_bit(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    straight = trained(tmp_path / "straight", backend)
+    for steps in (4, 5):  # each life captures and checks anew
+        with pytest.raises(ZeroDivisionError):
+            trained(tmp_path / "stopped", backend, replace(JOB, draw=failing_at(steps)), interval=0)
+    assert same(trained(tmp_path / "stopped", backend), straight)
+    monkeypatch.setattr(cuda_graph._Graph, "capture_fault", lambda graph, characters: "nothing is captured or checked")
+    assert same(trained(tmp_path / "eager", backend), straight)
+
+
+@pytest.mark.parametrize("variant", ["vanilla", "window", "mqa", "perceiver"])
 def test_attention_is_left_to_the_device(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def written_out(*_: object, **__: object) -> None:
         raise AssertionError("all scores in the memory")
