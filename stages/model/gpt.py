@@ -12,14 +12,6 @@ from stages.model.registry import build
 from stages.settings import Model, Section
 
 
-class Embedding(nn.Embedding):
-    """A vector for each character, whose gradient is summed in float32."""
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """tokens (N,) → (N, C)."""
-        return embed(self.weight, tokens)
-
-
 class GPT(nn.Module):
     """A decoder-only transformer over characters, as CS224N's assignment 5 gives it.
 
@@ -35,7 +27,7 @@ class GPT(nn.Module):
     def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:
         super().__init__()
         self.context = model.context
-        self.embedding = Embedding(vocabulary_size, model.width)
+        self.embedding = nn.Embedding(vocabulary_size, model.width)
         self.blocks = build(variant, model, mixer_settings)
         needs_positions = self.blocks.needs_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if needs_positions else None
@@ -57,7 +49,7 @@ class GPT(nn.Module):
         positions its states have seen. With `loss_indices`, some characters' indices in 0…N−1, only those are
         computed to the end: (loss_indices, C).
         """
-        x = self.embedding(tokens)  # (N, C)
+        x = embed(self.embedding.weight, tokens)  # (N, C)
         if self.positions is not None:
             if states is None:
                 x = x + embed_positions(self.positions, packing)

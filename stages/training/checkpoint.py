@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from stages.system.digests import read_sealed, write_sealed
@@ -36,15 +35,20 @@ def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
 
 
 def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
-    """Bring a trainer to where it was at the last checkpoint that is whole; steps: of the training in all."""
+    """Bring a trainer to where it was at the last checkpoint that is whole; steps: of the training in all.
+
+    A folder of work belongs to one training, so that a checkpoint whose seal is whole is one of it.
+    """
     for saved in (path, _before(path)):
         if not saved.exists():
             continue
-        try:
-            return _restored(read_sealed(saved) or b"", trainer, steps)
-        except (KeyError, ValueError, SafetensorError):
-            saved.unlink()  # else the next one would take it for the one before
-            print(f"{saved} is damaged and was deleted; the training goes on from the one before", file=sys.stderr)
+        if content := read_sealed(saved):
+            tensors = load(content)
+            losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
+            trainer.restore(tensors)
+            return Progress(int(done), float(seconds), losses.numpy())
+        saved.unlink()  # else the next one would take it for the one before
+        print(f"{saved} is damaged and was deleted; the training goes on from the one before", file=sys.stderr)
     return Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
 
 
@@ -52,17 +56,6 @@ def delete_checkpoints(path: Path) -> None:
     """Delete the last two."""
     for saved in (path, _before(path)):
         saved.unlink(missing_ok=True)
-
-
-def _restored(content: bytes, trainer: Trainer, steps: int) -> Progress:
-    """Restore a checkpoint. Raises KeyError, ValueError, SafetensorError: the content is none of this training."""
-    tensors = load(content)
-    losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
-    kinds = [(tensor.dtype, tensor.shape) for tensor in (losses, done, seconds)]
-    if kinds != [(torch.float32, (steps,)), (torch.int64, ()), (torch.float64, ())] or not 0 < done <= steps:
-        raise ValueError("a checkpoint of another training")
-    trainer.restore(tensors)
-    return Progress(int(done), float(seconds.nan_to_num()), losses.numpy())
 
 
 def _before(path: Path) -> Path:

@@ -4,7 +4,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -103,10 +103,10 @@ def train(
     stays.
     """
     progress = load_checkpoint(checkpoint, trainer, job.steps)
-    course = _Course(trainer, job, title, progress, checkpoint, live)
     keep_free_memory()
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
     bar = tqdm(total=job.steps, initial=progress.steps, desc=title, bar_format=BAR, mininterval=often, position=line)
+    course = _Course(trainer, job, progress, checkpoint, live, bar)
 
     with bar, stop_requests() as stop:
         while progress.steps < job.steps and not stop.requested():
@@ -117,11 +117,11 @@ def train(
                 release_free_memory()
 
             if time.monotonic() - course.saved >= interval:
-                course.save(bar)
+                course.save()
             elif len(course.fresh) == LOOK_EVERY:
-                course.look(bar)
+                course.look()
 
-        course.save(bar)
+        course.save()
         if stop.requested():
             raise KeyboardInterrupt(
                 f"stopped after step {progress.steps} of {job.steps}{stop.reason}; the same command goes on from there"
@@ -129,19 +129,23 @@ def train(
     return progress.losses, progress.seconds
 
 
+@dataclass
 class _Course:
     """The losses and checkpoints of a training on its way."""
 
-    def __init__(
-        self, trainer: Trainer, job: Job, title: str, progress: Progress, checkpoint: Path, live: Live | None
-    ) -> None:
-        self.trainer, self.job, self.title = trainer, job, title
-        self.progress, self.checkpoint, self.live = progress, checkpoint, live
-        self.fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
-        self.saved = time.monotonic()
-        self.started = self.saved - progress.seconds
+    trainer: Trainer
+    job: Job
+    progress: Progress
+    checkpoint: Path
+    live: Live | None
+    bar: "tqdm[NoReturn]"
+    fresh: list[torch.Tensor] = field(default_factory=list)  # losses of the last steps, still on the device
 
-    def look(self, bar: "tqdm[NoReturn]") -> None:
+    def __post_init__(self) -> None:
+        self.saved = time.monotonic()
+        self.started = self.saved - self.progress.seconds
+
+    def look(self) -> None:
         """Fetch the fresh losses from the device and show them. Raises StudyError: one is not finite."""
         done, losses = self.progress.steps, self.progress.losses
         self.progress.seconds = time.monotonic() - self.started
@@ -151,18 +155,18 @@ class _Course:
 
         broken = np.flatnonzero(~np.isfinite(losses[:done]))
         if len(broken):
+            where = f"the loss is {losses[broken[0]]} at step {broken[0] + 1} of {self.job.steps}"
             raise StudyError(
-                f"{self.title}: the loss is {losses[broken[0]]} at step {broken[0] + 1} of {self.job.steps}; lower the "
-                f"learning_rate of {self.job.key} or lengthen its warm-up"
+                f"{self.bar.desc}: {where}; lower the learning_rate of {self.job.key} or lengthen its warm-up"
             )
         if done:
-            bar.set_postfix(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}", refresh=False)
+            self.bar.set_postfix(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}", refresh=False)
         if self.live:
             self.live.tell(losses[:done], self.job.steps, self.progress.seconds)
 
-    def save(self, bar: "tqdm[NoReturn]") -> None:
+    def save(self) -> None:
         """Look, and write a checkpoint."""
-        self.look(bar)
+        self.look()
         save_checkpoint(self.checkpoint, self.trainer, self.progress)
         self.saved = time.monotonic()
 

@@ -32,8 +32,7 @@ class Trainer:
         self.model.to(backend.dtype)
         self.copies = [] if shares_weights else list(self.model.parameters())
         self.clip = settings.gradient_clip
-        named = dict(zip(self.names, self.masters, strict=True))
-        self.optimizers = build_optimizers(self.model, named, settings, backend.dtype)
+        self.optimizers = build_optimizers(self.model, self._named_masters(), settings, backend.dtype)
 
     def cut(self, examples: Examples) -> list[Examples]:
         """Return the batch in parts of like lengths: the rectangles of mixers that need them."""
@@ -65,7 +64,7 @@ class Trainer:
 
     def weights(self) -> dict[str, Tensor]:
         """Return the masters by the model's names, float32 on the CPU."""
-        return {name: master.detach().cpu().contiguous() for name, master in zip(self.names, self.masters, strict=True)}
+        return {name: master.detach().cpu().contiguous() for name, master in self._named_masters().items()}
 
     def state(self) -> dict[str, Tensor]:
         """Masters and moments, on the CPU: all that the next step depends on beside the batch."""
@@ -73,18 +72,16 @@ class Trainer:
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over what `state` gave. Raises ValueError: it is not of such a trainer; nothing was taken over."""
-        own = self._state()
-        if _kinds(tensors) != _kinds(own):
-            raise ValueError("other weights or moments")
-        for name, tensor in tensors.items():
-            own[name].copy_(tensor)
+        """Take over what `state` of such a trainer gave."""
+        for name, tensor in self._state().items():
+            tensor.copy_(tensors[name])
         self._copy_masters()
 
+    def _named_masters(self) -> dict[str, nn.Parameter]:
+        return dict(zip(self.names, self.masters, strict=True))
+
     def _state(self) -> dict[str, Tensor]:
-        tensors: dict[str, Tensor] = {}
-        for name, master in zip(self.names, self.masters, strict=True):
-            tensors[f"weight.{name}"] = master
+        tensors: dict[str, Tensor] = {f"weight.{name}": master for name, master in self._named_masters().items()}
         for optimizer in self.optimizers:
             tensors |= optimizer.state
         return tensors
@@ -93,10 +90,6 @@ class Trainer:
     def _copy_masters(self) -> None:
         if self.copies:
             torch._foreach_copy_(tuple(self.copies), tuple(self.masters))
-
-
-def _kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.dtype, torch.Size]]:
-    return {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
 
 
 def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
