@@ -16,7 +16,6 @@ from tests.support.lives import (
     STEPS,
     TRAININGS,
     VARIANT,
-    WEIGHTS,
     all_steps,
     begin,
     new_project,
@@ -29,7 +28,7 @@ from tests.support.lives import (
 KILLS = 10  # of each stage
 LONGEST_LIFE = 12  # steps after which a training is killed, at most
 LONGEST_DELAY = 0.02  # seconds after that, at most: some steps, so that no part of a step or of a write is spared
-SMALL = (10_000, 10_000)  # bytes a file, soft and hard: less than a checkpoint, or than weights
+SMALL = (10_000, 10_000)  # bytes a file, soft and hard: less than a checkpoint
 
 
 @pytest.fixture
@@ -137,24 +136,6 @@ def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(project: Path, 
     assert re.fullmatch(r"error: work/\S+/seed-1\.checkpoint: File too large", stderr.splitlines()[-1])
     assert first_steps(project) >= 3
     assert_goes_on_to(undisturbed, project)
-
-
-def test_a_disk_too_full_for_the_results_is_told_in_one_line_and_costs_no_training(
-    project: Path, undisturbed: Path
-) -> None:
-    for seed in ("1", "2"):  # alone, they are trained and not published
-        run(project, "pretrain", "--seed", seed)
-    assert not (project / WEIGHTS).exists()
-    life = begin(project)
-    assert life.process.pid
-    resource.prlimit(life.process.pid, resource.RLIMIT_FSIZE, SMALL)
-    code, stderr = life.end()
-    line = stderr.splitlines()[-1]
-    assert code == 1 and stderr.count(": trained before; ") == 2
-    assert re.fullmatch(rf"error: {OUTPUTS['pretrain']}/seed-\d\.safetensors: File too large", line)
-    assert list((project / WEIGHTS).iterdir()) == []
-    run(project)
-    assert_published_as(undisturbed, project)
 
 
 def test_a_seed_that_the_recipe_has_not_is_refused(project: Path) -> None:

@@ -94,9 +94,6 @@ def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, own_epochs: int | Non
 def test_own_epochs_follow_the_others_and_count_with_them(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = load_file(trained(project, monkeypatch, None) / "seed-1.safetensors")
     published = trained(project, monkeypatch, 2)
-    assert {path.name for path in published.iterdir()} == {
-        *(f"seed-1.{suffix}" for suffix in ("csv", "json", "safetensors")), "provenance.json", "SHA256SUMS",
-    }  # fmt: skip
     (before,) = project.glob("work/*/seed-1-before.safetensors")
     first, last = load_file(before), load_file(published / "seed-1.safetensors")
     assert all(np.array_equal(first[name], plain[name]) for name in plain)  # the same training to there
