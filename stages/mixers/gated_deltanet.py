@@ -45,7 +45,6 @@ class GatedDeltaNet(Mixer):
     """
 
     needs_positions: ClassVar[bool] = False
-    is_serial: ClassVar[bool] = True
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

@@ -38,7 +38,6 @@ class Linear(Mixer):
     """
 
     needs_positions: ClassVar[bool] = True
-    is_serial: ClassVar[bool] = True
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

@@ -55,7 +55,6 @@ class Mixer(nn.Module, ABC):
     """
 
     needs_positions: ClassVar[bool]  # whether the model adds learned positions to its embeddings
-    is_serial: ClassVar[bool] = False  # whether it goes through time step by step, or chunk by chunk
 
     @abstractmethod
     def __init__(self, model: Model, settings: Any, layer: int) -> None:

@@ -20,7 +20,6 @@ class RecurrentMixer(Mixer):
     """A mixer that remembers activations only. No positions: order is in the recurrence."""
 
     needs_positions: ClassVar[bool] = False
-    is_serial: ClassVar[bool] = True
     layers: ClassVar[int] = 1
 
     def empty_state(self, batch: int, positions: int) -> Hidden:

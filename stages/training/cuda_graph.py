@@ -18,7 +18,6 @@ from tqdm import tqdm
 from stages.corpus.example import PAD, Examples
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
-from stages.model.mixer import Mixer
 from stages.model.packing import Packing
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
@@ -26,9 +25,8 @@ from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
 WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspaces
-# what a part costs beside its area, in characters; on paper, for an H100: 0.2 µs a character, 2 µs a kernel
-PART_COST = 512  # its 50 kernels
-SERIAL_PART_COST = 2048  # where the mixer goes through one part after the other, chunk by chunk or step by step
+# what a part costs beside its area, in characters; on paper, for an H100: 0.2 µs a character, 50 kernels of 2 µs
+PART_COST = 512
 TOLERANCES = {
     "loss": 1e-3,
     "gradient norm": 1e-2,
@@ -47,15 +45,13 @@ class GraphTrainer(Trainer):
         self.is_eager = False
         # the graphs' memory, one for all: they run one after the other
         self.pool = None if backend.device.type == "cpu" else torch.cuda.graph_pool_handle()
-        is_serial = any(isinstance(module, Mixer) and module.is_serial for module in model.modules())
-        self.part_cost = SERIAL_PART_COST if is_serial else PART_COST
         self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
         for master, buffer in zip(self.masters, self.buffers, strict=True):
             master.grad = buffer
 
     def cut(self, examples: Examples) -> list[Examples]:
         """Return the batch in parts of like lengths, padded to one of few shapes."""
-        return fixed_shapes(examples, self.model.context, self.part_cost)
+        return fixed_shapes(examples, self.model.context)
 
     def clipped_gradients(self, parts: Sequence[Examples]) -> Tensor:
         shapes = tuple(part.inputs.shape for part in parts)
@@ -152,7 +148,7 @@ class _Graph:
         return loss.detach(), nn.utils.clip_grad_norm_(self.masters, self.clip)
 
 
-def fixed_shapes(examples: Examples, context: int, part_cost: int) -> list[Examples]:
+def fixed_shapes(examples: Examples, context: int, part_cost: int = PART_COST) -> list[Examples]:
     """Return a batch sorted by length and cut into parts, each padded with PAD.
 
     Rows and columns of a part are multiples of SHAPE_STEP, but no more columns than `context`.

@@ -56,6 +56,27 @@ def test_kernels_equal_torch_forward_and_backward(name: str, dtype: torch.dtype,
         assert ((ours.double() - plain).norm() / plain.norm()).item() < bound
 
 
+LONG = 20_000  # characters of a batch
+SUMMED: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
+    "embedding": (lambda table: ops.embed(table, torch.arange(LONG) % 2), [(2, 24)]),
+    "layer norm": (lambda weight, bias: ops.layer_norm(draws(7, LONG, 24).to(weight.dtype), weight, bias), [(24,)] * 2),
+    "bias": (lambda bias: ops.add_dropout(*draws(7, 2, LONG, 24).to(bias.dtype), bias, 0.0), [(24,)]),
+}
+
+
+@pytest.mark.parametrize("name", SUMMED)
+def test_gradients_that_are_sums_over_a_batch_do_not_add_up_what_bfloat16_rounds(either: str, name: str) -> None:
+    operation, shapes = SUMMED[name]
+    gradients = []
+    for kind in (torch.bfloat16, torch.float64):
+        use_kernels(either == "kernels")
+        weights = [draws(i, *shape).bfloat16().to(kind).requires_grad_() for i, shape in enumerate(shapes)]
+        y = operation(*weights)
+        gradients.append(torch.autograd.grad(y, weights, (1 + draws(9, *y.shape)).bfloat16().to(kind)))
+    for ours, exact in zip(*gradients, strict=True):
+        assert (ours.double() - exact).norm() < 5e-3 * exact.norm()  # rounded once: 2e-3 was measured
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_gelu_of_large_numbers_is_zero_or_the_number_and_never_denormal(either: str, dtype: torch.dtype) -> None:
     x = torch.linspace(-40, 40, 4001).to(dtype).view(-1, 1).requires_grad_()

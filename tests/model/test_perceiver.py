@@ -59,19 +59,3 @@ def test_cached_generation_with_inner_blocks_equals_full_forward(residual: bool)
         states = model.empty_states(3, LENGTH)
         read = [model(chunk, states) for chunk in tokens.split(cut, dim=1)]
         torch.testing.assert_close(torch.cat(read, dim=1), model(tokens), rtol=0, atol=ROUNDING)
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("chunk", [1, 14])
-def test_sequences_before_at_and_past_the_bottleneck_go_on_together(chunk: int) -> None:
-    model, starts = perceiver(12), [1, 10, 11, 12, 13, 20]
-    tokens = random_tokens(len(starts), 20 + 2 * chunk)
-    alone = [model.empty_states(1, 20 + 2 * chunk) for _ in starts]
-    for i, start in enumerate(starts):
-        model(tokens[i : i + 1, :start], alone[i])
-    states = [type(layer[0]).concatenate(list(layer)) for layer in zip(*alone, strict=True)]
-    full, sequences = model(tokens), torch.arange(len(starts))[:, None]
-    for step in range(2):
-        at = torch.tensor(starts)[:, None] + step * chunk + torch.arange(chunk)
-        torch.testing.assert_close(model(tokens[sequences, at], states), full[sequences, at], rtol=0, atol=ROUNDING)
-        assert states[0].lengths.tolist() == [start + (step + 1) * chunk for start in starts]

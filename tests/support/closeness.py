@@ -1,7 +1,5 @@
 """How close a step of training comes to the plain reference's, and how close it has to."""
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
@@ -50,12 +48,10 @@ def beyond(
     backend: Backend,
     examples: Examples,
     row_step: int = 0,
-    closer: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Errors that are not within their bounds, of a step as the backend computes it against the reference on the CPU.
 
-    row_step: rows of the parts into which a CPU's batch is cut; 0 cuts it as the study does. closer: bounds in place of
-    the usual. Nothing is clipped.
+    row_step: rows of the parts into which a CPU's batch is cut; 0 cuts it as the study does. Nothing is clipped.
     """
     plain = plain_twin(variant, model, shape)
     expected = cross_entropy(plain, *padded(examples, shape.context))
@@ -75,7 +71,7 @@ def beyond(
     errors |= {"loss": abs(loss.cpu() - expected.detach()) / expected.detach()}
     errors |= {"whole": differences.norm() / sizes.norm()}
     allowed = {name: of_parameter * raised(variant, backend, name) for name in references}
-    allowed |= {"loss": of_loss, "whole": of_whole * raised(variant, backend)} | dict(closer or {})
+    allowed |= {"loss": of_loss, "whole": of_whole * raised(variant, backend)}
     return {name: float(error) for name, error in errors.items() if not error <= allowed[name]}
 
 

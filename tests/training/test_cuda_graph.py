@@ -11,8 +11,6 @@ from stages.corpus.example import PAD, Examples
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
 from stages.training.cuda_graph import (
-    PART_COST,
-    SERIAL_PART_COST,
     SHAPE_STEP,
     GraphTrainer,
     fixed_shapes,
@@ -58,7 +56,7 @@ def of_rows(parts: list[Examples]) -> list[tuple[list[int], list[int]]]:
 @pytest.mark.parametrize("rows", [1, 33, 121])
 def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_them(rows: int, context: int) -> None:
     examples = batch(rows)
-    parts = fixed_shapes(examples, context, PART_COST)
+    parts = fixed_shapes(examples, context)
     assert of_rows(parts) == of_rows([examples])
     for part in parts:
         height, width = part.inputs.shape
@@ -69,20 +67,19 @@ def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_the
 
 
 @pytest.mark.parametrize(
-    ("lengths", "context", "part_cost", "shapes"),
+    ("lengths", "context", "shapes"),
     [
-        ((20, 60, 90, 120), 128, PART_COST, [(32, 32), (32, 64), (32, 96), (32, 128)]),
-        ((20, 50, 60, 120), 128, PART_COST, [(32, 32), (64, 64), (32, 128)]),  # two of one length together
-        ((20, 90, 90, 100), 100, PART_COST, [(32, 32), (96, 100)]),  # no wider than a context
-        ((50, 60, 90, 120), 128, SERIAL_PART_COST, [(64, 64), (64, 128)]),
+        ((20, 60, 90, 120), 128, [(32, 32), (32, 64), (32, 96), (32, 128)]),
+        ((20, 50, 60, 120), 128, [(32, 32), (64, 64), (32, 128)]),  # two of one length together
+        ((20, 90, 90, 100), 100, [(32, 32), (96, 100)]),  # no wider than a context
     ],
 )
 def test_a_batch_is_cut_where_that_saves_more_than_a_part_costs(
-    lengths: tuple[int, ...], context: int, part_cost: int, shapes: list[tuple[int, int]]
+    lengths: tuple[int, ...], context: int, shapes: list[tuple[int, int]]
 ) -> None:
     shuffled = np.random.default_rng(0).permutation(np.repeat(lengths, 32))  # 32 rows of each length
     examples = Examples.of(np.full((128, context + 1), 5), shuffled)
-    assert [part.inputs.shape for part in fixed_shapes(examples, context, part_cost)] == shapes
+    assert [part.inputs.shape for part in fixed_shapes(examples, context)] == shapes
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -44,7 +44,6 @@ def test_graphs_move_the_weights_as_the_cpu_does_and_nothing_waits(
     variant: str, matrices: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cuda_graph, "WARM_UP", 1)
-    monkeypatch.setattr(cuda_graph, "SERIAL_PART_COST", 1)  # two parts for every variant
     model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
     first = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     on_cpu = trainer_for(copy.deepcopy(model), graph_optimizer(matrices), FLOAT32)
