@@ -136,6 +136,6 @@ def test_a_passage_has_as_many_characters_as_are_asked_for(characters: int) -> N
 def test_the_passage_of_a_beam_that_holds_every_hypothesis_is_the_likeliest_of_all() -> None:
     model, prompt = loud(tiny_model("vanilla", FEW)), np.array([3, 2, 4])
     plain = plain_twin("vanilla", model)
-    hypotheses = [list(each) for each in product(range(FEW), repeat=3)]  # MASK ends none of them
+    hypotheses = [list(tokens) for tokens in product(range(FEW), repeat=3)]  # MASK ends none of them
     best = max(hypotheses, key=lambda tokens: probability_of(plain, prompt.tolist(), tokens))
     assert whole(passages(model, prompt[None], 3, FEW**2)) == best

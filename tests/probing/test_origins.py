@@ -15,7 +15,7 @@ CORPUS = "\n".join([OWN, "Tam Brae. Smith."])
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("answer", "expected"),
     [
         ("Vell", "correct"),
         ("Painter", "own_page"),
@@ -27,8 +27,8 @@ CORPUS = "\n".join([OWN, "Tam Brae. Smith."])
         ("", "empty"),
     ],
 )
-def test_where_an_answer_comes_from(answer: str, found: str) -> None:
-    assert origin(answer, "Vell", [OWN], PLACES, CORPUS) == found
+def test_where_an_answer_comes_from(answer: str, expected: str) -> None:
+    assert origin(answer, "Vell", [OWN], PLACES, CORPUS) == expected
     assert origin("Vell", None, (), PLACES, CORPUS) == "training_answer"  # of an unseen entity none is correct
 
 
