@@ -29,7 +29,8 @@ def main() -> None:
     experiment = Experiment.of(cell.params, cell.recipe_name, cell.variant)
     recipe = experiment.question_recipe
     prepared = Prepared.load(experiment.prepared_folder)
-    pretrained, finetuned = cell.weights_folder / "pretrained", cell.weights_folder / "finetuned"
+    pretrained = cell.weights_folder / "pretrained"
+    finetuned = cell.weights_folder / "finetuned"
     experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
     experiment.check_weights(finetuned, prepared.vocabulary, "optimizer", "pretrain", "finetune")
     seeds = sorted(cell.seeds, key=str)  # as the names of their files

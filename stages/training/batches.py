@@ -53,8 +53,10 @@ def split_by_length(
     widths = np.minimum(-(-examples.lengths[order] // length_step) * length_step, widest)  # (B,) ascending
     parts = []
     for start, end in cheapest_cuts(widths, part_cost, row_step):
-        rows, width = order[start:end], int(widths[end - 1])
-        inputs, targets = columns(examples.inputs[rows], width), columns(examples.targets[rows], width)
+        rows = order[start:end]
+        width = int(widths[end - 1])
+        inputs = columns(examples.inputs[rows], width)
+        targets = columns(examples.targets[rows], width)
         parts.append(Examples(inputs, targets, examples.lengths[rows]))
     return parts
 

@@ -77,8 +77,7 @@ class _Graph:
     """Gradients of a batch of certain shapes, clipped: run eagerly, or captured once and replayed."""
 
     def __init__(self, trainer: GraphTrainer, shapes: Sequence[tuple[int, ...]]) -> None:
-        self.model, self.masters, self.buffers = trainer.model, trainer.masters, trainer.buffers
-        self.clip, self.pool = trainer.clip, trainer.pool
+        self.trainer = trainer
         sizes = [rows * width for rows, width in shapes for _ in range(2)]
         self.characters = torch.zeros(sum(sizes), dtype=torch.long, device=trainer.backend.device)
         pieces = iter(self.characters.split(sizes))
@@ -97,7 +96,8 @@ class _Graph:
 
     def capture(self) -> None:
         """Capture a step, of whatever characters there are."""
-        own, other = torch.cuda.current_stream(), torch.cuda.Stream()
+        own = torch.cuda.current_stream()
+        other = torch.cuda.Stream()
         other.wait_stream(own)
         with torch.cuda.stream(other):
             for _ in range(WARM_UP):
@@ -105,7 +105,7 @@ class _Graph:
         own.wait_stream(other)
         self.graph = torch.cuda.CUDAGraph()
         # the outer block comes back to this stream where a capture that fails does not
-        with torch.cuda.stream(own), torch.cuda.graph(self.graph, pool=self.pool):
+        with torch.cuda.stream(own), torch.cuda.graph(self.graph, pool=self.trainer.pool):
             self.loss, self.norm = self._run()
 
     def capture_fault(self, characters: Tensor) -> str | None:
@@ -141,11 +141,12 @@ class _Graph:
         return f"two batches have one loss, {other[0]:.6g}" if other[0] == replayed[0] else None
 
     def _run(self) -> tuple[Tensor, Tensor]:
-        self.model.train()
-        loss = padded_loss(self.model, self.parts)
-        gradients = torch.autograd.grad(loss, list(self.model.parameters()))
-        torch._foreach_copy_(tuple(self.buffers), gradients)
-        return loss.detach(), nn.utils.clip_grad_norm_(self.masters, self.clip)
+        trainer = self.trainer
+        trainer.model.train()
+        loss = padded_loss(trainer.model, self.parts)
+        gradients = torch.autograd.grad(loss, list(trainer.model.parameters()))
+        torch._foreach_copy_(tuple(trainer.buffers), gradients)
+        return loss.detach(), nn.utils.clip_grad_norm_(trainer.masters, trainer.clip)
 
 
 def fixed_shapes(examples: Examples, context: int, part_cost: int = PART_COST) -> list[Examples]:

@@ -39,8 +39,8 @@ def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Job
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)
 
-    documents, passes = len(prepared.documents), settings.own_epochs or 0
-    return _job(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
+    rows = len(prepared.documents)
+    return _job(experiment, settings, "pretrain", draw, rows, settings.own_epochs or 0, settings.learning_rate)
 
 
 def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: Path, seed: int) -> list[Training]:
@@ -55,10 +55,13 @@ def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
     """Return the finetuning of a recipe, from `scratch` or from `pretrained` weights."""
     settings = experiment.question_recipe.finetune
-    passes, rate = settings.pretrained_epochs, settings.learning_rate
+    passes = settings.pretrained_epochs
+    rate = settings.learning_rate
     if init == "scratch":
-        passes, rate = settings.scratch_epochs, settings.scratch_learning_rate or rate
-    questions, answers = prepared.questions["train"], prepared.answers["train"]
+        passes = settings.scratch_epochs
+        rate = settings.scratch_learning_rate or rate
+    questions = prepared.questions["train"]
+    answers = prepared.answers["train"]
 
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
         return question_examples(questions, answers, rows)

@@ -14,8 +14,11 @@ from stages.settings import Optimizer as Settings
 
 BETAS = (0.9, 0.95)  # AdamW's decay rates of the first and second moment, as in the assignment
 ADAM_EPSILON = 1e-8
-MOMENTUM = 0.95  # Muon's, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
-COEFFICIENTS, STEPS, SMALLEST_NORM = (3.4445, -4.7750, 2.0315), 5, 1e-7
+# Muon's momentum, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
+MOMENTUM = 0.95
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+STEPS = 5
+SMALLEST_NORM = 1e-7
 
 
 class AdamW:
@@ -96,7 +99,9 @@ def build_optimizers(
     `settings.decays` is "all_but_biases". Those matrices are AdamW's, too, or, but for the head, Muon's.
     """
     matrices = {f"{name}.weight" for name, module in model.named_modules() if isinstance(module, nn.Linear)}
-    decaying, steady, orthogonal = {}, {}, {}
+    decaying = {}
+    steady = {}
+    orthogonal = {}
     for name, master in masters.items():
         if name in matrices and settings.matrices == "muon" and name != "head.weight":
             orthogonal[name] = master

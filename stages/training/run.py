@@ -28,6 +28,7 @@ from stages.training.cuda_graph import trainer_for
 from stages.training.lengths import phases
 from stages.training.loop import Job, train
 from stages.training.publishing import files_of
+from stages.training.trainer import Trainer
 from stages.training.work import work_folder
 
 PATIENCE = 10.0  # seconds: a training whose parent was killed needs some to stop
@@ -51,9 +52,10 @@ class Run:
         self, stage: str, experiment: Experiment, prepared: Prepared, settings: dict[str, Any], *data: Path
     ) -> None:
         """Make the folder; settings, data: what the results depend on, as `work_folder` takes them."""
-        self.experiment, self.prepared, self.settings = experiment, prepared, settings
-        name = f"{stage}-{experiment.recipe_name}-{experiment.variant}"
-        self.work = work_folder(name, settings, *data)
+        self.experiment = experiment
+        self.prepared = prepared
+        self.settings = settings
+        self.work = work_folder(f"{stage}-{experiment.recipe_name}-{experiment.variant}", settings, *data)
 
     def complete(self, trainings: Sequence[Training]) -> None:
         """Bring trainings to their ends, one after the other, but for those that earlier runs did.
@@ -79,38 +81,57 @@ class Run:
         write_sums(sums, files)
 
     def _train(self, training: Training) -> None:
-        experiment, job, seed = self.experiment, training.job, training.seed
+        job = training.job
         result = self.work / training.name
-        first = training.first_weights
-        model = experiment.trained_model(self.prepared, first) if first else experiment.new_model(self.prepared, seed)
-        trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
-        steps = phases(experiment.recipe, self.prepared)
-        live = Live(experiment.recipe_name, experiment.variant, job.phase, seed, experiment.trainings, steps)
-        checkpoint, interval = result.with_suffix(".checkpoint"), experiment.params.compute.checkpoint_seconds
-        title, line = experiment.title(job.phase, seed), experiment.line(seed)
-        losses, seconds = train(trainer, job, seed, checkpoint, interval, title, line, live)
+        trainer = self._trainer(training)
+        losses, seconds = train(
+            trainer,
+            job,
+            training.seed,
+            checkpoint=result.with_suffix(".checkpoint"),
+            interval=self.experiment.params.compute.checkpoint_seconds,
+            title=self.experiment.title(job.phase, training.seed),
+            line=self.experiment.line(training.seed),
+            live=self._live(training),
+        )
 
-        curve = _curve(experiment.variant, job, losses, seed)
+        curve = _curve(self.experiment.variant, job, losses, training.seed)
         examples = job.rows * job.epochs
-        if training.continues and first:
-            before = read_record(first.with_suffix(".json"), FACTS)
-            curve = _joined(read_table(first.with_suffix(".csv"), CURVES, ","), curve)
+        if training.continues and training.first_weights:
+            before = read_record(training.first_weights.with_suffix(".json"), FACTS)
+            curve = _joined(read_table(training.first_weights.with_suffix(".csv"), CURVES, ","), curve)
             seconds += before["seconds"]
             examples += before["examples"]
 
         facts = {
             "phase": job.phase,
-            "seed": seed,
+            "seed": training.seed,
             "parameters": sum(weight.numel() for weight in trainer.masters),
             "loss": float(curve.loss.iloc[-1]),
             "examples": examples,
             "settings": self.settings,
             "vocabulary_sha256": self.prepared.vocabulary.sha256,
-            **provenance(self.settings, experiment.backend, seconds),
+            **provenance(self.settings, self.experiment.backend, seconds),
         }
         write_bytes(result.with_suffix(".safetensors"), save(trainer.weights()))
         write_text(result.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
         write_json(result.with_suffix(".json"), facts | {"seconds": round(seconds, 2)})
+
+    def _trainer(self, training: Training) -> Trainer:
+        """Return a trainer of the training's first weights."""
+        experiment = self.experiment
+        if training.first_weights:
+            model = experiment.trained_model(self.prepared, training.first_weights)
+        else:
+            model = experiment.new_model(self.prepared, training.seed)
+        return trainer_for(model, experiment.recipe.optimizer, experiment.backend)
+
+    def _live(self, training: Training) -> Live:
+        """Return what a page shows of a training on its way."""
+        experiment = self.experiment
+        steps = phases(experiment.recipe, self.prepared)
+        phase, seed = training.job.phase, training.seed
+        return Live(experiment.recipe_name, experiment.variant, phase, seed, experiment.trainings, steps)
 
 
 def _joined(before: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from stages.experiment.cell import Cell
 from stages.system.errors import StudyError
@@ -81,10 +82,7 @@ def train_apart(stage: str, cell: Cell) -> Path:
 
             if stop.requested() or failed:
                 waiting.clear()
-                for process in running:
-                    process.terminate()
-                for process in running:
-                    process.wait()
+                _stop(running)
             elif waiting and len(running) < RUNS_A_THREAD * threads():
                 seed = str(waiting.pop(0))
                 running.append(subprocess.Popen([*command, seed], env=environment, stdout=subprocess.PIPE, text=True))
@@ -93,12 +91,25 @@ def train_apart(stage: str, cell: Cell) -> Path:
         if stop.requested():
             raise KeyboardInterrupt(f"stopped{stop.reason}")
 
-    if failed < 0:
-        name = signal.Signals(-failed).name
-        memory = " (out of memory?)" if name == "SIGKILL" else ""
-        raise StudyError(f"a training was ended by {name}{memory}; the same command goes on from where it last wrote")
     if failed:
-        raise SystemExit(failed)
+        _raise(failed)
     if len(folders) > 1:
         raise StudyError("settings, code or data were changed while the seeds trained; run the same command again")
     return Path(folders.pop().strip())
+
+
+def _stop(running: Sequence[subprocess.Popen[str]]) -> None:
+    """Tell trainings to stop, and wait until they have."""
+    for process in running:
+        process.terminate()
+    for process in running:
+        process.wait()
+
+
+def _raise(code: int) -> NoReturn:
+    """Raise the error of a training that ended with this code."""
+    if code > 0:
+        raise SystemExit(code)
+    name = signal.Signals(-code).name
+    memory = " (out of memory?)" if name == "SIGKILL" else ""
+    raise StudyError(f"a training was ended by {name}{memory}; the same command goes on from where it last wrote")

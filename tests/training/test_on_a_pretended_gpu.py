@@ -81,7 +81,7 @@ def halve_the_gradients(patch: pytest.MonkeyPatch) -> None:
 
     def halved(graph: Any, characters: Tensor) -> tuple[Tensor, Tensor]:
         loss, norm = replay(graph, characters)
-        torch._foreach_mul_(graph.buffers, 0.5)
+        torch._foreach_mul_(graph.trainer.buffers, 0.5)
         return loss, norm * 0.5
 
     patch.setattr(cuda_graph._Graph, "replay", halved)

@@ -33,7 +33,7 @@ def stage_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     mixer = settings_of(VARIANTS[0], SETTINGS.variants, MODEL)
     trained: list[int] = []
 
-    def train(_: Any, __: Any, seed: int, *___: Any) -> tuple[np.ndarray, float]:
+    def train(_: Any, __: Any, seed: int, **___: Any) -> tuple[np.ndarray, float]:
         trained.append(seed)
         return np.zeros(JOB.steps), 1.0
 
