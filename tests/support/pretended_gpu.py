@@ -52,8 +52,6 @@ class OnDevice(Tensor):
 class Graph:
     """A stand-in for torch.cuda.CUDAGraph: it runs the operations of a captured step again, in the same memory."""
 
-    last: ClassVar["Graph | None"] = None  # to run
-
     def __init__(self) -> None:
         self.operations: list[tuple[Any, Any, Any, Any]] = []  # the function, its arguments and what came out
         self.memory: list[Graph] = [self]  # with which it shares
@@ -67,9 +65,6 @@ class Graph:
                     tensor.fill_(torch.nan)
 
     def replay(self) -> None:
-        if Graph.last is not self and Graph.last in self.memory:
-            Graph.last.spoil()
-        Graph.last = self
         with _disable_current_modes():  # these are tensors of the CPU
             for func, args, kwargs, before in self.operations:
                 after = func(*args, **kwargs)
@@ -132,11 +127,8 @@ class PretendedGpu(TorchDispatchMode):
                 self.waits.append(f"{func} at {_where()}")
 
     @contextmanager
-    def capture(self, graph: Graph, pool: list[Graph] | None = None) -> Iterator[None]:
+    def capture(self, graph: Graph, pool: object = None) -> Iterator[None]:
         """Stand in for torch.cuda.graph."""
-        if pool is not None:
-            graph.memory = pool
-            pool.append(graph)
         self.capturing = graph
         try:
             yield

@@ -62,13 +62,6 @@ def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None
     assert seen == [40, 40, 80, 100, 140, 180]  # the first step's own, then those of all steps before
 
 
-@pytest.mark.parametrize(("warmup", "first"), [(0, 1.0), (15, 1.0), (40, 1.0), (80, 0.5)])
-def test_the_first_step_has_the_peak_unless_the_warm_up_is_longer(warmup: int, first: float) -> None:
-    schedule = Schedule(warmup_tokens=warmup, decay_epochs=3.0, min_lr_ratio=0.0)
-    short = Job("any", "recipes.any", pytest.fail, 10, 9, 4, 1.0, schedule, context=11)
-    assert short.rate(0) == first
-
-
 @pytest.mark.parametrize("epochs", [2, 4, 40])
 def test_a_schedule_without_lengths_of_its_own_follows_the_run(epochs: int) -> None:
     schedule = Schedule(warmup_share=0.25, decay_epochs=None, min_lr_ratio=0.1)

@@ -15,16 +15,13 @@ from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, SETTINGS, VARIANTS
 DEPENDS = {"recipe": {"epochs": 3}, "compute": ["cpu", "float32"]}
 
 
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "data"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "inner" / "file").write_text("some")
-    return folder
-
-
-def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does(data: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "file").write_text("some")
     first = work_folder("pretrain", DEPENDS, data)
     assert work_folder("pretrain", dict(reversed(DEPENDS.items())), data) == first
     folders = [
@@ -33,9 +30,9 @@ def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does
         work_folder("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
         work_folder("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
     ]
-    (data / "inner" / "file").write_text("other")
+    (data / "file").write_text("other")
     folders.append(work_folder("pretrain", DEPENDS, data))
-    (data / "inner" / "file").rename(data / "inner" / "moved")
+    (data / "file").rename(data / "moved")
     folders.append(work_folder("pretrain", DEPENDS, data))
     assert len(set(folders)) == len(folders)
 
