@@ -33,7 +33,7 @@ def train_here(cell: Cell) -> Path:
     for seed in cell.seeds:
         trainings += pretrainings(experiment, prepared, job, run.work / f"seed-{seed}.safetensors", seed)
 
-    if cell.only_seed in (None, cell.recipe.seeds[0]):  # of seeds side by side one says it
+    if cell.only_seed in (None, cell.recipe.seeds[0]):  # one of the seeds side by side says it
         print(length(cell.recipe.pretrain, len(prepared.documents)), file=sys.stderr)
     run.complete(trainings)
     return run.work

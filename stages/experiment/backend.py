@@ -25,7 +25,7 @@ class Backend:
 
     @property
     def device_name(self) -> str:
-        """What the device calls itself."""
+        """The name that the device gives itself."""
         if self.device.type != "cpu":
             return torch.cuda.get_device_name(self.device)
         threads = torch.get_num_threads()
@@ -37,7 +37,7 @@ class Backend:
         return kernels.identity() if self.device.type == "cpu" else "torch"
 
     def wait(self) -> None:
-        """Until the device has done all that it was given."""
+        """Wait until the device has done all that it was given."""
         if self.device.type != "cpu":
             torch.cuda.synchronize(self.device)
 
@@ -79,7 +79,7 @@ def choose_backend(compute: Compute) -> Backend:
         print(f"compute.device auto takes the CPU, for torch finds no CUDA device here{why_not}", file=sys.stderr)
     if compute.deterministic != torch.are_deterministic_algorithms_enabled():  # a second of imports, if it is set
         torch.use_deterministic_algorithms(compute.deterministic)
-    # nothing here reads what it has not written
+    # no operation here reads memory that it has not written
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     kernels.use_kernels(compute.kernels == "auto")
     if finds_cuda:

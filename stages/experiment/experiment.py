@@ -37,7 +37,8 @@ class Experiment(Cell):
     @classmethod
     def to_train(cls, cell: Cell) -> "Experiment":
         """Return a cell to train. Raises StudyError: as `of`, or the training takes more memory than there is."""
-        params, name = cell.params, cell.recipe_name
+        params = cell.params
+        name = cell.recipe_name
         experiment = cls.of(params, name, cell.variant)
         check_needs(params, name, experiment.backend.memory, experiment.backend.dtype.itemsize)
         selected = params.selected(params.model.variant) if params.recipe == name else []
@@ -60,7 +61,7 @@ class Experiment(Cell):
         return with_questions(self.recipe_name, self.recipe)
 
     def title(self, phase: str, seed: int) -> str:
-        """Return what a training's bar is called; of several selected variants it says which this is."""
+        """Return the title of a training's bar; where several variants are selected, with this one's number."""
         among = self.selected if self.variant in self.selected else ()
         number = f"{among.index(self.variant) + 1} of {len(among)}: " if len(among) > 1 else ""
         return f"{number}{self.variant} {SHORT.get(phase, phase)}, seed {seed}"

@@ -1,4 +1,4 @@
-"""What the networks share that remember an activation or two."""
+"""Networks that remember an activation or two: what they share."""
 
 from dataclasses import dataclass
 from typing import ClassVar

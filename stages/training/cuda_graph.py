@@ -89,7 +89,7 @@ class _Graph:
         return self._run()
 
     def replay(self, characters: Tensor) -> tuple[Tensor, Tensor]:
-        """As `eager`, after `capture`."""
+        """Do the same by the captured graph."""
         self.characters.copy_(characters, non_blocking=True)
         self.graph.replay()
         return self.loss.clone(), self.norm.clone()  # the next graph to run may write over them

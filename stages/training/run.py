@@ -1,7 +1,7 @@
 """The trainings of an experiment in a folder of work: done, resumed or skipped.
 
-What was trained stays there when it is published: of `seeds: [1, 2]` after `[1]` the second is all that is left to
-train, and a stage that ended before DVC had stored its output has nothing to train again.
+What was trained stays there when it is published. So `seeds: [1, 2]` after `[1]` trains the second alone, and a stage
+that ended before DVC had stored its output trains nothing again.
 """
 
 import sys
@@ -61,7 +61,7 @@ class Run:
         """Bring trainings to their ends, one after the other, but for those that earlier runs did.
 
         Each leaves <name>.safetensors (weights), <name>.csv (curve), <name>.json (facts) and, last, <name>.sha256.
-        Raises StudyError: another process is at one.
+        Raises StudyError: another process trains one of them.
         """
         for training in trainings:
             result = self.work / training.name

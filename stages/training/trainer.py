@@ -72,7 +72,7 @@ class Trainer:
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over what `state` of such a trainer gave."""
+        """Take over the masters and moments that `state` returned."""
         for name, tensor in self._state().items():
             tensor.copy_(tensors[name])
         self._copy_masters()
