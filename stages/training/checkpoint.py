@@ -1,9 +1,8 @@
 """Checkpoints: all that the next step of a training depends on, on disk.
 
-The last two are kept. When one is damaged, the training goes on from the other, and without both from the start.
+A checkpoint is written beside the one before and then renamed, so that a kill leaves one of the two whole.
 """
 
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,37 +25,22 @@ class Progress:
 
 
 def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
-    """Write a checkpoint, and keep the one before. Raises OSError: it cannot be written; the one before stays."""
+    """Write a checkpoint in the place of the one before. Raises OSError: it cannot be written; the one before stays."""
     numbers = {"losses": torch.from_numpy(progress.losses), "steps": torch.tensor(progress.steps)}
-    content = save(trainer.state() | numbers | {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)})
-    if path.exists():
-        os.replace(path, _before(path))
-    write_sealed(path, content)
+    seconds = {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)}
+    write_sealed(path, save(trainer.state() | numbers | seconds))
 
 
 def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
-    """Bring a trainer to where it was at the last checkpoint that is whole; steps: of the training in all.
+    """Bring a trainer to where it was at its checkpoint, if there is a whole one; steps: of the training in all.
 
     A folder of work belongs to one training, so that a checkpoint whose seal is whole is one of it.
     """
-    for saved in (path, _before(path)):
-        if not saved.exists():
-            continue
-        if content := read_sealed(saved):
-            tensors = load(content)
-            losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
-            trainer.restore(tensors)
-            return Progress(int(done), float(seconds), losses.numpy())
-        saved.unlink()  # else the next one would take it for the one before
-        print(f"{saved} is damaged and was deleted; the training goes on from the one before", file=sys.stderr)
+    if content := read_sealed(path):
+        tensors = load(content)
+        losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
+        trainer.restore(tensors)
+        return Progress(int(done), float(seconds), losses.numpy())
+    if path.exists():
+        print(f"{path} is damaged; the training starts anew", file=sys.stderr)
     return Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
-
-
-def delete_checkpoints(path: Path) -> None:
-    """Delete the last two."""
-    for saved in (path, _before(path)):
-        saved.unlink(missing_ok=True)
-
-
-def _before(path: Path) -> Path:
-    return path.with_suffix(".before")

@@ -23,7 +23,6 @@ from stages.system.live import Live
 from stages.system.locks import locked
 from stages.system.records import CURVES, FACTS, read_record, read_table
 from stages.training.batches import steps_per_epoch
-from stages.training.checkpoint import delete_checkpoints
 from stages.training.cuda_graph import trainer_for
 from stages.training.lengths import phases
 from stages.training.loop import Job, train
@@ -68,7 +67,7 @@ class Run:
             patience = 0.0 if self.experiment.only_seed is None else PATIENCE
             with locked(result.with_suffix(".lock"), patience):
                 self._complete(training, result.with_suffix(".sha256"))
-                delete_checkpoints(result.with_suffix(".checkpoint"))  # a kill may have left them beside the rest
+                result.with_suffix(".checkpoint").unlink(missing_ok=True)  # a kill may have left it beside the rest
 
     def _complete(self, training: Training, sums: Path) -> None:
         files = files_of(self.work, training.name)

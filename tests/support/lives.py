@@ -119,10 +119,9 @@ def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path) ->
 def steps_done(folder: Path, stage: str, name: str) -> int:
     """The steps in the checkpoint of a training `name` in a project's folder; all where it has ended."""
     for work in (folder / "work").glob(f"{stage}-*"):
-        for suffix in ("checkpoint", "before"):  # between two renames there is no newest
-            with suppress(FileNotFoundError):
-                if content := read_sealed(work / f"{name}.{suffix}"):
-                    return int(load(content)["steps"])
+        with suppress(FileNotFoundError):
+            if content := read_sealed(work / f"{name}.checkpoint"):
+                return int(load(content)["steps"])
         if (work / f"{name}.sha256").exists():  # looked for last: in between it may have ended
             return STEPS
     return 0
@@ -140,4 +139,4 @@ def results(output: Path) -> dict[str, bytes]:
 
 def unfinished(folder: Path) -> list[Path]:
     """What is left of trainings that did not come to their end."""
-    return [path for path in (folder / "work").rglob("*") if path.suffix in (".checkpoint", ".before", ".partial")]
+    return [path for path in (folder / "work").rglob("*") if path.suffix in (".checkpoint", ".partial")]
