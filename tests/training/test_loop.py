@@ -10,20 +10,16 @@ import torch
 from torch import Tensor
 
 from stages.corpus.example import Examples
-from stages.corpus.questions import prompt, question_examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
-from stages.inference.generation import generate
 from stages.settings import Schedule
 from stages.system.errors import StudyError
-from stages.training.batches import split_by_length
 from stages.training.checkpoint import load_checkpoint
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
 from tests.support.tiny import (
     BACKENDS,
-    BIRTHPLACES,
     FLOAT32,
     HANDOUT,
     IN_FLOAT32,
@@ -87,19 +83,6 @@ def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Pat
     assert losses.shape == (long.steps,) == (60,)
     assert losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
     assert losses[-10:].mean() < 0.8 * losses[0]
-
-
-@pytest.mark.parametrize("variant", ["rope", "perceiver_ar"])  # with the usual backbone and with one of its own
-def test_eight_facts_are_learned_by_heart_and_said_when_asked(variant: str) -> None:
-    trainer = Trainer(tiny_model(variant, VOCABULARY), HANDOUT.optimizer, FLOAT32)
-    parts = split_by_length(question_examples(PREPARED.questions["train"], PREPARED.answers["train"], np.arange(8)))
-    for number in range(800):
-        if trainer.step(parts, 3e-3 * min(1.0, (number + 1) / 20)) < 0.01:
-            break
-    prompts = [prompt(PREPARED.questions["dev"][row]) for row in range(8)]
-    answers = generate(trainer.model, prompts, max_characters=32)
-    assert [PREPARED.vocabulary.decode(answer.tokens) for answer in answers] == list(BIRTHPLACES.values())
-    assert min(answer.probability for answer in answers) > 0.5
 
 
 def failing_at(step: int) -> Callable[[np.ndarray, np.random.Generator], Examples]:
