@@ -38,12 +38,9 @@ time.sleep(60)
 """
 
 
-def begun(folder: Path) -> set[str]:
-    return {path.stem for path in folder.glob("*.began")}
-
-
-def stopped(folder: Path) -> set[str]:
-    return {path.stem for path in folder.glob("*.stopped")}
+def seeds(folder: Path, event: str) -> set[str]:
+    """The seeds that the fake stage left as `began` or `stopped`."""
+    return {path.stem for path in folder.glob(f"*.{event}")}
 
 
 @pytest.fixture(name="apart")
@@ -85,7 +82,7 @@ def test_a_training_that_fails_ends_the_others_with_its_code(apart: Callable[...
     with pytest.raises(SystemExit) as end:
         apart(1, 2)
     assert end.value.code == 3
-    assert stopped(tmp_path) == {"2"}
+    assert seeds(tmp_path, "stopped") == {"2"}
 
 
 def test_a_training_that_is_killed_is_told_of_in_one_line_and_ends_the_others(
@@ -94,19 +91,19 @@ def test_a_training_that_is_killed_is_told_of_in_one_line_and_ends_the_others(
     message = r"a training was ended by SIGKILL \(out of memory\?\); the same command goes on from where it last wrote"
     with pytest.raises(StudyError, match=message):
         apart(2, 7)
-    assert stopped(tmp_path) == {"2"}
+    assert seeds(tmp_path, "stopped") == {"2"}
 
 
 def test_a_stop_reaches_all_and_begins_no_further(apart: Callable[..., Path], tmp_path: Path) -> None:
     def stop_soon() -> None:
-        while len(begun(tmp_path)) < 4:
+        while len(seeds(tmp_path, "began")) < 4:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=stop_soon, daemon=True).start()
     with pytest.raises(KeyboardInterrupt, match="stopped"):
         apart(2, 3, 4, 5, 6)  # two a thread at once
-    assert stopped(tmp_path) == begun(tmp_path) == {"2", "3", "4", "5"}
+    assert seeds(tmp_path, "stopped") == seeds(tmp_path, "began") == {"2", "3", "4", "5"}
 
 
 def test_seeds_apart_leave_nothing_behind_a_killed_stage_and_go_on_to_the_weights_of_one_after_the_other(
