@@ -27,10 +27,8 @@ SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
 WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspaces
 # what a part costs beside its area, in characters; on paper, for an H100: 0.2 µs a character, 50 kernels of 2 µs
 PART_COST = 512
-TOLERANCES = {
-    "loss": 1e-3,
-    "gradient norm": 1e-2,
-}  # how far a replay may be from an eager step, as a share of its value
+# how far a replay may be from an eager step, as a share of its value
+TOLERANCES = {"loss": 1e-3, "gradient norm": 1e-2}
 
 
 class GraphTrainer(Trainer):
