@@ -6,7 +6,9 @@ from importlib import import_module
 import pytest
 import torch
 
-from stages.model.registry import settings_of
+from stages.model.backbone import Backbone
+from stages.model.mixer import Mixer
+from stages.model.registry import defined, settings_of
 from stages.plain.attention import ATTENTION
 from tests.model.test_variants import PARAMETERS, STATE
 from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, VARIANTS

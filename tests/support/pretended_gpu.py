@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -54,15 +54,6 @@ class Graph:
 
     def __init__(self) -> None:
         self.operations: list[tuple[Any, Any, Any, Any]] = []  # the function, its arguments and what came out
-        self.memory: list[Graph] = [self]  # with which it shares
-
-    def spoil(self) -> None:
-        """Another graph has written over what this one made."""
-        for _, args, kwargs, out in self.operations:
-            read = {tensor.untyped_storage().data_ptr() for tensor in _tensors((args, kwargs))}
-            for tensor in _tensors(out):
-                if tensor.is_floating_point() and tensor.untyped_storage().data_ptr() not in read:
-                    tensor.fill_(torch.nan)
 
     def replay(self) -> None:
         with _disable_current_modes():  # these are tensors of the CPU
