@@ -7,9 +7,8 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.settings import QuestionRecipe, load
 from stages.sources.notes import notes
 from stages.sources.own import FILES, PAGES, check_answers, own_folder, read_own
-from stages.sources.reading import MOST_BYTES
 from stages.system.errors import Parser, command
-from stages.system.files import new_folder, read_input, write_bytes
+from stages.system.files import new_folder, write_bytes
 from stages.system.terminal import harmless
 
 
@@ -31,7 +30,7 @@ def main() -> None:
 
     with new_folder(Path("data/raw/own")) as new:
         for name in (PAGES, *(FILES[split] for split, asked in questions.items() if asked)):
-            write_bytes(new / name, read_input(folder / name, MOST_BYTES))
+            write_bytes(new / name, (folder / name).read_bytes())
     print(f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in FILES)} questions")
 
 

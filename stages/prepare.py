@@ -59,11 +59,7 @@ def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
         return read_own(raw, context)
     questions = {}
     for split, name in QUESTION_FILES.items():
-        # nine people of the assignment's training file are asked about twice with two places (a city and
-        # its country, mostly); that file is taken as it is
-        one_place = recipe.data.source != "cs224n" or split != "train"
-        labelled = split != "test"
-        questions[split] = read_questions(raw / name, labelled=labelled, context=context, one_place=one_place)
+        questions[split] = read_questions(raw / name, labelled=split != "test", context=context)
     return read_documents(raw / CORPUS_FILE), questions
 
 

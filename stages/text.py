@@ -1,6 +1,5 @@
 """Stage `text`: any plain text, checked, as the recipes without questions read it."""
 
-import os
 from pathlib import Path
 
 from stages.settings import TEXT_FILE, load
@@ -15,7 +14,7 @@ def main() -> None:
     """Copy the file that `sources.text` names to data/raw/text."""
     Parser(description=main.__doc__).parse_args()
     path = Path(load().sources.text.path)
-    if not os.path.exists(path):  # Path raises where a name is too long
+    if not path.exists():
         raise StudyError(f"params.yaml: sources.text.path: there is no file {harmless(str(path))}; name one in UTF-8")
     text = read_text(path)
     with new_folder(Path("data/raw/text")) as folder:

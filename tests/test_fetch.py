@@ -4,7 +4,7 @@ import hashlib
 import os
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,7 +13,6 @@ import pytest
 
 from stages.fetch import obtain
 from stages.settings import load
-from stages.sources import download
 from stages.sources.reading import read_documents, read_questions
 from stages.system.errors import StudyError
 from tests.support.tiny import ROOT
@@ -68,16 +67,11 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [lambda content: content.replace(b"\n", b"\r\n"), lambda content: content.rstrip(b"\n"), lambda content: content],
-    ids=["CRLF", "no final newline", "as they are"],
-)
 @pytest.mark.parametrize("form", ["folder", "zip", "address"])
 def test_files_are_found_by_name_and_checksum_whatever_their_folder_and_line_ends(
-    tmp_path: Path, target: Path, address: str, form: str, change: Callable[[bytes], bytes]
+    tmp_path: Path, target: Path, address: str, form: str
 ) -> None:
-    files = {f"b/c/{name}": change(content) for name, content in FILES.items()}
+    files = {f"b/c/{name}": content.replace(b"\n", b"\r\n") for name, content in FILES.items()}
     files |= {f"{folder}/{name}": b"another\n" for name in FILES for folder in ("a", "d")}
     fill(tmp_path / "source", files)
     zipped(tmp_path / "a5.zip", {name.replace("c/", "c\\"): content for name, content in files.items()})
@@ -107,28 +101,20 @@ def test_a_different_or_missing_file_is_named_with_its_checksums(tmp_path: Path,
     assert hashlib.sha256(b"other\n").hexdigest() in message and "birth_dev.tsv, birth_test_inputs.tsv" in message
 
 
-def test_a_source_that_is_no_source_or_too_large_is_refused(
-    tmp_path: Path, target: Path, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_that_is_no_source_is_refused(tmp_path: Path, target: Path, address: str) -> None:
     archive = Path(zipped(tmp_path / "whole.zip", FILES)).read_bytes()
     fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": archive[:40] + b"\xff" * 20 + archive[60:]})
     fill(target, FILES)  # though the right files are there
     for source, reason in (
         (f"{tmp_path}/cut.zip", "not a zip file"),
         (f"{tmp_path}/hurt.zip", "cannot be read"),
-        (f"{tmp_path}/absent\x1b[0m", "No such file or directory"),
-        ("~no-such-user/data", "home directory"),
-        ("ftp://127.0.0.1/a5.zip", "only http and https"),
+        (f"{tmp_path}/absent", "No such file or directory"),
+        ("sftp://127.0.0.1/a5.zip", "unknown url type"),
         (f"{address}/?token=secret", "not a zip file"),
         (f"{address}/absent.zip?token=secret", "404"),
-        ("http://user:secret@[broken/a5.zip", "cannot be read"),
     ):
         message = refusal(source, target)
         assert reason in message and "secret" not in message
-    monkeypatch.setattr(download, "FILE_LIMIT", 10)
-    assert refusal(f"{tmp_path}/whole.zip", target).startswith("wiki.txt: not in")
-    monkeypatch.setattr(download, "ARCHIVE_LIMIT", 100)
-    assert "larger than" in refusal(f"{address}/whole.zip", target)
 
 
 def test_addresses_are_tried_in_order_until_one_serves(tmp_path: Path, target: Path, address: str) -> None:

@@ -136,12 +136,3 @@ def test_a_long_answer_is_refused_before_any_training(tmp_path: Path, run_in: Ru
     message = error(run_in(folder, own))
     assert message.startswith("error: mine/train.tsv:2: the answer 'Ιατρική' has 7 characters")
     assert message.endswith("-S recipes.own.generation.max_characters=7")
-
-
-@pytest.mark.parametrize("name", ["mine", "x" * 300])
-def test_a_missing_folder_is_told_with_its_key(tmp_path: Path, run_in: Run, name: str) -> None:
-    write_params(tmp_path, tiny, {"sources.own.folder": name})
-    message = error(run_in(tmp_path, own))
-    assert message.startswith(
-        f"error: params.yaml: sources.own.folder: there is no {name}/pages.txt; name a folder with"
-    )

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.section import Count, Section, Seed, Share
+from stages.settings.section import Section, Seed, Share
 
 # the files of a source with questions
 CORPUS_FILE = "wiki.txt"
@@ -27,16 +27,16 @@ class Fetched(Section):
         return self
 
 
-class People(Section):
-    train: Annotated[int, Field(gt=0, le=10**7)]
-    dev: Count
-    test: Count
+class People(Section):  # there are names for 2,500,000
+    train: Annotated[int, Field(gt=0, le=2_000_000)]
+    dev: Annotated[int, Field(gt=0, le=250_000)]
+    test: Annotated[int, Field(gt=0, le=250_000)]
 
 
 class Synthetic(Section):
     seed: Seed
     people: People
-    templates: Count
+    templates: Annotated[int, Field(gt=0, le=48)]  # sentences.yaml has no more
     distractors: Share
     missing: Share
 
@@ -47,7 +47,7 @@ class Own(Section):
 
 class Text(Section):
     path: Annotated[str, Field(min_length=1)]
-    people: Annotated[int, Field(gt=0, le=2_500_000)]  # as many as a world has
+    people: Annotated[int, Field(gt=0, le=2_500_000)]
 
 
 class Sources(Section):

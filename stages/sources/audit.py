@@ -7,6 +7,7 @@ import pandas as pd
 
 from stages.corpus.folding import folded
 from stages.corpus.questions import Question
+from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
 
 COLUMNS = ["split", "row", "has_page", "in_page", "position", "train_count", "unknown"]
@@ -15,7 +16,7 @@ COLUMNS = ["split", "row", "has_page", "in_page", "position", "train_count", "un
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
     """Tell of each question of each split, a row each:
 
-    has_page: 1 if a document starts with the person's name and a full stop;
+    has_page: 1 if a document's title is the person's name;
     in_page: 1 if such a document holds the place, in any spelling (see `folding`);
     position: where in the document the place stands first as written, counted from 0; -1 if nowhere;
     train_count: how often the place is an answer in train;
@@ -38,14 +39,8 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
-    """Find the documents that start with a name and a full stop, by name, in any spelling; not all have one."""
-    spelled = {name: folded(name) for name in names}
-    wanted = {*spelled.values()}
-    lengths = sorted({len(name) for name in wanted})
-    pages: dict[str, list[str]] = {}
-    for document in documents:
-        text = folded(document)
-        for end in lengths:  # a name may hold full stops, so the first one says nothing
-            if text.startswith(".", end) and text[:end] in wanted:
-                pages.setdefault(text[:end], []).append(document)
-    return {name: pages[text] for name, text in spelled.items() if text in pages}
+    """Find the documents whose title is a name, by name, in any spelling; not all have one."""
+    pages: dict[str, list[str]] = {}  # by folded title
+    for document, end in zip(documents, headings(documents, names), strict=True):
+        pages.setdefault(folded(document[:end]), []).append(document)
+    return {name: pages[folded(name)] for name in names if folded(name) in pages}

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import lzma
 import re
 import urllib.request
 import zipfile
@@ -12,14 +11,9 @@ from http.client import HTTPException
 from pathlib import Path
 
 from stages.system.errors import StudyError
-from stages.system.files import read_input
 from stages.system.terminal import harmless
 
-ARCHIVE_LIMIT = 50_000_000  # bytes of a zip archive
-FILE_LIMIT = 10_000_000  # bytes of one file; the largest wanted has half a million
-FOLDER_DEPTH = 4  # levels searched below a folder, lest `/` be read to its end
 SILENCE_SECONDS = 30.0  # without a byte from the server
-DAMAGED = zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError  # what a zip may raise
 
 
 def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
@@ -28,45 +22,39 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
     In: `source` as a user writes it (`~` is expanded, a relative path starts at the working folder);
     `sha256`, file name → hexadecimal checksum of the normalised content.
     Out: file name → normalised content: LF line ends, exactly one final newline.
-    Raises StudyError: nothing there, unreadable, too large, no zip archive, a file missing or different.
+    Raises StudyError: nothing there, unreadable, no zip archive, a file missing or different.
     """
     where = harmless(source)
     if "://" in source:  # user, password and query may be secret
-        where = re.sub(r"//[^/]*@", "//", re.split(r"[?#]", where)[0])
+        where = re.sub(r"//[^/]*@", "//", where.partition("?")[0])
     try:
         return _right(_candidates(source, sha256), where, sha256)
-    except (OSError, HTTPException, *DAMAGED) as error:
+    except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, ValueError) as error:
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
         raise StudyError(f"{where}: cannot be read ({harmless(reason)})") from None
 
 
 def _candidates(source: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Read each file of these names as far as FILE_LIMIT: a longer one fails its checksum."""
+    """Read each file of these names."""
     path = Path(source).expanduser()
     if path.is_dir():
-        for pattern in (f"{'*/' * depth}{name}" for name in names for depth in range(FOLDER_DEPTH + 1)):
-            for match in filter(Path.is_file, path.glob(pattern)):  # a pipe would never end
-                with match.open("rb") as file:
-                    yield match.name, file.read(FILE_LIMIT)
+        for name in names:
+            for match in filter(Path.is_file, path.rglob(name)):
+                yield name, match.read_bytes()
         return
     with zipfile.ZipFile(io.BytesIO(_archive(source, path))) as archive:
         for member in archive.infolist():
-            name = member.filename.replace("\\", "/").rpartition("/")[2]  # some Windows tools write backslashes
+            name = re.split(r"[/\\]", member.filename)[-1]  # some Windows tools write backslashes
             if name in names:
-                with archive.open(member) as file:
-                    yield name, file.read(FILE_LIMIT)  # the size a member claims may be wrong
+                yield name, archive.read(member)
 
 
 def _archive(source: str, path: Path) -> bytes:
     if "://" not in source:
-        return read_input(path, ARCHIVE_LIMIT)
-    if not re.match(r"https?://", source, re.IGNORECASE):
-        raise ValueError("only http and https addresses can be fetched")
+        return path.read_bytes()
     request = urllib.request.Request(source, headers={"User-Agent": "Mozilla/5.0 (compatible; study/1.0)"})
     with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:
-        content: bytes = response.read(ARCHIVE_LIMIT + 1)
-    if len(content) > ARCHIVE_LIMIT:
-        raise ValueError(f"larger than {ARCHIVE_LIMIT // 1_000_000} MB, not the archive")
+        content: bytes = response.read()
     return content
 
 
@@ -81,6 +69,7 @@ def _right(files: Iterable[tuple[str, bytes]], where: str, sha256: Mapping[str, 
             right[name] = content
         else:
             wrong.setdefault(name, checksum)
+
     lacking = [name for name in sha256 if name not in right]
     if lacking:
         name, *more = lacking

@@ -15,7 +15,7 @@ from stages.corpus.questions import Question
 from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import own_pages
-from stages.sources.own import FILES, PAGES, lengths_of, longest_title
+from stages.sources.own import FILES, PAGES, longest_title
 from stages.sources.reading import SHOWN, read_lines
 from stages.system.terminal import quoted
 
@@ -87,7 +87,6 @@ class _Check:
         self.corpus = corpus
         self.vocabulary = vocabulary
         self.titles = {_loose(title) for title in titles} - {""}
-        self.lengths = lengths_of(self.titles)
         self.headers = _headers(asked)
         self.trained = {question.text for question in asked if question.split == "train"}
         self.answers = defaultdict[object, set[str]](set)  # to training questions, by form
@@ -105,7 +104,7 @@ class _Check:
         if is_header:
             yield HEADER
         elif not question.pages:
-            yield ALMOST if longest_title(self.titles, self.lengths, _loose(question.text)) else NOBODY
+            yield ALMOST if longest_title(self.titles, _loose(question.text)) else NOBODY
         elif len(silent) == len(question.pages):
             yield ELSEWHERE if question.answer in self.corpus else NOWHERE
         elif any(answer in page for page in silent for answer in self.answers[question.form]):

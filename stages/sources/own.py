@@ -1,7 +1,7 @@
 """Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
 
-import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from itertools import combinations
 from pathlib import Path
 
 from stages.corpus.folding import folded
@@ -9,7 +9,7 @@ from stages.corpus.questions import Question
 from stages.corpus.titles import possible_titles
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import Settings
-from stages.sources.reading import Wanted, read_documents, read_questions
+from stages.sources.reading import read_documents, read_questions
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
@@ -21,7 +21,7 @@ def own_folder(settings: Settings) -> Path:
     """Find the folder that `sources.own` names. Raises StudyError: it lacks a file."""
     folder = Path(settings.sources.own.folder)
     for name in (PAGES, FILES["train"], FILES["dev"]):
-        if not os.path.exists(folder / name):  # Path raises where a name is too long
+        if not (folder / name).exists():
             what = f"there is no {harmless(str(folder / name))}; name a folder with {PAGES}, train.tsv and dev.tsv"
             raise StudyError(f"params.yaml: sources.own.folder: {what}")
     return folder
@@ -38,38 +38,23 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     for document in documents:
         for title in possible_titles(document):
             titles.setdefault(folded(title), title)
-    lengths = lengths_of(titles)
 
     def name_of(question: str) -> str:
-        title = longest_title(titles, lengths, folded(question[:context]))  # longer questions are refused
+        title = longest_title(titles, folded(question[:context]))  # longer questions are refused
         return titles[title] if title else question
 
     questions: dict[str, list[Question]] = {"test": []}
     for split, name in FILES.items():
         labelled = None if split == "test" else True
         if labelled or (folder / name).exists():
-            wanted = Wanted("a question that names a page", name_of)
-            questions[split] = read_questions(
-                folder / name, labelled=labelled, context=context, one_place=True, wanted=wanted
-            )
+            questions[split] = read_questions(folder / name, labelled=labelled, context=context, name_of=name_of)
     return documents, questions
 
 
-def longest_title(titles: Collection[str], lengths: Sequence[int], question: str) -> str:
-    """Find the longest of the titles in a question, the first of several; empty where none is.
-
-    lengths: those of the titles, the longest first.
-    """
-    for length in lengths:
-        for start in range(len(question) - length + 1):
-            if question[start : start + length] in titles:
-                return question[start : start + length]
-    return ""
-
-
-def lengths_of(titles: Collection[str]) -> list[int]:
-    """List the lengths of the titles, the longest first."""
-    return sorted({len(title) for title in titles}, reverse=True)
+def longest_title(titles: Collection[str], question: str) -> str:
+    """Find the longest of the titles in a question, the first of several; empty where none is."""
+    parts = (question[start:end] for start, end in combinations(range(len(question) + 1), 2))
+    return max((part for part in parts if part in titles), key=len, default="")
 
 
 def check_answers(

@@ -5,32 +5,20 @@ import csv
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import MASK, PAD
 from stages.system.errors import StudyError
-from stages.system.files import read_input
 from stages.system.terminal import harmless, quoted
 
-MOST_BYTES = 1_000_000_000
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
 SHOWN = 3  # places of a fault
 REPLACED = {PAD: "■", MASK: "??"}  # what reserved characters may be written as
 BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
 
-
-@dataclass(frozen=True)
-class Wanted:
-    """The questions that a source has: their form in words, and whom one asks about; None for what is no question."""
-
-    words: str
-    name: Callable[[str], str | None]
-
-
-BIRTHS = Wanted("`Where was NAME born?`", lambda question: (form := BIRTH.fullmatch(question)) and form[1])
+NameOf = Callable[[str], str | None]  # whom a question asks about; None: it is not a known question
 
 
 def read_documents(path: Path) -> list[str]:
@@ -64,15 +52,14 @@ def cut(text: str, length: int) -> list[str]:
     return [text[start : start + length] for start in range(0, len(text), length)]
 
 
-def read_questions(
-    path: Path, *, labelled: bool | None, context: int, one_place: bool = False, wanted: Wanted = BIRTHS
-) -> list[Question]:
+def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: NameOf | None = None) -> list[Question]:
     """Read questions, each followed by a tab and the place where `labelled`; None: if the first one is.
 
     In: a file as for `read_documents`, fields as CSV has them: in quotes, for instance; `context`, the number of
     characters the model sees. A labelled `question⁇place⁇` has to fit in context + 1 characters (the last one is only
-    ever predicted), a question without an answer has to leave room for a place of one character. `one_place` refuses a
-    question that is asked twice with two different places.
+    ever predicted), a question without an answer has to leave room for a place of one character. Questions are of the
+    form `Where was NAME born?`, or of any for which `name_of` finds a name. These have one place each; nine people of
+    the assignment's training file have two, a city and its country mostly.
     Out: the questions in the file's order, without the spaces around question and place.
     Raises StudyError: no such file, not UTF-8, a reserved character, a missing or extra tab, an empty
     question or place, another form of question, one too long, two places (see above), no question at all.
@@ -80,16 +67,17 @@ def read_questions(
     rows = [*read_lines(path)]
     if labelled is None:
         labelled = any(len(_fields(line)) > 1 for _, line in rows[:1])
-    what = wanted.words + (", a tab and the answer" if labelled else "")
+    what = "a question that names a page" if name_of else "`Where was NAME born?`"
+    what += ", a tab and the answer" if labelled else ""
     questions: list[Question] = []
     for row, line in rows:
         try:
-            questions.append(_question(row, line, labelled, context, wanted))
+            questions.append(_question(row, line, labelled, context, name_of or _who_was_born))
         except ValueError as fault:
             raise _fault(path, row, str(fault), f"write {what}") from None
     if not questions:
         raise _fault(path, 1, "the file holds no question", f"write {what}, one a line")
-    if one_place:
+    if name_of:
         _check_places(path, questions)
     return questions
 
@@ -111,13 +99,18 @@ def _check_places(path: Path, questions: list[Question]) -> None:
         raise _fault(path, question.row, what, "keep one of the two")
 
 
-def _question(row: int, line: str, labelled: bool, context: int, wanted: Wanted) -> Question:
+def _who_was_born(question: str) -> str | None:
+    form = BIRTH.fullmatch(question)
+    return form and form[1]
+
+
+def _question(row: int, line: str, labelled: bool, context: int, name_of: NameOf) -> Question:
     """Read the question of a line; ValueError: what is wrong with it."""
     question, *places = _fields(line)
     if len(places) != labelled:
         what = f"tabs found: {len(places)}, wanted: {int(labelled)}, in {quoted(line)}"
         raise ValueError(what + _likely_cause(line, question, len(places)))
-    name = wanted.name(question)
+    name = name_of(question)
     if not name:
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
     if "" in places:
@@ -169,7 +162,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 def _text(path: Path) -> str:
     try:
-        content = read_input(path, MOST_BYTES)
+        content = path.read_bytes()
     except FileNotFoundError:
         advice = "`dvc repro` makes it (`python -m stages.fetch` obtains the CS224N files)"
         raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None

@@ -47,13 +47,6 @@ def write_json(path: Path, content: Any) -> None:
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_input(path: Path, most_bytes: int) -> bytes:
-    """Read a file that a person gave. Raises StudyError: it is larger than `most_bytes`."""
-    if path.stat().st_size > most_bytes:
-        raise StudyError(f"{path} has more than {most_bytes} bytes; this is not the file that was meant")
-    return path.read_bytes()
-
-
 def read_json(path: Path) -> Any:
     """Read a JSON file. Raises ValueError: it is none."""
     return json.loads(path.read_bytes())

@@ -4,6 +4,7 @@ import csv
 import io
 import unicodedata
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,9 +16,8 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.notes import notes
-from stages.sources.own import check_answers, read_own
-from stages.sources.reading import Wanted, read_questions
-from stages.system.errors import StudyError
+from stages.sources.own import longest_title, read_own
+from stages.sources.reading import read_questions
 from tests.support.project import with_sums
 
 LIKE_NUMBERS = ["007", "7.0", "1.10", "1e5", "1915", "-0", "1_000", "True", "no", "None", "NA", "nan", "inf", "null"]
@@ -52,6 +52,12 @@ def checked(pages: list[str], train: str, dev: str) -> tuple[dict[str, list[Ques
 
 def rows(names: list[str], places: list[str], ask: str = "Where was {} born?") -> str:
     return "".join(f"{ask.format(name)}\t{place}\n" for name, place in zip(names, places, strict=True))
+
+
+@given(st.lists(st.text("ab ", min_size=1)), st.text("ab "))
+def test_a_question_is_about_the_longest_title_in_it(titles: list[str], question: str) -> None:
+    within = [title for title in titles if title in question]
+    assert longest_title(titles, question) == min(within, key=lambda t: (-len(t), question.index(t)), default="")
 
 
 @given(PEOPLE, SPELLED, SPELLED)
@@ -128,7 +134,7 @@ def test_each_cause_is_told_in_a_line_of_its_own() -> None:
         assert line.startswith("1 of 8 questions: each ") and cause in line
 
 
-@given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=5), st.data())
+@given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=5, unique_by=itemgetter(0)), st.data())
 def test_what_a_program_writes_is_read_as_it_was(table: list[tuple[str, str]], data: st.DataObject) -> None:
     file, end = io.StringIO(), data.draw(st.sampled_from(["\n", "\r\n"]))
     quoting = data.draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
@@ -138,14 +144,14 @@ def test_what_a_program_writes_is_read_as_it_was(table: list[tuple[str, str]], d
         path = Path(folder) / "train.tsv"
         path.write_bytes(content)
         for labelled in (True, None):
-            read = read_questions(path, labelled=labelled, context=10**6, wanted=Wanted("any", str))
+            read = read_questions(path, labelled=labelled, context=10**6, name_of=str)
             assert [(question.question, question.place) for question in read] == table
 
 
 @pytest.mark.parametrize("line", ['"Who" is Ada?\tVell', 'Who is "Ada"?\tVell', '"Who is Ada?\tVell'])
 def test_quotes_that_are_no_csv_are_text(tmp_path: Path, line: str) -> None:
     (tmp_path / "train.tsv").write_text(line)
-    (read,) = read_questions(tmp_path / "train.tsv", labelled=True, context=99, wanted=Wanted("any", str))
+    (read,) = read_questions(tmp_path / "train.tsv", labelled=True, context=99, name_of=str)
     assert f"{read.question}\t{read.place}" == line
 
 
@@ -159,20 +165,3 @@ def test_what_looks_like_a_number_stays_text(texts: list[str]) -> None:
         with_sums(Path(folder))
         table = Prepared.load(Path(folder)).table
     assert table[["question", "name", "place"]].to_numpy().tolist() == [[question, name, place], [other, name, place]]
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(1, 60))
-def test_answers_longer_than_a_model_says_are_refused_with_the_number_that_fits(lengths: list[int], most: int) -> None:
-    questions = {"train": [Question(row, "?", "Ada", "x" * length) for row, length in enumerate(lengths, 1)]}
-
-    def check(most: int) -> None:
-        check_answers(Path("mine"), questions, Vocabulary.of(["x"]), "own", most)
-
-    if max(lengths) <= most:
-        return check(most)
-    with pytest.raises(StudyError) as caught:
-        check(most)
-    row = next(row for row, length in enumerate(lengths, 1) if length > most)
-    assert str(caught.value).startswith(f"mine/train.tsv:{row}: the answer ")
-    assert str(caught.value).endswith(f"-S recipes.own.generation.max_characters={max(lengths)}")
-    return check(max(lengths))

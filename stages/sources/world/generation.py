@@ -10,19 +10,14 @@ that guesses does no better than one that always answers London.
 """
 
 import random
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, Synthetic
-from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON, LONDON_SHARE, WEIGHTS
-from stages.sources.world.names import MOST_PEOPLE, NameRegister, NoNameLeft, enlarged
+from stages.sources.world.lexicon import HOMES, LONDON, LONDON_SHARE, WEIGHTS
+from stages.sources.world.names import NameRegister, enlarged
 from stages.sources.world.pages import biography
-from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_text
-
-TEMPLATES_AVAILABLE = len(FORMS)
-NAMES_LISTED = sum(culture.full_names for culture in CULTURES.values())
 
 HOME_SHARE = 0.1  # so many people bear a name of their birthplace's culture; more would make names tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
@@ -77,20 +72,11 @@ def generate(settings: Synthetic) -> World:
 
     In each split London is the birthplace of exactly round(0.05 n) of the n people, and the shares
     `missing` and `distractors` are kept exactly, rounded to whole pages.
-
-    Raises StudyError for more sentence forms or people than there are.
     """
-    people = settings.people.train + settings.people.dev + settings.people.test
-    if settings.templates > TEMPLATES_AVAILABLE:
-        raise StudyError(f"sources.synthetic.templates: was {settings.templates}; allowed: 1 to {TEMPLATES_AVAILABLE}")
-    if people > MOST_PEOPLE:
-        raise StudyError(f"sources.synthetic.people: was {people} in all; allowed: at most {MOST_PEOPLE}")
-    if people <= NAMES_LISTED:
-        with suppress(NoNameLeft):
-            rng = random.Random(settings.seed)
-            return _world(settings, NameRegister(CULTURES, rng), rng)
     rng = random.Random(settings.seed)
-    return _world(settings, NameRegister(enlarged(people, rng), rng), rng)
+    sizes = settings.people.train, settings.people.dev, settings.people.test
+    names = NameRegister(enlarged(sum(sizes), rng), rng)
+    return World(*(_split(size, settings, names, rng) for size in sizes))
 
 
 def write(world: World, folder: Path) -> None:
@@ -108,12 +94,6 @@ def write(world: World, folder: Path) -> None:
     with new_folder(folder) as new:
         for name, lines in files.items():
             write_text(new / name, "".join(f"{line}\n" for line in lines))
-
-
-def _world(settings: Synthetic, names: NameRegister, rng: random.Random) -> World:
-    """Make a world of people with these names. Raises NoNameLeft: they do not suffice."""
-    sizes = settings.people.train, settings.people.dev, settings.people.test
-    return World(*(_split(size, settings, names, rng) for size in sizes))
 
 
 def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:

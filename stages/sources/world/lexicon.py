@@ -22,11 +22,6 @@ class Culture:
     doubled: float = 0.0
     link: str = "-"
 
-    @property
-    def full_names(self) -> int:
-        """How many names of one given and one family name there are."""
-        return len(self.given) * len(self.family)
-
 
 def _listed(name: str) -> Any:
     """Read <name>.yaml."""

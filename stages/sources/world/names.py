@@ -13,7 +13,7 @@ from math import ceil, sqrt
 
 from stages.sources.world.lexicon import CULTURES, HOMES, Culture
 
-MOST_PEOPLE = 2_500_000  # the rule does not make names enough for more in every culture
+LISTED_SUFFICE = 45_000  # people: a world of more has made names, too
 SPARE = 1.5  # full names a person, so that no culture's are used up
 VOWELS = "aeiouyàáâãåäèéêëěíîïıòóôõöøőúûüű"
 PARTS = re.compile(f"((?:y|qu)?[^{VOWELS}]*+)(.+)", re.IGNORECASE)  # a name's first consonants, and its rest
@@ -33,24 +33,23 @@ def made(names: Sequence[str]) -> list[str]:
 
 
 def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
-    """Draw made names among the listed ones of each culture, enough for so many people (at most MOST_PEOPLE).
+    """Draw made names among the listed ones of each culture where these do not suffice for so many people.
 
-    Given and family names grow by the same factor.
+    Given and family names grow by the same factor. There are made names enough for 2,500,000 people.
     """
+    if people <= LISTED_SUFFICE:
+        return CULTURES
     weights = sum(culture.weight for culture in CULTURES.values())
     cultures = {}
     for key, culture in CULTURES.items():
-        factor = sqrt(max(1.0, SPARE * people * culture.weight / weights / culture.full_names))
+        names_listed = len(culture.given) * len(culture.family)
+        factor = sqrt(max(1.0, SPARE * people * culture.weight / weights / names_listed))
         given, family = (
             names + rng.sample(made(names), ceil(len(names) * (factor - 1)))
             for names in (culture.given, culture.family)
         )
         cultures[key] = replace(culture, given=given, family=family)
     return cultures
-
-
-class NoNameLeft(Exception):
-    """Every full name of the cultures is given out."""
 
 
 class NameRegister:
@@ -66,11 +65,9 @@ class NameRegister:
         self._beginnings: set[str] = set()  # all beginnings of the names given out, whole names included
 
     def draw(self, wanted: str | None) -> tuple[str, str, str]:
-        """Draw a new person's culture, given and family name; of culture `wanted` if one is left there.
-
-        Raises NoNameLeft when all names are given out.
-        """
-        while keys := [key for key, pairs in self._pools.items() if pairs]:
+        """Draw a new person's culture, given and family name; of culture `wanted` if one is left there."""
+        while True:
+            keys = [key for key, pairs in self._pools.items() if pairs]
             key = wanted if wanted in keys else self._rng.choices(keys, [self._cultures[k].weight for k in keys])[0]
             given, family = self._extend(self._cultures[key], *self._pools[key].pop())
             name = f"{given} {family}"
@@ -78,7 +75,6 @@ class NameRegister:
                 self._names.add(name)
                 self._beginnings.update(name[: end + 1] for end in range(len(name)))
                 return key, given, family
-        raise NoNameLeft
 
     def _extend(self, culture: Culture, given: str, family: str) -> tuple[str, str]:
         if self._rng.random() < culture.initials:
