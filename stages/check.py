@@ -6,7 +6,6 @@ from pathlib import Path
 
 from stages.model.registry import settings_of
 from stages.settings import PARAMS, load
-from stages.settings.changes import way_back
 from stages.settings.needs import check_needs
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_text
@@ -26,7 +25,7 @@ def main() -> None:
         for variant in settings.selected(settings.model.variant):
             settings_of(variant, settings.variants, settings.recipe_named(settings.recipe).model)
     except StudyError as error:
-        raise StudyError(f"{error}{way_back(PARAMS)}") from error
+        raise StudyError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
     if arguments.stamp:
         write_text(arguments.stamp, "params.yaml was checked\n")
 

@@ -1,19 +1,13 @@
 """Stage `check`: what cannot be trained is told in one line before anything begins."""
 
-import json
-import shlex
-from functools import reduce
-from operator import getitem
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dvc.utils.hydra import apply_overrides
-from dvc.utils.serialize import parse_yaml
 
 from stages.check import main
-from tests.support.project import copy_stages, git, start, write_params
-from tests.support.tiny import ROOT, params
+from tests.support.project import copy_stages, start, write_params
+from tests.support.tiny import ROOT
 
 
 def test_the_committed_file_is_valid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -74,21 +68,3 @@ def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(
     ended = start(tmp_path, "stages.check")
     _, errors = ended.communicate(timeout=60)
     assert ended.returncode == 1 and message in errors and errors.count("\n") == 1
-
-
-def test_an_error_names_the_way_back_to_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_params(tmp_path)
-    before = params()
-    git(tmp_path, "init")
-    git(tmp_path, "add", "params.yaml")
-    git(tmp_path, "commit", "--message", "As it was")
-    changes = {"recipes.quick.seeds": [1, 1], "recipes.quick.baseline.place": "New York"}
-    write_params(tmp_path, values=changes)
-    message = refused(tmp_path, monkeypatch)
-    for key in changes:
-        value = reduce(getitem, key.split("."), before)
-        written = value if isinstance(value, str) else json.dumps(value)
-        assert f" -S {shlex.quote(f'{key}={written}')}" in message
-    _, _, options = message.partition("back to the last commit's values: ")
-    apply_overrides(tmp_path / "params.yaml", [option for option in shlex.split(options) if option != "-S"])
-    assert parse_yaml((tmp_path / "params.yaml").read_text(), "params.yaml") == before

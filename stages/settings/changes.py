@@ -1,19 +1,9 @@
-"""Which settings changed: since the last commit, and since a result that records its settings was made."""
+"""Which settings changed since a result that records its settings was made."""
 
 import json
-import shlex
-import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
-from stages.settings.section import read_yaml
-from stages.system.errors import StudyError
-
-MOST = 4  # changes that a line has room for
 # Keys that only older or only later code records, each with the value that does what the other code does
 OTHER_CODE: Mapping[str, Any] = {
     "recipe.pretrain.schedule.warmup_share": None,
@@ -28,25 +18,6 @@ OTHER_CODE: Mapping[str, Any] = {
     "recipe.pretrain.objectives.word_cloze.past_answers": False,
     "recipe.pretrain.objectives.word_cloze.most_words": 4,
 }
-
-
-def way_back(path: Path) -> str:
-    """Say how to take back what was changed since the last commit, for the end of an error; nothing if unknown.
-
-    `dvc exp run -S` leaves its values in params.yaml, even where it fails.
-    """
-    try:
-        show = ["git", "show", f"HEAD:./{path}"]
-        committed = subprocess.run(show, capture_output=True, text=True, check=True, encoding="utf-8").stdout
-        before = leaves(YAML(typ="safe").load(committed))
-        now = leaves(read_yaml(path))
-    except (OSError, ValueError, subprocess.CalledProcessError, StudyError, YAMLError):
-        return ""
-    changed = [key for key, value in now.items() if key in before and before[key] != value]
-    if not 0 < len(changed) <= MOST:
-        return ""
-    options = [f"-S {shlex.quote(f'{key}={written(before[key])}')}" for key in changed]
-    return f"; back to the last commit's values: {' '.join(options)}"
 
 
 def written(value: Any) -> str:

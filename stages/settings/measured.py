@@ -1,10 +1,9 @@
 """The sections of what is made beside the recipes: `cost`, `influence`, `grid`, `passages`, `ablation`, `article`."""
 
 from collections.abc import Mapping
-from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
 from stages.settings.recipe import QuestionRecipe
 from stages.settings.section import Context, Count, Name, Rate, Section, Seed, fault_of
@@ -17,12 +16,6 @@ class Cost(Section):
     recipe: str
     lengths: Annotated[list[Context], Field(min_length=1, max_length=100)]
     longest_run: Rate
-
-    @model_validator(mode="after")
-    def _lengths_ascend(self) -> Self:
-        if any(later <= earlier for earlier, later in pairwise(self.lengths)):
-            raise ValueError(f"lengths {self.lengths} do not ascend")
-        return self
 
 
 class Influence(Section):
@@ -50,13 +43,6 @@ class Ablation(Section):
     seed: Seed
     held_out: Count
     changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
-
-    def applied(self, name: str, recipe: QuestionRecipe) -> QuestionRecipe:
-        """Apply the change `name` to the recipe.
-
-        Raises ValueError: the result is no valid recipe; the line names the key.
-        """
-        return changed(recipe, self.changes[name], self.seed, f"ablation.changes.{name}")
 
 
 class ArticleModel(Section):

@@ -1,12 +1,12 @@
 """params.yaml as a whole."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.measured import FULL, Ablation, Article, Cost, Grid, Influence, Passages, changed
+from stages.settings.measured import Ablation, Article, Cost, Grid, Influence, Passages, changed
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
@@ -15,8 +15,6 @@ from stages.system.errors import StudyError
 PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 ALL = "all"  # a selection: all variants
-# folders beside variants' and recipes'; overview.svg is no name at all
-RESERVED = (COMPARED, ALL, "ablation", "access", "article", "baseline", "evaluations", "method")
 PLAIN = ("rope", "vanilla")  # variants that the article's model in JavaScript has
 MEASURED = ("cost", "influence", "passages")  # sections
 MIXERS = Path(__file__).parents[1] / "mixers"
@@ -57,27 +55,21 @@ class Settings(Section):
     article: Article
 
     @model_validator(mode="after")
-    def _names_are_free(self) -> Self:
-        shown = self.influence.settings
-        for key, names in (("recipes", self.recipes), ("variants", self.variants), ("influence.settings", shown)):
+    def _variants_have_files(self) -> Self:
+        for key, names in (("variants", self.variants), ("influence.settings", self.influence.settings)):
             for name in names:
-                if name in RESERVED:
-                    raise ValueError(f"{key}: '{name}' is a name that the study itself uses; choose another")
-                if key != "recipes" and not (MIXERS / f"{name}.py").is_file():
+                if not (MIXERS / f"{name}.py").is_file():
                     raise ValueError(f"{key}: '{name}' has no file stages/mixers/{name}.py")
         return self
 
     @model_validator(mode="after")
-    def _lists_are_whole(self) -> Self:
+    def _recipes_with_questions_are_asked(self) -> Self:
         asked = [name for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)]
         if sorted(self.study.asked) != sorted(asked):
             raise ValueError(
                 f"study.asked: was {self.study.asked}; allowed: each key of `recipes` with questions once: "
                 f"{', '.join(asked)}"
             )
-        compared = self.study.compared
-        if len(set(compared)) < len(compared):
-            raise ValueError(f"study.compared: was {compared}; allowed: keys of `variants`, each once")
         return self
 
     @model_validator(mode="after")
@@ -104,23 +96,16 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _ablations_are_recipes(self) -> Self:
-        ablation = self.ablation
-        recipe = self.question_recipe(ablation.recipe)
-        if ablation.changes.get(FULL) != {}:
-            raise ValueError(f"ablation.changes.{FULL}: allowed: {{}}, for what the changes are compared with")
-        plain = ablation.applied(FULL, recipe)
-        for name in ablation.changes:
-            if name != FULL and ablation.applied(name, recipe) == plain:
-                raise ValueError(f"ablation.changes.{name}: changes nothing")
+        for name in self.ablation.changes:
+            self.ablated(name)
         return self
 
     def ablated(self, change: str) -> Self:
         """Change the ablation's recipe in these settings. Raises StudyError: there is no such change."""
         if change not in self.ablation.changes:
             raise StudyError(f"unknown change '{change}'; allowed: {', '.join(self.ablation.changes)}")
-        name = self.ablation.recipe
-        recipe = self.ablation.applied(change, self.question_recipe(name))
-        return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
+        ablation = self.ablation
+        return self._changed(ablation.recipe, ablation.changes[change], ablation.seed, f"ablation.changes.{change}")
 
     def of_article(self, model: str) -> Self:
         """Change the article's recipe in these settings as that model has it.
@@ -130,13 +115,17 @@ class Settings(Section):
         """
         if model not in self.article.models:
             raise StudyError(f"unknown model '{model}'; allowed: {', '.join(self.article.models)}")
-        name = self.article.recipe
-        change = self.article.models[model].change
-        key = f"article.models.{model}.change"
+        article = self.article
         try:
-            recipe = changed(self.question_recipe(name), change, self.article.seed, key)
+            return self._changed(
+                article.recipe, article.models[model].change, article.seed, f"article.models.{model}.change"
+            )
         except ValueError as error:
             raise StudyError(f"{PARAMS}: {error}") from error
+
+    def _changed(self, name: str, change: Mapping[str, Any], seed: int, key: str) -> Self:
+        """Change a recipe in these settings. Raises ValueError: the change, under `key`, makes no valid one."""
+        recipe = changed(self.question_recipe(name), change, seed, key)
         return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
 
     def recipe_named(self, name: str) -> Recipe:
