@@ -43,7 +43,7 @@ def main() -> None:
     prepared = Prepared.load(data)
     audit = read_table(data / "audit.tsv", AUDIT)
     pages = own_pages(prepared.texts, {*prepared.table.name})
-    facts = dev_facts(prepared, audit, pages)
+    facts = dev_facts(prepared, pages)
     content = {
         "characters": "".join(prepared.vocabulary.characters),
         "opening": question_forms(prepared)[0].before,

@@ -1,13 +1,12 @@
 """All that trained weights are asked beside the dev questions; nothing here is ever trained on."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from stages.corpus.prepared import AUDIT, Prepared
+from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
@@ -17,11 +16,8 @@ from stages.probing.decodings import by_decoding
 from stages.probing.extraction import extraction, matches_by_offset, offsets, with_room
 from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
-from stages.probing.prompts import Fact, Prompt, WordCue, dev_facts, page_prompts, practised_forms
-from stages.settings import QuestionRecipe
+from stages.probing.prompts import WordCue, dev_facts, page_prompts, practised_forms
 from stages.sources.audit import own_pages
-from stages.system.digests import as_written
-from stages.system.records import read_table
 
 FIRST = ("asked", "init", "seed", "row", "offset")  # columns, as far as a table has them
 
@@ -37,7 +33,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         neighbours.tsv       seed, row, letters, state, chance: of wrong answers
         decodings.tsv        seed, row, and for each way to decode 0 or 1 and a probability
     """
-    questions = _Questions.of(experiment, prepared)
+    questions = _Questions(experiment, prepared)
     origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
     tables = {"origins.tsv": [origins]}
     for seed in tqdm(experiment.recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
@@ -61,41 +57,24 @@ def _models(experiment: Experiment, prepared: Prepared, seed: int) -> dict[str, 
     return {"pretrained": pretrained, "finetuned": finetuned}
 
 
-@dataclass(frozen=True)
 class _Questions:
     """What the weights of every seed are asked, and where answers to it can come from."""
 
-    recipe: QuestionRecipe
-    prepared: Prepared
-    corpus: str  # all pages
-    pages: dict[int, list[str]]  # the person's own, by the row of the dev question
-    facts: list[Fact]
-    prompts: dict[str, list[Prompt]]  # the facts by form
-    offsets: list[int]
-    moved: list[Fact]  # those that are asked for further on, too
-
-    @classmethod
-    def of(cls, experiment: Experiment, prepared: Prepared) -> "_Questions":
-        """Read the audit, and write the facts that it knows in every form that pretraining practises."""
-        recipe = experiment.question_recipe
-        texts = prepared.texts
-        dev = prepared.of_split("dev")
+    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
+        """Write the facts that dev asks for in every form that pretraining practises."""
+        self.recipe = experiment.question_recipe
+        self.prepared = prepared
+        texts, dev = prepared.texts, prepared.of_split("dev")
+        self.corpus = "\n".join(texts)
         pages = own_pages(texts, set(dev.name))
-        with as_written(audit := experiment.prepared_folder / "audit.tsv"):
-            facts = dev_facts(prepared, read_table(audit, AUDIT), pages)
-        objectives, context = recipe.pretrain.objectives, recipe.model.context
+        self.pages = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
+        self.facts = dev_facts(prepared, pages)
+
+        objectives, context = self.recipe.pretrain.objectives, self.recipe.model.context
         forms = practised_forms(objectives)
-        moved_by = offsets(facts)
-        return cls(
-            recipe,
-            prepared,
-            corpus="\n".join(texts),
-            pages={row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)},
-            facts=facts,
-            prompts=page_prompts(facts, forms, objectives, WordCue.of(objectives, prepared), context),
-            offsets=moved_by,
-            moved=with_room(facts, moved_by[-1], context) if "continuation" in forms else [],
-        )
+        self.prompts = page_prompts(self.facts, forms, objectives, WordCue.of(objectives, prepared), context)
+        self.offsets = offsets(self.facts)
+        self.moved = with_room(self.facts, self.offsets[-1], context) if "continuation" in forms else []
 
     def answered(self, models: dict[str, GPT], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
         """Ask the models of one seed; predictions: the finetuned model's answers to dev by the row of the question."""

@@ -16,13 +16,11 @@ The first four are page forms: they use the page's own words, each as one of pre
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import pandas as pd
-
 from stages.corpus.capitalised import practised
 from stages.corpus.phrases import Span
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import MASK
-from stages.corpus.word_cloze import MOST_WORDS, WORD, common_words, fences_of
+from stages.corpus.word_cloze import WORD, common_words, fences_of
 from stages.settings import Objectives
 
 PAGE_FORMS = ("continuation", "cloze", "words", "infilling")
@@ -55,8 +53,7 @@ class Prompt:
 class WordCue:
     """Which words before a place form `words` has: those that pretraining's word clozes can have."""
 
-    reach: int = WORDS  # how many before the place are within reach
-    most: int = WORDS  # how many of these are taken at most, the last
+    reach: int = WORDS  # how many before the place are within reach; the last of these are taken
     common: frozenset[str] | None = None  # only these; None is any
     fences: Mapping[str, Sequence[Span]] = field(default_factory=dict)  # by page; no word from before one
 
@@ -72,21 +69,21 @@ class WordCue:
         for row, text in enumerate(prepared.each_text()):
             fences[text] = fences_of(text, spans[row].tolist(), answers)
         common = common_words(prepared, settings.common_words)
-        return cls(settings.words_before, min(WORDS, MOST_WORDS), common, fences)
+        return cls(settings.words_before, common, fences)
 
 
-def dev_facts(prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
-    """Find the dev questions whose answer, to the letter, the audit has from the person's own page; in order.
+def dev_facts(prepared: Prepared, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
+    """Find the dev questions whose answer stands, to the letter, in the person's own page; in order.
 
-    pages: each person's own, by name. Among several the fact's is the one that has the place at the audit's position.
+    pages: each person's own, by name. Among several the fact's is the one that has the place first.
     """
     asked = prepared.of_split("dev")
-    positions = audit[audit.split == "dev"].set_index("row").position
     facts = []
     for row, question, name, place in zip(asked.row, asked.question, asked.name, asked.place, strict=True):
-        if (position := int(positions[row])) >= 0:
-            page = next(page for page in pages[name] if page.find(place) == position)
-            facts.append(Fact(int(row), question, name, page, place, position))
+        own = [page for page in pages.get(name, ()) if place in page]
+        if own:
+            page = min(own, key=lambda page: page.index(place))
+            facts.append(Fact(int(row), question, name, page, place, page.index(place)))
     return facts
 
 
@@ -108,17 +105,13 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
     """Write a name and words before the place, as a word cloze can have them; none are of the fact's name."""
     of_name = WORD.findall(fact.name)
     ends = [end for _, end in cue.fences.get(fact.page, ()) if end <= fact.position]
-    near = last(WORD.findall(fact.page, max(ends, default=len(fact.name)), fact.position), cue.reach)
-    allowed = [word for word in near if word not in of_name and (cue.common is None or word in cue.common)]
-    before = last(allowed, cue.most)
+    near = WORD.findall(fact.page, max(ends, default=len(fact.name)), fact.position)
+    within_reach = near[max(0, len(near) - cue.reach) :]
+    allowed = [word for word in within_reach if word not in of_name and (cue.common is None or word in cue.common)]
+    before = allowed[-WORDS:]
     while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
     return Prompt(" ".join([name, *before]) + MASK, fact.place + MASK)
-
-
-def last(words: list[str], count: int) -> list[str]:
-    """Keep the last words, at most so many."""
-    return words[max(0, len(words) - count) :]
 
 
 def infilling(fact: Fact, longest: int) -> Prompt:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stages.corpus.phrases import Phrases
-from stages.corpus.prepared import AUDIT, Prepared
+from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.inference.answers import answers
@@ -15,8 +15,7 @@ from stages.probing.extraction import extraction
 from stages.probing.prompts import PAGE_FORMS, WordCue, dev_facts, page_prompts
 from stages.settings import Objectives
 from stages.sources.audit import own_pages
-from stages.system.digests import as_written
-from stages.system.records import FACTS, read_record, read_table
+from stages.system.records import FACTS, read_record
 from stages.training.jobs import finetuning, pretraining, pretrainings
 from stages.training.run import Run, Training
 from stages.trials.row import Row
@@ -57,18 +56,17 @@ def try_out(
         pretrain_loss=training["loss"],
         seconds=training["seconds"],
         provenance=provenance(settings, experiment.backend, training["seconds"]),
-        **_asked(run, data, objectives or experiment.recipe.pretrain.objectives, choosers or {}),
+        **_asked(run, objectives or experiment.recipe.pretrain.objectives, choosers or {}),
     )
 
 
-def _asked(run: Run, data: Path, objectives: Objectives, choosers: Mapping[str, Phrase]) -> dict[str, Any]:
+def _asked(run: Run, objectives: Objectives, choosers: Mapping[str, Phrase]) -> dict[str, Any]:
     """Return the marks of a row."""
     experiment, prepared = run.experiment, run.prepared
     recipe = experiment.question_recipe
     dev = prepared.of_split("dev")
     pages = own_pages(prepared.texts, set(dev.name))
-    with as_written(known := data / "audit.tsv"):
-        facts = dev_facts(prepared, read_table(known, AUDIT), pages)
+    facts = dev_facts(prepared, pages)
     prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), recipe.model.context)
 
     models = {}

@@ -20,7 +20,7 @@ from stages.system.records import read_table
 from tests.support.example import write_variant
 from tests.support.project import with_sums, write_params
 from tests.support.tiny import BIRTHPLACES, MODEL, loud, tiny_model
-from tests.support.toy import learned, toy_audit, toy_prepared
+from tests.support.toy import learned, toy_prepared
 
 SEEDS = [1, 2]
 
@@ -54,7 +54,6 @@ def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_params(tmp_path, tiny)
     monkeypatch.chdir(tmp_path)
     toy_prepared().save(Path("data/prepared/quick"))
-    write_table(Path("data/prepared/quick/audit.tsv"), toy_audit())
     with_sums(Path("data/prepared/quick"))
     nonsense = loud(tiny_model("vanilla", len(toy_prepared().vocabulary)))
     for name, model in (("pretrained/", learned(PAGE_FORMS)), ("finetuned/pretrained-", nonsense)):

@@ -26,7 +26,7 @@ from stages.probing.prompts import (
     words,
 )
 from stages.settings import Objectives, PhraseCloze
-from stages.sources.audit import audit, own_pages
+from stages.sources.audit import own_pages
 from tests.support.tiny import SETTINGS
 from tests.support.toy import OBJECTIVES
 
@@ -36,7 +36,7 @@ PREPARED = Prepared.of([PAGE], {"train": [], "dev": [], "test": []})
 VOCABULARY = PREPARED.vocabulary
 OF = {name: recipe.pretrain.objectives for name, recipe in SETTINGS.recipes.items()}
 CONTEXT = 64
-ANY = WordCue(4, 4, None)
+ANY = WordCue()
 
 
 def sequence(examples: Examples) -> str:
@@ -54,9 +54,8 @@ def test_the_forms_by_hand() -> None:
     assert continuation(FACT, CONTEXT) == Prompt("Ada. Ada was born in ", "Ulm")
     assert cloze(FACT, "Ada", CONTEXT) == Prompt("Ada s born in ⁇", "Ulm⁇")
     assert words(FACT, "Ada", ANY, CONTEXT) == Prompt("Ada was born in⁇", "Ulm⁇")
-    assert words(FACT, "Bo", WordCue(4, 2, None), CONTEXT) == Prompt("Bo born in⁇", "Ulm⁇")
-    assert words(FACT, "Ada", WordCue(1, 4, None), CONTEXT).text == "Ada in⁇"
-    assert words(FACT, "Ada", WordCue(4, 4, frozenset({"was", "in"})), CONTEXT).text == "Ada was in⁇"
+    assert words(FACT, "Ada", WordCue(1), CONTEXT).text == "Ada in⁇"
+    assert words(FACT, "Ada", WordCue(4, frozenset({"was", "in"})), CONTEXT).text == "Ada was in⁇"
     assert infilling(FACT, CONTEXT - 1) == Prompt("Ada. Ada was born in ⁇, Peru.⁇", "Ulm")
     assert question(FACT) == Prompt("Where was Ada born?⁇", "Ulm⁇")
 
@@ -134,7 +133,7 @@ def test_a_fact_stands_in_the_persons_own_page() -> None:
     dev = [Question(row, f"Where was {name} born?", name, "Ulm") for row, name in enumerate(names, 1)]
     questions = {"train": [], "dev": dev, "test": []}
     prepared = Prepared.of(pages, questions)
-    ray, ada = dev_facts(prepared, audit(pages, questions, prepared.vocabulary), own_pages(pages, names))
+    ray, ada = dev_facts(prepared, own_pages(pages, names))
     assert ray == Fact(1, "Where was J. Ray born?", "J. Ray", pages[0], "Ulm", pages[0].index("Ulm"))
     # the page of two that holds the place, its first mention
     assert (ada.row, ada.page, ada.position) == (3, pages[2], pages[2].index("Ulm"))

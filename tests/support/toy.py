@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import pandas as pd
 import torch
 from torch.nn import functional as F
 
@@ -11,8 +10,8 @@ from stages.corpus.prepared import Prepared
 from stages.model.gpt import GPT
 from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
 from stages.settings import Objectives, QuestionRecipe
-from stages.sources.audit import audit, own_pages
-from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, QUESTIONS, SETTINGS, SPLITS, tiny_model
+from stages.sources.audit import own_pages
+from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, SETTINGS, SPLITS, tiny_model
 
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"
 OBJECTIVES = Objectives(
@@ -35,15 +34,10 @@ def toy_prepared() -> Prepared:
     return Prepared.of([*DOCUMENTS, ALPHABET], SPLITS)
 
 
-def toy_audit() -> pd.DataFrame:
-    """audit.tsv of the eight people."""
-    return audit(DOCUMENTS, {"train": QUESTIONS, "dev": QUESTIONS}, toy_prepared().vocabulary)
-
-
 def toy_facts() -> list[Fact]:
     """The eight facts."""
     prepared = toy_prepared()
-    return dev_facts(prepared, toy_audit(), own_pages(prepared.texts, BIRTHPLACES))
+    return dev_facts(prepared, own_pages(prepared.texts, BIRTHPLACES))
 
 
 def toy_prompts() -> dict[str, list[Prompt]]:
