@@ -115,16 +115,3 @@ def test_any_bytes_of_a_corpus_or_of_questions(run: Run, project: Path, data: st
         shutil.rmtree(prepared)
         for file, content in kept.items():
             write_bytes(file, content)
-
-
-@in_one_project
-@given(change=changes())
-def test_any_bytes_of_a_text(run: Run, project: Path, change: Change) -> None:
-    path = project / "data/raw/text/text.txt"
-    kept = contents(project / "data/prepared/text")
-    try:
-        with with_content(path, change(path.read_bytes())):
-            tried(run, project, prepare, "--recipe", "text")
-    finally:
-        for file, content in kept.items():
-            file.write_bytes(content)

@@ -26,8 +26,8 @@ from stages.corpus.ragged import Ragged
 from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
 from stages.system.digests import as_written, verified
-from stages.system.files import write_bytes, write_text
-from stages.system.records import Count, Mark, Table, read_table
+from stages.system.files import write_bytes, write_json, write_text
+from stages.system.records import Count, Mark, Table, read_record, read_table
 
 VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
 SPLITS = ("train", "dev", "test")
@@ -84,7 +84,7 @@ class Prepared:
         probabilities = self.candidates.probabilities.tokens.astype(PROBABILITY)
         candidates = {"spans": spans.tokens.astype(SPAN.base), "chances": probabilities}
 
-        self.vocabulary.save(folder / VOCABULARY)
+        write_json(folder / VOCABULARY, list(self.vocabulary.characters))
         write_bytes(folder / ENCODED, save(arrays))
         write_bytes(folder / SPANS, save(candidates | {"headings": self.headings, "offsets": spans.offsets}))
         write_table(folder / TABLE, self.table)
@@ -92,7 +92,8 @@ class Prepared:
     @classmethod
     def load(cls, folder: Path) -> "Prepared":
         """Read what `save` wrote. Raises StudyError: the folder was not prepared yet, or is damaged."""
-        vocabulary, table = Vocabulary.load(folder / VOCABULARY), read_table(folder / TABLE, QUESTIONS)
+        vocabulary = Vocabulary(tuple(read_record(folder / VOCABULARY, list[str])))
+        table = read_table(folder / TABLE, QUESTIONS)
         with as_written(path := folder / ENCODED):
             arrays = load_file(verified(path))
 
@@ -128,14 +129,6 @@ class Prepared:
     def start(self, row: int) -> int:
         """Where the text after a document's title and its full stop starts."""
         return int(self.headings[row]) + bool(self.headings[row])
-
-    def rows_of(self, names: Collection[str]) -> dict[str, int]:
-        """Find the first document with each of these titles; a name that is none's is left out."""
-        rows: dict[str, int] = {}
-        for row, title in enumerate(map(self.title, range(len(self.documents)))):
-            if title in names:
-                rows.setdefault(title, row)
-        return rows
 
     def likeliest(self, phrases: Phrases) -> dict[str, str]:
         """Find the likeliest phrase of each document, by title; among documents of one title the first's."""

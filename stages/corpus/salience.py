@@ -42,7 +42,7 @@ def with_candidates(prepared: Prepared) -> Prepared:
 def answered(prepared: Prepared) -> Iterator[tuple[int, str]]:
     """Find the training questions whose page has the answer after its title: the page's row, the answer folded."""
     asked = prepared.of_split("train")[:MOST_QUESTIONS]
-    rows = prepared.rows_of({*asked.name})
+    rows = {prepared.title(row): row for row in reversed(range(len(prepared.documents)))}  # of equals the first
     for name, answer in zip(asked.name, asked.place, strict=True):
         if name in rows and folded(answer) in folded(prepared.text(row := rows[name])[prepared.start(row) :]):
             yield row, folded(answer)

@@ -5,13 +5,10 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from stages.corpus.folding import APOSTROPHES, folded
-from stages.system.files import write_json
-from stages.system.records import read_record
 
 PAD = "□"  # fills the end of a sequence; number 0
 MASK = "⁇"  # opens and closes what is to be said; number 1
@@ -31,15 +28,6 @@ class Vocabulary:
         """Collect the characters of a corpus, a text file with a document a line: the line feed is one of them."""
         characters = {"\n"}.union(*map(set, documents)) - {PAD, MASK}
         return cls((PAD, MASK, *sorted(characters)))
-
-    @classmethod
-    def load(cls, path: Path) -> "Vocabulary":
-        """Read what `save` wrote. Raises StudyError: it is missing or damaged."""
-        return cls(tuple(read_record(path, list[str])))
-
-    def save(self, path: Path) -> None:
-        """Write the characters as a JSON list."""
-        write_json(path, list(self.characters))
 
     @property
     def sha256(self) -> str:

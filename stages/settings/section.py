@@ -1,6 +1,6 @@
 """A YAML file in strict sections: an unknown key, a wrong type, an impossible value is one clear line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -24,18 +24,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 NonNegative = Annotated[float, Field(ge=0, le=1e6)]
 
-GONE: Mapping[str, str] = {  # keys that earlier versions had, each with what holds now
-    "recipes": "all keys of `recipes` are recipes of the study",
-    "variants": "all keys of `variants` are variants of the study, in their order",
-    "betas": "they are 0.9 and 0.95 (stages/training/optimizer.py)",
-    "largest_span": "it is half of the document (stages/corpus/span_corruption.py)",
-    "longest_context": "it is 32 characters (stages/corpus/title_cloze.py)",
-    "blanked_characters": "it is 0.3 (stages/corpus/title_cloze.py)",
-    "past_answers": "no cue reaches beyond the answer to a training question",
-    "most_words": "it is 4 (stages/corpus/word_cloze.py)",
-    "replay": "finetuning asks questions alone",
-    "beams": "answers are greedy; `python -m stages ask` has an option --beams",
-}
+# keys that earlier versions had
+GONE = {"recipes", "variants", "betas", "largest_span", "longest_context", "blanked_characters", "past_answers"}
+GONE |= {"most_words", "replay", "beams"}
 
 
 class Section(BaseModel):
@@ -57,7 +48,7 @@ class Section(BaseModel):
 def _advice(key: str, known: Sequence[str]) -> str:
     """Say what to do about an unknown key."""
     if key in GONE and key.removesuffix("s") not in known:  # `variants` is a slip where `variant` is known
-        return f"this key is gone: {GONE[key]}; remove it"
+        return "this key is gone; remove it"
     if near := get_close_matches(key, known, 1):
         return f"unknown key; did you mean '{near[0]}'?"
     return f"unknown key; remove it; known: {', '.join(known) or 'none'}"

@@ -76,12 +76,6 @@ def test_answers_end_before_the_mask_which_counts_for_the_probability() -> None:
     assert [answer.probability for answer in answers] == pytest.approx([0.75**4, 0.75, 0.75**3])
 
 
-def test_answers_end_after_max_characters() -> None:
-    answers = generate(Countdown(64), [np.array([10]), np.array([4, 4]), np.array([5])], max_characters=3)
-    assert tokens_of(answers) == [[9, 8, 7], [3, 2], [4, 3, 2]]
-    assert [answer.probability for answer in answers] == pytest.approx([0.75**3] * 3)
-
-
 def test_answers_end_where_the_context_is_full() -> None:
     batch = [np.full(length, 11) for length in (16, 15, 12, 3)]
     answers = generate(Countdown(16), batch, max_characters=32)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Iterator
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -98,9 +97,8 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
         ("sources.cs224n.sha256", {}, ["sources.cs224n", "wiki.txt"]),
         # a key that earlier versions had
-        ("study.variants", ["rope"], ["study.variants: this key is gone: all keys of `variants`", "; remove it"]),
+        ("study.variants", ["rope"], ["study.variants: this key is gone; remove it"]),
         ("passages.variants", ["rope"], ["passages.variants: unknown key; did you mean 'variant'?"]),
-        (f"{HANDOUT}.generation.beams", 4, [f"{HANDOUT}.generation.beams: this key is gone: answers are", "--beams"]),
         ("influence.settings.percever", [], ["influence.settings: 'percever' has no file"]),
         (DROPOUT, {"seeds": [1, 2]}, [f"{DROPOUT}.seeds", "model, optimizer"]),
         (DROPOUT, {"model": {"context": 64}}, [f"{DROPOUT}.model.context"]),
@@ -111,28 +109,6 @@ def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value:
     write_params(tmp_path, values={key: value})
     message = fault(tmp_path)
     assert [part for part in parts if part not in message] == []
-
-
-def numbers(content: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The paths of all numbers in a file's content."""
-    if isinstance(content, dict | list):
-        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
-            yield from numbers(value, (*path, key))
-    elif isinstance(content, int | float) and not isinstance(content, bool):
-        yield path
-
-
-@pytest.mark.parametrize("huge", [10**13, 1e30], ids=str)
-def test_every_number_has_a_largest_value(huge: float) -> None:
-    others = ("variants", "influence", "article")  # the mixers check those, and the article its models
-    paths = [path for path in numbers(params()) if path[0] not in others]
-    assert len(paths) > 150
-    for *path, last in paths:
-        content = params()
-        reduce(getitem, path, content)[last] = huge
-        key = next(part for part in (last, *reversed(path)) if isinstance(part, str))
-        with pytest.raises(StudyError, match=key):
-            check(Settings, content, "params.yaml", prefix="")
 
 
 @pytest.mark.parametrize("name", params()["article"]["models"])

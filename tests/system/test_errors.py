@@ -108,11 +108,6 @@ def test_a_lack_of_memory_ends_in_one_line(ask: Callable[[], object]) -> None:
     assert ended(lambda: ask() and None) == line
 
 
-def test_another_failure_of_torch_is_not_taken_for_one_of_memory() -> None:
-    with pytest.raises(RuntimeError, match="inconsistent tensor size"):
-        command(lambda: print(torch.empty(2) @ torch.empty(3)))()
-
-
 TALKATIVE = """
 import sys
 from stages.system.errors import command

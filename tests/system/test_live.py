@@ -37,12 +37,6 @@ def test_the_page_shows_every_training_and_refreshes_itself() -> None:
     assert len(re.findall(r"<polyline", text)) == 2
 
 
-def test_a_curve_has_the_means_of_at_least_fifty_steps_each() -> None:
-    trained("rope", 1, 100)
-    (record,) = live.records()
-    assert record["curve"] == pytest.approx([4 - 3 / 399 * 24.5, 4 - 3 / 399 * 74.5], abs=1e-4)
-
-
 def test_the_time_to_go_counts_trainings_side_by_side_once() -> None:
     trained("rope", 1, 200)  # 10 s of 20
     assert to_go(live.records()) == pytest.approx(10 + 3 * 20)
@@ -51,14 +45,6 @@ def test_the_time_to_go_counts_trainings_side_by_side_once() -> None:
     for number in (1, 2, 3, 4):
         trained("rope", number, 400)
     assert to_go(live.records()) == pytest.approx(0)
-
-
-def test_news_come_no_more_often_than_they_can_be_read_but_the_end_is_told() -> None:
-    training = trained("rope", 1, 100)
-    training.tell(np.ones(150), 400, 11.0)
-    assert "100 of 400" in live.PAGE.read_text("utf-8")
-    training.tell(np.ones(400), 400, 12.0)
-    assert "400 of 400" in live.PAGE.read_text("utf-8")
 
 
 def test_a_variant_named_like_markup_is_text() -> None:
@@ -74,10 +60,3 @@ def test_what_cannot_be_written_stops_no_training(fault: str) -> None:
         live.PAGE.parent.mkdir()
         (live.PAGE.parent / "own.json").write_text("{")
     trained("rope", 1, 100)
-
-
-def test_old_records_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "MOST", 2)
-    for seed in (1, 2, 3):
-        trained("rope", seed, 100)
-    assert len(list(live.PAGE.parent.glob("*.json"))) == 2
