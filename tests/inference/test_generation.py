@@ -1,42 +1,14 @@
 """Greedy answers of a batch are those of the plain reference to each prompt; they stop where they should."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
-import torch
-from torch import Tensor, nn
 
 from stages.inference.generation import beam_search, generate
 from stages.inference.searches import Continuation
-from stages.model.mixer import State
-from stages.model.packing import Packing
 from stages.plain.generation import answer
 from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
 VOCABULARY = 8  # so few that an untrained model says MASK now and then
-
-
-class Countdown(nn.Module):
-    """Says 9 after 10, 8 after 9, … and 1, which is MASK, after 2: each with the same certainty."""
-
-    certainty = 0.75
-
-    def __init__(self, context: int) -> None:
-        super().__init__()
-        self.context = context
-        self.head = nn.Linear(12, 12, bias=False)
-        gap = np.log(11 * self.certainty / (1 - self.certainty))  # of the logits, between it and the eleven others
-        with torch.no_grad():
-            self.head.weight.copy_(gap * torch.eye(12).roll(-1, dims=0))
-
-    def empty_states(self, batch: int, positions: int) -> list[State]:
-        return [State(torch.zeros(batch, dtype=torch.long))]
-
-    def hidden(self, tokens: Tensor, packing: Packing, states: Sequence[State], loss_indices: Tensor) -> Tensor:
-        states[0].lengths = states[0].lengths + packing.parts[0].width
-        assert int(states[0].lengths.max()) <= self.context
-        return nn.functional.one_hot(tokens[loss_indices], 12).float()
 
 
 def prompts(*lengths: int, seed: int = 0) -> list[np.ndarray]:
@@ -68,19 +40,6 @@ def test_untrained_models_of_this_seed_say_mask_now_and_then() -> None:
     lengths = {len(characters) for some in answers for characters in tokens_of(some)}
     assert 12 in lengths
     assert lengths & set(range(12))
-
-
-def test_answers_end_before_the_mask_which_counts_for_the_probability() -> None:
-    answers = generate(Countdown(64), [np.array([7, 7, 5]), np.array([2]), np.array([3, 4])], max_characters=32)
-    assert tokens_of(answers) == [[4, 3, 2], [], [3, 2]]
-    assert [answer.probability for answer in answers] == pytest.approx([0.75**4, 0.75, 0.75**3])
-
-
-def test_answers_end_where_the_context_is_full() -> None:
-    batch = [np.full(length, 11) for length in (16, 15, 12, 3)]
-    answers = generate(Countdown(16), batch, max_characters=32)
-    # the character after the last position is predicted too
-    assert tokens_of(answers) == [[10], [10, 9], [10, 9, 8, 7, 6], [10, 9, 8, 7, 6, 5, 4, 3, 2]]
 
 
 def test_no_prompts_have_no_answers() -> None:

@@ -37,12 +37,10 @@ def fault(folder: Path) -> str:
     ("key", "value"),
     [
         ("model.variant", "random_synthesizer"),
-        ("recipe", "handout"),
         ("sources.own.folder", "my_folder"),
         ("recipes.quick.pretrain.epochs", "36"),
         ("recipes.text.pretrain.schedule.decay_epochs", "3"),
         ("recipes.quick.report.dev_asked_before", "4"),
-        ("recipes.own.baseline.place", "Rome"),
     ],
 )
 def test_dvc_changes_one_line_for_one_key_and_takes_it_back(tmp_path: Path, key: str, value: str) -> None:
