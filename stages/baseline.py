@@ -55,14 +55,16 @@ def main() -> None:
     prepared = Prepared.load(source)
     table = prepared.table
     result = constant_baseline(table, read_table(source / "audit.tsv", AUDIT), recipe.baseline.place)
-    result |= {"held_out": recipe.data.held_out}
+    result["held_out"] = recipe.data.held_out
+
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
     likeliest = prepared.likeliest(prepared.candidates)
     asked["reader"] = [likeliest.get(name, "") for name in asked.name]
     if recipe.any_spelling:
         asked["reader"] = spelled_as(asked.gold, asked.reader)
     dev = asked[asked.split == "dev"]
-    result |= {"reader": {"dev_accuracy": percent((dev.reader == dev.gold).sum(), len(dev))}}
+    result["reader"] = {"dev_accuracy": percent((dev.reader == dev.gold).sum(), len(dev))}
+
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
         pages = range(1, min(SHOWN, len(prepared.documents)) + 1)

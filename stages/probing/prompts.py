@@ -23,7 +23,13 @@ from stages.corpus.vocabulary import MASK
 from stages.corpus.word_cloze import WORD, common_words, fences_of
 from stages.settings import Objectives
 
-PAGE_FORMS = ("continuation", "cloze", "words", "infilling")
+PRACTISED_BY = {  # page forms, each with the objectives that have it
+    "continuation": {"span_corruption", "causal_lm"},
+    "cloze": {"title_cloze"},
+    "words": {"word_cloze"},
+    "infilling": {"span_corruption"},
+}
+PAGE_FORMS = tuple(PRACTISED_BY)
 OTHER_NAME = "other_name"
 CHARACTERS = 10  # before the place at most, in form `cloze`
 WORDS = 4  # before the place at most, in form `words`
@@ -129,14 +135,8 @@ def question(fact: Fact) -> Prompt:
 
 def practised_forms(objectives: Objectives) -> list[str]:
     """List the page forms that pretraining's objectives practise."""
-    practised_by = {
-        "continuation": {"span_corruption", "causal_lm"},
-        "cloze": {"title_cloze"},
-        "words": {"word_cloze"},
-        "infilling": {"span_corruption"},
-    }
     names = {name for name, objective in objectives if objective and objective.mixture_weight}
-    return [form for form in PAGE_FORMS if practised_by[form] & names]
+    return [form for form, practised_by in PRACTISED_BY.items() if practised_by & names]
 
 
 def page_prompts(
@@ -154,6 +154,7 @@ def page_prompts(
         "words": lambda fact, name: words(fact, name, cue, context),
         "infilling": lambda fact, _: infilling(fact, longest),
     }
+
     prompts = {}
     for form in forms:
         prompts[form] = [of_form[form](fact, fact.name) for fact in facts]

@@ -67,9 +67,6 @@ def changed(recipe: QuestionRecipe, change: Mapping[str, Any], seed: int, key: s
     for section in change:
         if section not in CHANGEABLE:
             raise ValueError(f"{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
-    shape = change.get("model")
-    if isinstance(shape, Mapping) and "context" in shape:  # the questions were checked against it
-        raise ValueError(f"{key}.model.context: not to be changed; remove it")
     try:
         return QuestionRecipe.model_validate(merged(recipe.model_dump() | {"seeds": [seed]}, change))
     except ValidationError as error:

@@ -89,6 +89,7 @@ class Settings(Section):
         known += [("study.compared", name, self.variants) for name in self.study.compared]
         known += [("grid.variants", name, self.variants) for name in self.grid.variants]
         known += [(f"article.models.{key}.variant", model.variant, PLAIN) for key, model in self.article.models.items()]
+
         for key, name, allowed in known:
             if name not in allowed:
                 raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(allowed)}")

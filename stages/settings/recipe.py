@@ -167,6 +167,7 @@ class Recipe(Section):
             )
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds {self.seeds} name one twice; allowed: distinct numbers")
+
         for name, objective in self.pretrain.objectives:
             key = f"pretrain.objectives.{name}"
             if objective and self.data.source == TEXT and name in ASKING:

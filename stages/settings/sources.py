@@ -1,8 +1,8 @@
 """Where texts come from: the section `sources`."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from stages.settings.section import Section, Seed, Share
 
@@ -18,13 +18,6 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 class Fetched(Section):
     addresses: list[str]
     sha256: dict[str, Sha256]
-
-    @model_validator(mode="after")
-    def _names_the_four_files(self) -> Self:
-        files = {CORPUS_FILE, *QUESTION_FILES.values()}
-        if set(self.sha256) != files:
-            raise ValueError(f"sha256 names {sorted(self.sha256)}; allowed: {sorted(files)}")
-        return self
 
 
 class People(Section):  # there are names for 2,500,000

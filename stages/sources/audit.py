@@ -6,11 +6,10 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from stages.corpus.folding import folded
+from stages.corpus.prepared import AUDIT
 from stages.corpus.questions import Question
 from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
-
-COLUMNS = ["split", "row", "has_page", "in_page", "position", "train_count", "unknown"]
 
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
@@ -35,7 +34,7 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
             in_page = position >= 0 or any(place and folded(place) in folded(page) for page in own)
             facts = int(bool(own)), int(in_page), position, answers[place or ""]
             rows.append((split, question.row, *facts, len(vocabulary.unknown(question.question))))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=[*AUDIT.columns])
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:

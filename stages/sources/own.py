@@ -64,12 +64,14 @@ def check_answers(
     too_long = []
     for split, asked in questions.items():
         for question in asked:
-            if (length := len(vocabulary.encode(question.place or ""))) > most:
-                too_long.append((length, f"{folder / FILES[split]}:{question.row}", question.place or ""))
+            answer = question.place or ""
+            if (length := len(vocabulary.encode(answer))) > most:
+                too_long.append((length, f"{folder / FILES[split]}:{question.row}: the answer {quoted(answer)}"))
+
     if too_long:
-        length, where, answer = too_long[0]
+        length, which = too_long[0]
         raise StudyError(
-            f"{harmless(where)}: the answer {quoted(answer)} has {length} characters, and a model of this recipe says "
-            f"{most} at most: {len(too_long)} answers would be cut; "
+            f"{harmless(which)} has {length} characters, and a model of this recipe says {most} at most: "
+            f"{len(too_long)} answers would be cut; "
             f"allow them with -S recipes.{recipe}.generation.max_characters={max(too_long)[0]}"
         )

@@ -75,6 +75,7 @@ def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: 
             questions.append(_question(row, line, labelled, context, name_of or _who_was_born))
         except ValueError as fault:
             raise _fault(path, row, str(fault), f"write {what}") from None
+
     if not questions:
         raise _fault(path, 1, "the file holds no question", f"write {what}, one a line")
     if name_of:

@@ -93,13 +93,11 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("model.variant", "nonsense", ["model.variant: was 'nonsense'", "compared, all, vanilla"]),
         ("study.asked", ["quick", "quick"], ["study.asked: was ['quick', 'quick']", "with questions once", "open"]),
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
-        ("sources.cs224n.sha256", {}, ["sources.cs224n", "wiki.txt"]),
         # a key that earlier versions had
         ("study.variants", ["rope"], ["study.variants: this key is gone; remove it"]),
         ("passages.variants", ["rope"], ["passages.variants: unknown key; did you mean 'variant'?"]),
         ("influence.settings.percever", [], ["influence.settings: 'percever' has no file"]),
         (DROPOUT, {"seeds": [1, 2]}, [f"{DROPOUT}.seeds", "model, optimizer"]),
-        (DROPOUT, {"model": {"context": 64}}, [f"{DROPOUT}.model.context"]),
         (f"{READER}.variant", "perceiver", [f"{READER}.variant: was 'perceiver'; allowed: rope, vanilla"]),
     ],
 )
