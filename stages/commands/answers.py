@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
@@ -20,10 +19,11 @@ WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
 CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True)
+class Answer:
     """One answer; `in_page`: whether a page of the name that the question asks about has it."""
 
-    text: str
+    answer: str
     probability: float
     in_page: bool
 
@@ -66,7 +66,7 @@ def ask(
     name = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
     pages = own_pages(prepared.texts, {name}).get(name, []) if name else []
     answers = [
-        Answer(text, probabilities[text], bool(text) and any(text in page for page in pages))
+        Answer(text, round(probabilities[text], 6), bool(text) and any(text in page for page in pages))
         for text in sorted(probabilities, key=probabilities.__getitem__, reverse=True)
     ]
     meant = _closest(name, prepared) if name and not pages else None

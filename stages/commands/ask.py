@@ -3,7 +3,6 @@
 Without a question it asks for questions, one a line, until `quit` or Ctrl-D.
 """
 
-import atexit
 import io
 import json
 import sys
@@ -17,11 +16,8 @@ from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import Parser, StudyError, command, error_line
-from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
 
-HISTORY = WORK / "questions.txt"
-MOST_LINES = 1000
 NAMES = 3  # to try
 
 
@@ -62,15 +58,15 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
 
     model: which one answers; a terminal is told.
     """
-    if sys.stdin is None:  # closed
-        return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     typed = sys.stdin.isatty()
     if typed:
-        remember()
+        with suppress(ImportError):  # Windows has none
+            import readline  # noqa: F401  # the arrow keys then bring back questions
         for line in welcome(prepared, model):
             tell(line)
+
     sign = "> " if typed and sys.stdout.isatty() else ""
     try:
         while (question := input(sign).strip()) != "quit":
@@ -79,24 +75,6 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
     except EOFError:
         if typed:  # what comes next begins on a line of its own
             tell("")
-
-
-def remember() -> None:
-    """Let the arrow keys bring back questions, those of earlier sessions, too, and keep this one's at the end."""
-    try:
-        import readline
-    except ImportError:  # Windows
-        return
-
-    def keep() -> None:
-        with suppress(OSError):
-            WORK.mkdir(exist_ok=True)
-            readline.write_history_file(HISTORY)
-
-    readline.set_history_length(MOST_LINES)
-    with suppress(OSError):  # there is none yet
-        readline.read_history_file(HISTORY)
-    atexit.register(keep)
 
 
 def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
@@ -110,13 +88,9 @@ def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
 def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
     """Print the answers, whether the page has the first of them, and the notes."""
     if as_json:
-        answers = [
-            {"answer": text, "probability": round(probability, 6), "in_page": in_page}
-            for text, probability, in_page in reply.answers
-        ]
-        print(json.dumps({**asdict(reply), **origin, "answers": answers}), flush=True)
+        print(json.dumps(asdict(reply) | origin), flush=True)
         return
-    texts = [harmless(answer.text) or "(nothing)" for answer in reply.answers]
+    texts = [harmless(answer.answer) or "(nothing)" for answer in reply.answers]
     width = max(map(len, texts))
     for text, answer in zip(texts, reply.answers, strict=True):
         print(f"{text:{width}}  {answer.probability:6.1%}")

@@ -42,8 +42,6 @@ def test_a_text_has_no_question(run: Run) -> None:
     ("arguments", "message"),
     [
         (["--page", "9"], "--page: was 9; allowed: 1 to 8"),
-        (["--page", "0"], "--page: was 0"),
-        (["--draw-seed", "-1"], "--draw-seed: was -1"),
         (["--recipe", "open"], "data/prepared/open is missing; make it with: dvc repro stages/dvc.yaml:prepare@open"),
         (["--recipe", "nonsense"], "unknown recipe 'nonsense'"),
     ],
