@@ -1,43 +1,43 @@
-"""The work in one's own clone: which stages are to do, and what the workers get."""
+"""The work in one's own clone: which stages are to do, and the snapshot that the workers take."""
 
-import io
 import json
 import os
 import re
-import shlex
+import shutil
 import subprocess
 import sys
-import tarfile
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from configparser import ConfigParser
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
-from uuid import uuid4
 
 import yaml  # type: ignore[import-untyped]
 
 from stages.scheduling.lock import name_of
-from stages.scheduling.worker import REASON, Snapshot, environment
 from stages.system.errors import StudyError
 from stages.system.locks import WORK
 
-OWN_FILES = ("own", "text")  # stages that read what sources.own and sources.text name
-# It stands in for Python: a stage that would run fails at once, but for those that are to run here.
-STUB = """#!/bin/sh
-case " {here} " in *" $DVC_STAGE "*) exec {python} "$@";; esac
-exit 75
-"""
+# Stages that read params.yaml as a whole, or files of one's own, which git may ignore; they take seconds.
+AT_HOME = ("check", "fetch", "own", "text")
+REASON = 3  # lines of a failed command's output
 
 
-def run(*command: str, **env: str) -> str:
+def environment(**more: str) -> dict[str, str]:
+    """Build the environment of a process whose commands are those of this Python's."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return os.environ | {"PATH": path, "DVC_NO_ANALYTICS": "1", **more}
+
+
+def run(*command: str, folder: Path = Path()) -> str:
     """Run a command of this Python's environment and give its output.
 
     Raises StudyError: it failed; the line has the end of its output.
     """
-    ended = subprocess.run(command, env=environment(**env), capture_output=True, encoding="utf-8", errors="replace")
+    ended = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, encoding="utf-8", errors="replace"
+    )
     if ended.returncode:
         lines = (ended.stdout + ended.stderr).strip().splitlines()
         raise StudyError(f"`{' '.join(command[:4])}` failed: {'; '.join(lines[-REASON:])}")
@@ -55,6 +55,7 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
     for first, second in re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE):
         if not names[first].endswith(".dvc"):  # what `dvc add` tracks: a file, no stage
             above[names[second]].append(names[first])
+
     needed = set[str]()
     todo = list(targets)
     while todo:
@@ -64,101 +65,53 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
         if name not in needed:
             needed.add(name)
             todo += above[name]
-    return {name: above[name] for name in above if name in needed and not _has_flag(name, "cache", False)}
+    return {name: above[name] for name in above if name in needed and not _is_report(name)}
 
 
-def restore(upstream: Mapping[str, list[str]], remote: bool) -> set[str]:
-    """Bring back all that was ever run, and return the stages that are out of date by themselves.
-
-    Run here are stages with nothing above them, which read params.yaml as a whole, those that read files of one's own,
-    which git may ignore, and those with persistent outputs, which DVC's run-cache does not have.
-
-    Raises StudyError: one of these fails.
-    """
-    fetch(upstream, remote)
-    here = [
-        stage
-        for stage, above in upstream.items()
-        if not above or name_of(stage) in OWN_FILES or _has_flag(stage, "persist", True)
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        stub = Path(folder, "python")
-        stub.write_text(STUB.format(here=" ".join(here), python=shlex.quote(sys.executable)), encoding="utf-8")
-        stub.chmod(0o755)
-        stubbed = environment(PATH=os.pathsep.join([folder, environment()["PATH"]]))
-        command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]
-        subprocess.run(command, env=stubbed, capture_output=True, check=False)
-    stale = _stale(upstream)
-    if failed := stale.intersection(here):
-        run("dvc", "repro", *failed)  # it fails again, and says why; or a stage above it was to run first
-        return _stale(upstream)
-    return stale
-
-
-def _stale(stages: Iterable[str]) -> set[str]:
-    return set(json.loads(run("dvc", "status", "--json", *stages)))
-
-
-def fetch(stages: Iterable[str], remote: bool) -> None:
-    """Bring the outputs of stages into this clone."""
-    run("dvc", *(["pull", "--run-cache"] if remote else ["checkout"]), "--quiet", "--allow-missing", *stages)
-
-
-@contextmanager
-def snapshot(remote: bool) -> Iterator[Snapshot]:
-    """Pack the commit of this clone with all changes since, params.yaml and files that git would add among them.
-
-    Raises StudyError: this is not the root of a git repository with a commit.
-    """
-    name = f"study-{uuid4().hex[:12]}"
-    if run("git", "rev-parse", "--show-prefix").strip():
-        raise StudyError("this is not the root of its git repository; the workers clone that")
-    with tempfile.TemporaryDirectory() as folder, io.BytesIO() as packed:
-        run("git", "clone", "--quiet", "--depth=1", "--no-checkout", f"file://{Path.cwd()}", folder)
-        with tarfile.open(fileobj=packed, mode="w:gz") as tar:
-            tar.add(Path(folder, ".git"), ".git")
-        index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}  # the user's index stays as it is
-        run("git", "read-tree", "HEAD", **index)
-        run("git", "add", "--all", **index)
-        # plumbing: settings such as diff.external or color.diff do not reach it
-        run("git", "diff-index", "--cached", "--binary", f"--output={folder}/changes", "HEAD", **index)
-        git = packed.getvalue()
-        changes = Path(folder, "changes").read_bytes()
-    cache = None if remote else run("dvc", "cache", "dir").strip()
-    if cache:
-        Path(cache).mkdir(parents=True, exist_ok=True)
-    token = WORK / name
-    token.touch()
-    try:
-        yield Snapshot(name, git, changes, cache, str(WORK.resolve()), _config(cache))
-    finally:
-        token.unlink()
-
-
-def _config(cache: str | None) -> str:
-    """Copy of .dvc/config.local what it says of cache and locks; remotes may have passwords."""
-    config = ConfigParser(interpolation=None)
-    config.read(Path(".dvc", "config.local"), encoding="utf-8")
-    for section in set(config.sections()) - {"cache", "core"}:
-        config.remove_section(section)
-    if cache:
-        config.read_dict({"cache": {"dir": cache}})
-    config.write(text := io.StringIO())
-    return text.getvalue()
-
-
-def _has_flag(stage: str, flag: str, value: bool) -> bool:
-    """Whether an output of a stage has the flag in dvc.yaml."""
+def _is_report(stage: str) -> bool:
+    """Whether a stage has an output that DVC does not cache."""
     file, _, name = stage.rpartition(":")
-    body = _stages(Path(file or "dvc.yaml").resolve())[name.partition("@")[0]]
-    body = body.get("do", body)
-    for output in (*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])):
-        if isinstance(output, dict) and any(flags.get(flag) is value for flags in output.values()):
-            return True
-    return False
+    return "cache: false" in yaml.safe_dump(_stages(Path(file or "dvc.yaml").resolve())[name.partition("@")[0]])
 
 
 @cache
 def _stages(file: Path) -> dict[str, Any]:
-    stages: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))["stages"]
-    return stages
+    return dict(yaml.safe_load(file.read_text(encoding="utf-8"))["stages"])
+
+
+def restore(upstream: Mapping[str, list[str]]) -> set[str]:
+    """Bring back all that was ever run, run what is to run here, and return the stages that are out of date.
+
+    Raises StudyError: a stage that runs here fails.
+    """
+    run("dvc", "checkout", "--quiet", "--allow-missing", *upstream)
+    if here := [stage for stage in upstream if name_of(stage) in AT_HOME]:
+        run("dvc", "repro", *here)
+    with TemporaryDirectory() as folder:
+        Path(folder, "python").symlink_to(shutil.which("false") or "/bin/false")  # a stage that would run fails at once
+        stubbed = environment(PATH=os.pathsep.join([folder, environment()["PATH"]]))
+        command = ["dvc", "repro", "--keep-going", "--quiet", *upstream]
+        subprocess.run(command, env=stubbed, capture_output=True, check=False)
+    return set(json.loads(run("dvc", "status", "--json", *upstream)))
+
+
+@contextmanager
+def snapshot() -> Iterator[Path]:
+    """Clone the last commit with all changes since, new files that git would add among them, into work/.
+
+    It shares DVC's cache and work/ with this clone, and is there while the block runs: units end when it is gone.
+    """
+    cache = run("dvc", "cache", "dir").strip()
+    Path(cache).mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="snapshot-", dir=WORK, ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        run("git", "clone", "--quiet", "--shared", "--no-checkout", ".", str(folder))
+        run("git", "reset", "--quiet", folder=folder)
+        listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+        for file in {*listed, ".dvc/config.local"}:
+            if Path(file).is_file():
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, folder / file)
+        run("dvc", "cache", "dir", "--local", cache, folder=folder)
+        (folder / "work").symlink_to(WORK.resolve())
+        yield folder

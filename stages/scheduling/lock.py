@@ -1,51 +1,49 @@
 """Entries of dvc.lock, taken out of one clone and put into another in DVC's own format.
 
-A worker's result is pinned by its entry: it names the outputs by their hashes. DVC's run-cache alone would restore the
-newest run of a stage, which need not be the one that others built on.
-
-A worker gets this module by value and need not have the project: it imports nothing of it.
+A result made elsewhere is pinned by its entry, which names the outputs by their hashes. DVC's run-cache alone would
+restore the newest run of a stage, which need not be the one that others built on.
 """
 
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
-LOCK = Path("stages", "dvc.lock")  # it has all stages with cached outputs
+Entry = dict[str, Any]  # of one stage: cmd, deps, params and outs
 
 
-def entries(root: Path, stages: Iterable[str]) -> dict[str, str]:
-    """Read the entries, as YAML, of those stages that have one; a stage is named as for `dvc repro`: [file:]name."""
-    path = root / LOCK
-    result = {}
-    lock = YAML().load(path)["stages"] if path.exists() else {}
-    for stage in stages:
-        if name_of(stage) in lock:
-            YAML().dump(lock[name_of(stage)], text := io.StringIO())
-            result[stage] = text.getvalue()
-    return result
+def entries(root: Path, stages: Collection[str]) -> dict[str, Entry]:
+    """Read the entries of those stages that have one; a stage is named as for `dvc repro`: [file:]name."""
+    locks = {path: _read(path)["stages"] for path in {_lock_of(root, stage) for stage in stages}}
+    own = {stage: locks[_lock_of(root, stage)].get(name_of(stage)) for stage in stages}
+    return {stage: entry for stage, entry in own.items() if entry}
 
 
-def merge(root: Path, new: Mapping[str, str]) -> None:
-    """Enter these entries in the lock of a clone, in the place of older ones."""
-    path = root / LOCK
-    lock: Any = YAML().load(path) if path.exists() else {"schema": "2.0", "stages": {}}
-    lock["stages"].update({name_of(stage): YAML().load(entry) for stage, entry in new.items()})
+def merge(root: Path, stage: str, entry: Entry) -> None:
+    """Enter a stage's entry in the lock of a clone, in the place of an older one."""
+    path = _lock_of(root, stage)
+    lock = _read(path)
+    lock["stages"][name_of(stage)] = entry
     partial = path.with_name(f".{path.name}.partial")
     YAML().dump(lock, partial)
     partial.replace(path)
 
 
-def reads_the_same(entry: str, above: Iterable[str]) -> bool:
+def reads_the_same(entry: Entry, above: Iterable[Entry]) -> bool:
     """Whether a stage read, when its entry was written, what the entries above it name now."""
-    yaml = YAML(typ="safe")
-    made = {out["path"]: out["md5"] for made_above in above for out in yaml.load(made_above)["outs"]}
-    read = {dep["path"]: dep.get("md5") for dep in yaml.load(entry)["deps"]}
-    return all(read.get(path) == md5 for path, md5 in made.items())
+    read = {dep["path"]: dep.get("md5") for dep in entry["deps"]}
+    return all(read.get(out["path"]) == out["md5"] for made in above for out in made["outs"])
 
 
 def name_of(stage: str) -> str:
     """Cut the file off a stage's name."""
     return stage.rpartition(":")[2]
+
+
+def _lock_of(root: Path, stage: str) -> Path:
+    return (root / (stage.rpartition(":")[0] or "dvc.yaml")).with_suffix(".lock")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return YAML(typ="safe").load(path) if path.exists() else {"schema": "2.0", "stages": {}}

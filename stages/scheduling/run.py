@@ -1,72 +1,74 @@
-"""All units on the workers of a cluster: each worker has one at a time, and gets the next as soon as it is free."""
+"""All units on the workers of a cluster: each worker has one at a time, and gets the next as soon as it is free.
 
+Dask is sent the name of a function of Python's own, `subprocess.run`, and a command line: workers need no project.
+"""
+
+import json
 import logging
+import subprocess
+import sys
 import time
-from argparse import Namespace
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-import cloudpickle  # type: ignore[import-untyped]
-from distributed import Client, Future, get_worker
-from tqdm import tqdm
+from dask.system import CPU_COUNT
+from distributed import Client, Future, LocalCluster
 
-from stages.scheduling import home, lock, pool, worker
+from stages.scheduling import home
 from stages.scheduling.lock import entries, merge
-from stages.scheduling.pool import GPU, workers_of
 from stages.scheduling.schedule import Schedule, Unit, seeds_of
-from stages.scheduling.worker import LOOK_EVERY, Snapshot
+from stages.scheduling.unit import LOOK_EVERY
 from stages.settings import load
 from stages.system.errors import StudyError
 from stages.system.locks import WORK, locked
 from stages.system.terminal import harmless
 
+CONNECTED_WITHIN = 20  # seconds
 MOST_LOSSES = 3  # workers that a unit may lose: it is likely to be the reason
-
-# a worker need not have the project: what it runs is sent to it
-cloudpickle.register_pickle_by_value(lock)
-cloudpickle.register_pickle_by_value(worker)
+STOPPED = 130  # exit code of a unit that somebody else told to stop
 
 
-def complete(chosen: Namespace) -> None:
-    """Complete what the options of `stages.commands.cluster` ask for. Raises StudyError: something failed."""
+def complete(targets: Collection[str], scheduler: str | None, workers: int) -> None:
+    """Complete stages on the workers of a scheduler, or on so many here. Raises StudyError: something failed."""
     logging.disable(logging.ERROR)  # Dask's: the lines printed here say what matters
     settings = load()
     WORK.mkdir(exist_ok=True)
-    with locked(WORK / "cluster.lock"):
-        upstream = home.upstream_of(chosen.targets)
-        stale = home.restore(upstream, chosen.remote)
-        kinds = Counter(Unit(stage).kind for stage in sorted(stale))
-        counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
-        print(f"{len(stale)} of {len(upstream)} cached stages to do{': ' if stale else ''}{counted}", flush=True)
+    with ExitStack() as stack:
+        stack.enter_context(locked(WORK / "cluster.lock"))
+        client = stack.enter_context(connect(scheduler or stack.enter_context(local(workers))))
+        upstream = home.upstream_of(targets)
+        stale = home.restore(upstream)
+        print(f"{len(stale)} of {len(upstream)} cached stages to do", flush=True)
         if not stale:
             return
 
-        seeds = {} if chosen.remote else {stage: seeds_of(stage, settings) for stage in upstream}
+        seeds = {stage: seeds_of(stage, settings) for stage in upstream}
         schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)
-        gpus = pool.gpus_here(settings.compute) if chosen.local is not None else []
-        with ExitStack() as stack:
-            snapshot = stack.enter_context(home.snapshot(chosen.remote))
-            client = stack.enter_context(pool.connect(_cluster(chosen, gpus, stack)))
-            pool.await_workers(client)
-            Run(client, schedule, snapshot, chosen.gpu or bool(gpus)).carry_out()
+        Run(client, schedule, stack.enter_context(home.snapshot())).carry_out()
 
-        home.fetch(schedule.entries, chosen.remote)
+        home.run("dvc", "checkout", "--quiet", "--allow-missing", *schedule.done)
         if schedule.failed:
-            lost = ", ".join(unit.name for unit in schedule.left)
-            lost = f"; not run for want of them: {lost}" if lost else ""
-            raise StudyError(f"failed: {', '.join(unit.name for unit in schedule.failed)}{lost}")
+            left = ", ".join(unit.name for unit in schedule.left)
+            left = f"; not run for want of them: {left}" if left else ""
+            raise StudyError(f"failed: {', '.join(unit.name for unit in schedule.failed)}{left}")
         print("All up to date; `dvc repro` makes the report.")
 
 
-def _cluster(chosen: Namespace, gpus: list[str], stack: ExitStack) -> Any:
-    """Give a scheduler's address, or start workers that end with the stack."""
-    if chosen.scheduler:
-        return chosen.scheduler
-    workers = pool.local(chosen.local, gpus) if chosen.local is not None else pool.slurm(chosen.slurm)
-    return stack.enter_context(workers)
+def local(number: int) -> LocalCluster:
+    """Start so many workers, all in this process, the cores shared among them; 0: one a core."""
+    number = number or CPU_COUNT
+    threads = max(1, CPU_COUNT // number)
+    return LocalCluster(n_workers=number, threads_per_worker=threads, processes=False, dashboard_address=":0")
+
+
+def connect(cluster: Any) -> Client:
+    """Connect to a cluster, or to the scheduler at an address. Raises StudyError: none answers."""
+    try:
+        return Client(cluster, timeout=CONNECTED_WITHIN)
+    except (OSError, ValueError) as error:
+        raise StudyError(f"no scheduler answers at {cluster}; start one with `dask scheduler`") from error
 
 
 class Run:
@@ -76,107 +78,92 @@ class Run:
     do, as it does not know how long a unit takes.
     """
 
-    def __init__(self, client: Client, schedule: Schedule, snapshot: Snapshot, on_gpus: bool) -> None:
-        """on_gpus: whether trainings are for workers with a GPU alone."""
+    def __init__(self, client: Client, schedule: Schedule, snapshot: Path) -> None:
         self.client = client
         self.schedule = schedule
         self.snapshot = snapshot
-        self.on_gpus = on_gpus
-        self.waiting: list[Unit] = []  # units that wait for a worker
-        self.running: dict[Future[Any], tuple[Unit, str, float]] = {}  # with the worker's address, and since when
+        self.running: dict[Unit, tuple[Future[Any], str, float]] = {}  # with the worker's address, and since when
         self.losses: list[Unit] = []
 
     def carry_out(self) -> None:
         """Go on until nothing is left, or nothing that can run.
 
-        Raises StudyError: a worker cannot serve, or the scheduler is gone. Raises KeyboardInterrupt: after Ctrl-C; the
-        workers stop, a training with a checkpoint.
+        Raises StudyError: the scheduler is gone. Raises KeyboardInterrupt: after Ctrl-C; the workers stop as soon as
+        the snapshot is gone, a training with a checkpoint.
         """
+        if not self._workers():
+            print("waiting for workers; start one with `dask worker ADDRESS`", flush=True)
         try:
-            self.client.register_plugin(self.snapshot)
-        except RuntimeError as error:
-            raise StudyError(str(error)) from error
-        try:
-            self.waiting += self.schedule.take_ready()
-            while self.waiting or self.running:
+            while ready := self.schedule.ready():
                 workers = self._workers()
-                self._collect(workers)
-                self._give_out(workers)
+                self._give_out([unit for unit in ready if unit not in self.running], workers)
                 time.sleep(LOOK_EVERY)
+                self._collect(workers)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("stopped; trainings leave their checkpoints, the same command goes on") from None
         finally:
-            if self.client.status == "running":
-                with suppress(Exception):  # the scheduler may be gone just now
-                    self.client.cancel(list(self.running))
-                    self.client.unregister_worker_plugin(self.snapshot.name)
+            with suppress(Exception):  # the scheduler may be gone
+                self.client.cancel([future for future, *_ in self.running.values()])
 
-    def _workers(self) -> dict[str, Any]:
-        """Ask for what there is to know of each worker, by its address."""
+    def _workers(self) -> dict[str, int]:
+        """Ask the scheduler for the workers: their addresses, and how many threads each has."""
         if self.client.status != "running":  # Dask would try for long to connect again
             raise _gone()
         try:
-            return workers_of(self.client)
+            return dict(self.client.nthreads())
         except (OSError, AttributeError) as error:  # a client that lost its scheduler has None in its place
             raise _gone() from error
 
-    def _collect(self, workers: dict[str, Any]) -> None:
-        """Take what ended, and what lost its worker."""
-        for future, (unit, address, started) in list(self.running.items()):
-            if future.done():
-                del self.running[future]
-                self._end(future, unit, time.monotonic() - started, len(workers))
-            elif address not in workers:
-                del self.running[future]
-                self.client.cancel([future])
-                self.losses.append(unit)
-                print(f"lost     {unit.name}: its worker {_short(address)} is gone", flush=True)
-                if self.losses.count(unit) < MOST_LOSSES:
-                    self.waiting.insert(0, unit)
-                else:
-                    self._fail(unit, f"lost its worker {MOST_LOSSES} times")
+    def _give_out(self, waiting: list[Unit], workers: dict[str, int]) -> None:
+        """Give each free worker a unit."""
+        busy = {address for _, address, _ in self.running.values()}
+        free = [address for address in workers if address not in busy]
+        for unit, address in zip(waiting, free, strict=False):
+            command = [sys.executable, "-m", "stages.scheduling.unit", unit.stage, "--threads", str(workers[address])]
+            command += [] if unit.seed is None else ["--seed", str(unit.seed)]
+            options = {"cwd": str(self.snapshot), "capture_output": True, "encoding": "utf-8"}
+            future = self.client.submit(subprocess.run, command, **options, pure=False, workers=[address])
+            self.running[unit] = future, address, time.monotonic()
+            print(f"started  {unit.name} on worker {_short(address)}", flush=True)
 
-    def _end(self, future: Future[Any], unit: Unit, seconds: float, workers: int) -> None:
+    def _collect(self, workers: dict[str, int]) -> None:
+        """Take what ended, and what lost its worker."""
+        for unit, (future, address, started) in list(self.running.items()):
+            if future.done():
+                del self.running[unit]
+                self._end(unit, future, address, time.monotonic() - started)
+            elif address not in workers:
+                del self.running[unit]
+                self.client.cancel([future])
+                self._lose(unit, address)
+
+    def _end(self, unit: Unit, future: Future[Any], address: str, seconds: float) -> None:
         if future.status == "error":
-            self._fail(unit, str(future.exception()))
+            self._fail(unit, f"{_short(address)}: {future.exception()}")
         elif future.status != "finished":
             raise _gone()
+        elif (ended := future.result()).returncode == STOPPED:
+            self._lose(unit, address)
+        elif ended.returncode:
+            self._fail(unit, ended.stderr.strip().rpartition("\n")[2] or f"it ended with code {ended.returncode}")
         else:
-            entry = future.result()
+            entry = json.loads(ended.stdout)
             if unit.seed is None:
-                merge(Path(), {unit.stage: entry})
-            self.schedule.end(unit, entry, seconds)
-            self.waiting += self.schedule.take_ready()
+                for root in (Path(), self.snapshot):
+                    merge(root, unit.stage, entry)
+            self.schedule.end(unit, entry)
+            print(f"done     {unit.name} in {seconds:.0f} s; {len(self.schedule.left)} to go", flush=True)
 
-            rest = f"{len(self.schedule.left)} to go"
-            left, more = self.schedule.seconds_left(workers)
-            if self.schedule.left and left >= 1:
-                rest += f", {'at least' if more else 'about'} {tqdm.format_interval(left)}"
-            print(f"done     {unit.name} in {tqdm.format_interval(seconds)}; {rest}", flush=True)
+    def _lose(self, unit: Unit, address: str) -> None:
+        """Let a unit wait again, if it did not lose its worker too often."""
+        print(f"lost     {unit.name}: its worker {_short(address)} is gone", flush=True)
+        self.losses.append(unit)
+        if self.losses.count(unit) == MOST_LOSSES:
+            self._fail(unit, f"lost its worker {MOST_LOSSES} times")
 
     def _fail(self, unit: Unit, reason: str) -> None:
         self.schedule.fail(unit)
-        print(f"failed   {unit.name}:", *map(harmless, reason.splitlines()), sep="\n         ", flush=True)
-
-    def _give_out(self, workers: dict[str, Any]) -> None:
-        """Give each free worker the first unit that is for it."""
-        busy = {address for _, address, _ in self.running.values()}
-        for address, worker_facts in workers.items():
-            has_gpu = GPU in worker_facts["resources"]
-            fitting = [unit for unit in self.waiting if has_gpu or not (self.on_gpus and unit.trains)]
-            if address not in busy and fitting:
-                unit, *_ = fitting
-                self.waiting.remove(unit)
-                above = {stage: self.schedule.entries[stage] for stage in self.schedule.upstream[unit.stage]}
-                future = self.client.submit(_task(self.snapshot.name, unit, above), pure=False, workers=[address])
-                self.running[future] = unit, address, time.monotonic()
-                print(f"started  {unit.name} on {_short(address)}", flush=True)
-
-
-def _task(snapshot: str, unit: Unit, above: dict[str, str]) -> Callable[[], str]:
-    """Make what a worker does; unlike a function of a module, a lambda is sent by value."""
-    work = unit.name, unit.stage, above, unit.command
-    return lambda: get_worker().plugins[snapshot].complete(*work)  # type: ignore[attr-defined]
+        print(f"failed   {unit.name}: {harmless(reason)}", flush=True)
 
 
 def _gone() -> StudyError:

@@ -6,30 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from stages.scheduling.home import restore, snapshot, upstream_of
+from stages.scheduling.home import restore, run, snapshot, upstream_of
 from stages.system.errors import StudyError
 from tests.support.project import git
 from tests.support.tiny import ROOT
 
 STAGES = "stages/dvc.yaml:"
-OWN_CONFIG = """[core]
-    hardlink_lock = true
-[cache]
-    shared = group
-    dir = somewhere
-['remote "store"']
-    url = ssh://example.org/store
-    password = secret
-"""
-
-
-# settings of people who look at differences in their own way
-OWN_GIT = """[diff]
-    external = /bin/true
-    noprefix = true
-[color]
-    diff = always
-"""
 
 
 @pytest.fixture(name="repository")
@@ -53,42 +35,19 @@ def repository_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_clone_is_the_commit_with_all_changes_and_the_index_stays_as_it_was(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "gitconfig").write_text(OWN_GIT, encoding="utf-8")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    there = tmp_path / "there"
+def test_a_snapshot_is_the_commit_with_all_changes_and_shares_cache_and_work(repository: Path) -> None:
+    run("dvc", "config", "--local", "cache.shared", "group")
+    run("dvc", "cache", "dir", "--local", "somewhere")
     before = git(repository, "status", "--porcelain")
-    with snapshot(remote=False) as taken:
-        taken.clone(there)
-        assert (repository / "work" / taken.name).exists()
+    with snapshot() as there:
+        assert git(there, "rev-parse", "HEAD") == git(repository, "rev-parse", "HEAD")
+        assert git(there, "status", "--porcelain") == before
+        files = {path.name: path.read_bytes() for path in there.iterdir() if path.is_file() and path.name[0] != "."}
+        assert files == {"kept": b"before\n", "edited": b"after\n", "binary": bytes(range(256))}
+        assert (there / "work").resolve() == repository / "work"
+        assert run("dvc", "cache", "dir", folder=there).strip() == str(repository / "somewhere")
+        assert "cache.shared=group" in run("dvc", "config", "--list", folder=there)
     assert git(repository, "status", "--porcelain") == before and not list((repository / "work").iterdir())
-    assert git(there, "rev-parse", "HEAD") == git(repository, "rev-parse", "HEAD")
-    files = {path.name: path.read_bytes() for path in there.iterdir() if path.is_file() and path.name[0] != "."}
-    assert files == {"kept": b"before\n", "edited": b"after\n", "binary": bytes(range(256))}
-    assert Path(subprocess.run(["dvc", "cache", "dir"], cwd=there, capture_output=True, text=True).stdout.strip()) == (
-        repository / ".dvc" / "cache"
-    )
-
-
-def test_a_clone_has_its_owners_cache_settings_but_no_password(repository: Path, tmp_path: Path) -> None:
-    (repository / ".dvc" / "config.local").write_text(OWN_CONFIG, encoding="utf-8")
-    with snapshot(remote=False) as taken:
-        taken.clone(tmp_path / "there")
-    listed = subprocess.run(["dvc", "config", "--list"], cwd=tmp_path / "there", capture_output=True, text=True).stdout
-    assert {*listed.splitlines()} >= {
-        "cache.shared=group",
-        "core.hardlink_lock=true",
-        f"cache.dir={repository}/.dvc/somewhere",
-    }
-    assert "secret" not in listed
-
-
-def test_a_folder_below_the_root_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(repository / "work")
-    with pytest.raises(StudyError, match="root of its git repository"), snapshot(remote=True):
-        pass
 
 
 def test_the_stages_of_a_target_are_those_above_it_without_reports(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,12 +76,7 @@ def test_stages_that_read_ones_own_files_run_here_after_those_above_them(reposit
         stages[name] = {"cmd": f"python -c \"open('{name}', 'w')\"", "deps": [above], "outs": [name]}
         above = name
     (repository / "dvc.yaml").write_text(json.dumps({"stages": stages}), encoding="utf-8")
-    assert restore(upstream_of(["train"]), remote=False) == {"train"}
-
-
-def test_a_file_that_dvc_tracks_is_no_stage(repository: Path) -> None:
-    stage = "stages: {copy: {cmd: cp edited copied, deps: [edited], outs: [copied]}}"
-    (repository / "dvc.yaml").write_text(stage, encoding="utf-8")
     git(repository, "rm", "--quiet", "--cached", "edited")
-    subprocess.run(["dvc", "add", "--quiet", "edited"], cwd=repository, check=True)
-    assert upstream_of(["copy"]) == {"copy": []}
+    run("dvc", "add", "--quiet", "edited")  # a file that DVC tracks is no stage
+    upstream = upstream_of(["train"])
+    assert upstream["check"] == [] and restore(upstream) == {"train"}
