@@ -15,7 +15,6 @@ from stages.sources.audit import own_pages
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
-WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
 CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
 
 
@@ -40,9 +39,7 @@ class Reply:
     notes: list[str]  # reasons not to rely on the answers
 
 
-def ask(
-    model: GPT, prepared: Prepared, question: str, top: int, max_characters: int, by: Pick | int | None = None
-) -> Reply:
+def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters: int, by: Pick | int) -> Reply:
     """Give the `top` likeliest answers. A question of any form is answered, with a note.
 
     by: the width of the beam that searches for them, or what chooses each character; then `top` answers are drawn, and
@@ -57,8 +54,8 @@ def ask(
         raise StudyError(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
-    if by is None or isinstance(by, int):
-        continuations = beam_search(model, [tokens], max_characters, by or max(top, WIDTH))[0][:top]
+    if isinstance(by, int):
+        continuations = beam_search(model, [tokens], max_characters, by)[0][:top]
     else:
         continuations = generate(model, [tokens] * top, max_characters, by)
     probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}

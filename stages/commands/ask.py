@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 
-from stages.commands.answers import WIDTH, Reply, ask, usual
+from stages.commands.answers import Reply, ask, usual
 from stages.commands.options import add_decoding, add_model, tell, within
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
@@ -18,6 +18,7 @@ from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import Parser, StudyError, command, error_line
 from stages.system.terminal import harmless, quoted
 
+WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
 NAMES = 3  # to try
 
 
@@ -37,7 +38,7 @@ def main() -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
-    by = decoding(given, None)
+    by = decoding(given, 1.0, max(given.top, WIDTH))
     trained = named(given, "finetune")
     experiment, prepared, model = trained.experiment, trained.prepared, trained.model
     max_characters = experiment.question_recipe.generation.max_characters

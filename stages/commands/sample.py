@@ -30,8 +30,7 @@ def main() -> None:
         beams="draw nothing: beam search with this many hypotheses",
     )
     given = parser.parse_args()
-    by = decoding(given, TEMPERATURE)
-    assert by is not None  # a temperature is usual here
+    by = decoding(given, TEMPERATURE, None)
     trained = named(given, "pretrain")
     model, vocabulary = trained.model, trained.prepared.vocabulary
 

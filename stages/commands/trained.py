@@ -11,22 +11,19 @@ from stages.system.errors import StudyError
 from stages.system.files import read_json
 
 
-def decoding(given: argparse.Namespace, usual_temperature: float | None) -> Pick | int | None:
+def decoding(given: argparse.Namespace, temperature: float, beams: int | None) -> Pick | int:
     """Decide what chooses the characters: a sampler, or the width of the beam.
 
-    None where neither is asked for by an option nor a temperature is usual. Raises StudyError: an option is impossible,
-    or does not go with --beams.
+    temperature: of the draws, unless an option gives it; beams: the width where no option asks for draws, if any.
+    Raises StudyError: an option is impossible, or does not go with --beams.
     """
     draws = {"--temperature": given.temperature, "--top-k": given.top_k, "--top-p": given.top_p}
     asked = [option for option, value in draws.items() if value is not None]
-    if given.beams is not None:
-        if asked:
-            raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(asked)}")
-        return int(given.beams)
-    if not asked and usual_temperature is None:
-        return None
-    temperature = next(value for value in (given.temperature, usual_temperature, 1.0) if value is not None)
-    return Sampler(given.draw_seed, temperature, given.top_k, given.top_p)
+    if given.beams and asked:
+        raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(asked)}")
+    width = None if asked else given.beams or beams
+    usual = temperature if given.temperature is None else given.temperature
+    return width or Sampler(given.draw_seed, usual, given.top_k, given.top_p)
 
 
 def named(given: argparse.Namespace, stage: str) -> Trained:
