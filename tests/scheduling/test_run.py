@@ -53,4 +53,5 @@ def test_a_unit_that_loses_three_workers_has_failed(capsys: pytest.CaptureFixtur
 def test_local_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stages.scheduling.run.CPU_COUNT", 5)
     with local(2) as cluster, connect(cluster) as client:
+        client.wait_for_workers(2)
         assert [*client.nthreads().values()] == [2, 2]
