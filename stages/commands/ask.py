@@ -3,6 +3,7 @@
 Without a question it asks for questions, one a line, until `quit` or Ctrl-D.
 """
 
+import atexit
 import io
 import json
 import sys
@@ -16,9 +17,12 @@ from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
 from stages.system.errors import Parser, StudyError, command, error_line
+from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
 
 WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
+HISTORY = WORK / "questions.txt"
+MOST_LINES = 1000
 NAMES = 3  # to try
 
 
@@ -59,12 +63,13 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
 
     model: which one answers; a terminal is told.
     """
+    if sys.stdin is None:  # closed
+        return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     typed = sys.stdin.isatty()
     if typed:
-        with suppress(ImportError):  # Windows has none
-            import readline  # noqa: F401  # the arrow keys then bring back questions
+        remember()
         for line in welcome(prepared, model):
             tell(line)
 
@@ -76,6 +81,24 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
     except EOFError:
         if typed:  # what comes next begins on a line of its own
             tell("")
+
+
+def remember() -> None:
+    """Let the arrow keys bring back questions, those of earlier sessions, too, and keep this one's at the end."""
+    try:
+        import readline
+    except ImportError:  # a Python without it
+        return
+
+    def keep() -> None:
+        with suppress(OSError):
+            WORK.mkdir(exist_ok=True)
+            readline.write_history_file(HISTORY)
+
+    readline.set_history_length(MOST_LINES)
+    with suppress(OSError):  # there is none yet
+        readline.read_history_file(HISTORY)
+    atexit.register(keep)
 
 
 def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:

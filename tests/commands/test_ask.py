@@ -17,7 +17,7 @@ from stages.commands.trained import chosen_variant
 from stages.inference.searches import Continuation
 from tests.support.project import environment
 from tests.support.talking import ZOE, Outcome, Run, answers, error
-from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS
+from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
 
 
 def test_a_question_is_answered_with_the_likeliest_answers_first(run: Run) -> None:
@@ -120,14 +120,19 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     assert run(ask) == Outcome(0, "", "")  # no input
 
 
-@pytest.mark.parametrize("end", ["quit\n", "\x04"])  # Ctrl-D
-def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Path, end: str) -> None:
+def test_a_closed_input_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert list(ask.questions(tiny_prepared(), "")) == []
+
+
+def at_a_terminal(project: Path, *lines: str) -> str:
+    """What a terminal shows of `ask` while a person types these lines, each once there is a prompt."""
     ours, its = pty.openpty()
     command = [sys.executable, "run.py", "stages.commands.ask"]
     running = subprocess.Popen(command, cwd=project, env=environment(), stdin=its, stdout=its, stderr=its)
     os.close(its)
     shown = b""
-    for line in (f"{ZOE}\n", "\x1b[A\n", end):  # the arrow key brings the question back
+    for line in lines:
         while not shown.endswith(b"> "):
             shown += os.read(ours, 1000)
         os.write(ours, line.encode())
@@ -137,7 +142,14 @@ def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Pa
             shown += more
     os.close(ours)
     assert running.wait() == 0
-    text = shown.decode()
+    return shown.decode()
+
+
+@pytest.mark.parametrize("end", ["quit\n", "\x04"])  # Ctrl-D
+def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Path, end: str) -> None:
+    (project / "work" / "questions.txt").unlink(missing_ok=True)
+    at_a_terminal(project, f"{ZOE}\n", "\x04")
+    text = at_a_terminal(project, "\x1b[A\n", "\x1b[A\n", end)  # the arrow key brings the question back
     assert "Model: recipe quick, variant vanilla, seed 1" in text and "Ask: Where was NAME born?" in text
     (names,) = (line for line in text.splitlines() if line.startswith("Names to try: "))
     assert {*names.removeprefix("Names to try: ").split(", ")} <= {*BIRTHPLACES}
