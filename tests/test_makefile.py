@@ -1,5 +1,6 @@
 """The Makefile in folders as people have them: without git, moved, with trainings in work/."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,8 @@ def made(folder: Path, *arguments: str, answer: str = "") -> subprocess.Complete
     """What `make` does in a folder that has the Makefile, and what it prints."""
     shutil.copy(ROOT / "Makefile", folder)
     command = ["make", "--no-print-directory", *arguments]
-    return subprocess.run(command, cwd=folder, input=answer, capture_output=True, text=True)
+    alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
+    return subprocess.run(command, cwd=folder, env=alone, input=answer, capture_output=True, text=True)
 
 
 def test_a_folder_without_git_is_told_before_anything_is_installed(tmp_path: Path) -> None:
