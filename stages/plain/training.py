@@ -49,8 +49,9 @@ class PlainTrainer:
     def __init__(self, model: PlainGPT, settings: Optimizer) -> None:
         self.model = model.train()
         self.clip = settings.gradient_clip
-        matrices = {module.weight for module in model.modules() if isinstance(module, nn.Linear)}
-        orthogonal = matrices - {model.head.weight} if settings.matrices == "muon" else set()
+        matrices = dict.fromkeys(module.weight for module in model.modules() if isinstance(module, nn.Linear))
+        orthogonal = dict.fromkeys(matrices) if settings.matrices == "muon" else {}
+        orthogonal.pop(model.head.weight, None)
 
         decaying: list[nn.Parameter] = []
         steady: list[nn.Parameter] = []
@@ -63,7 +64,7 @@ class PlainTrainer:
         groups = [{"params": decaying, "weight_decay": decay}, {"params": steady, "weight_decay": 0.0}]
         self.optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=(0.9, 0.95))]
         if orthogonal:
-            muon = torch.optim.Muon(orthogonal, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
+            muon = torch.optim.Muon([*orthogonal], weight_decay=decay, adjust_lr_fn="match_rms_adamw")
             self.optimizers.append(muon)
 
     def step(self, inputs: Tensor, targets: Tensor, rate: float) -> float:
