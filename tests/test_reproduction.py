@@ -1,0 +1,178 @@
+"""docs/reproduction.md: each figure is recomputed from the committed tables, or is one that a report states."""
+
+import re
+from io import BytesIO
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tests.test_readme import TEXTS, committed, published, rows_of
+
+PAGE = " ".join(TEXTS["docs/reproduction.md"].split())
+PRETRAINING = 0.50448  # report B after epoch 634
+# report B's finetuning from scratch: epoch → loss of its last batch; the report prints no others
+FROM_SCRATCH = {
+    48: 0.50632,
+    49: 0.49202,
+    52: 0.45483,
+    53: 0.42690,
+    55: 0.42070,
+    56: 0.41046,
+    57: 0.39820,
+    58: 0.40099,
+    59: 0.37514,
+    60: 0.35285,
+    61: 0.36469,
+    62: 0.33616,
+    63: 0.32552,
+    64: 0.31859,
+    66: 0.28932,
+    67: 0.27592,
+    69: 0.29410,
+    70: 0.26584,
+    71: 0.24327,
+    72: 0.24076,
+    73: 0.20308,
+    74: 0.19644,
+    75: 0.21590,
+}
+STATED = {  # (report, variant) → right of 500
+    ("A", "vanilla"): 93,
+    ("B", "vanilla"): 58,
+    ("C", "vanilla"): 111,
+    ("A", "perceiver"): 25,
+    ("B", "perceiver"): 31,
+    ("C", "synthesizer"): 119,
+}
+STATED_FROM_SCRATCH = (10, 2, 6)  # reports A, B and C: right of 500
+
+
+@pytest.fixture(autouse=True)
+def of_the_project() -> None:
+    """Skip where somebody's own report stands in the place of the project's."""
+    if published("handout/compared") is None:
+        pytest.skip("the committed report of handout is somebody's own")
+
+
+def table(path: str, separator: str = ",") -> pd.DataFrame:
+    """A table of the last commit."""
+    return pd.read_csv(BytesIO(committed(path)), sep=separator, keep_default_na=False)
+
+
+def losses(phase: str) -> pd.DataFrame:
+    """Vanilla's losses: a row an epoch, a column a seed."""
+    curves = table("reports/handout/compared/curves.csv")
+    return curves[(curves.variant == "vanilla") & (curves.phase == phase)].pivot(
+        index="epoch", columns="seed", values="loss"
+    )
+
+
+def accuracies(weights: str) -> dict[str, pd.Series]:
+    """Each variant's accuracies on dev in percent, a value a seed."""
+    answers = table("reports/handout/compared/predictions.tsv", "\t")
+    dev = answers[(answers.split == "dev") & (answers.init == weights)]
+    right = dev.assign(correct=dev.correct.astype(float)).groupby(["variant", "seed"]).correct
+    assert (right.size() == 500).all()
+    shares = 100 * right.mean()
+    return {variant: shares[variant] for variant in shares.index.unique("variant")}
+
+
+def predicted(values: pd.Series) -> tuple[float, float]:
+    """The 95 % interval of one more value: m ± t · s · √(1 + 1/n)."""
+    n = len(values)
+    reach = stats.t.ppf(0.975, n - 1) * values.std(ddof=1) * (1 + 1 / n) ** 0.5
+    return values.mean() - reach, values.mean() + reach
+
+
+def public(fault: str = "") -> dict[str, pd.Series]:
+    """Each variant's public runs with the fault, or without a known one: how many of 500 answers are right."""
+    runs = table("docs/public_runs.tsv", "\t")
+    return dict(iter(runs[runs.fault == fault].groupby("variant").right_of_500))
+
+
+def test_the_losses_are_those_of_the_curves_and_of_the_report() -> None:
+    curves = {"pretraining": losses("pretrain"), "from scratch": losses("finetune_scratch")}
+    readings = {"pretraining": {634: PRETRAINING}, "from scratch": FROM_SCRATCH}
+    for phase, epoch, report, mean, seeds in rows_of(TEXTS["docs/reproduction.md"], "| phase | epoch |"):
+        values = curves[phase].loc[int(epoch)]
+        assert report == f"{readings[phase][int(epoch)]:.3f}"
+        assert (mean, seeds) == (f"{values.mean():.3f}", f"{values.min():.3f} to {values.max():.3f}"), (phase, epoch)
+
+
+def test_pretraining_ends_as_the_report_says() -> None:
+    curves = losses("pretrain")
+    last = curves.loc[627:].to_numpy()
+    assert f"the report is {curves.loc[634].min() - PRETRAINING:.3f} below the lowest seed" in PAGE
+    assert f"the three seeds lie between {last.min():.3f} and {last.max():.3f}" in PAGE
+    assert last.min() < PRETRAINING < last.max()
+
+
+def test_the_report_is_ahead_from_scratch_by_so_much() -> None:
+    curves = losses("finetune_scratch")
+    mean = curves.mean(axis=1)
+    readings = pd.Series(FROM_SCRATCH)
+    below = mean[readings.index] - readings
+    assert (readings < curves.loc[readings.index].min(axis=1)).all()
+    assert f"All its {len(readings)} legible readings lie below all three seeds" in PAGE
+    assert f"and {below.min():.3f} to {below.max():.3f} below their mean" in PAGE
+
+    later = [mean.index[mean <= loss][0] - epoch for epoch, loss in readings.items() if (mean <= loss).any()]
+    assert (min(later), max(later)) == (3, 7)
+    assert f"to {len(later)} of these losses within the {mean.index[-1]} epochs, three to seven epochs later" in PAGE
+
+
+def test_a_training_lies_in_the_interval_of_its_row() -> None:
+    seeds, runs = accuracies("pretrained"), public()
+    rows = rows_of(TEXTS["docs/reproduction.md"], "| report | variant |")
+    inside = []
+    for report, name, right, stated, mean, interval, holds, fewer in rows:
+        variant = name.partition(",")[0]
+        number = STATED[report, variant]
+        low, high = predicted(seeds[variant])
+        inside.append(low <= number / 5 <= high)
+        assert (right, stated) == (str(number), f"{number / 5:.1f} %")
+        assert (mean, interval) == (f"{seeds[variant].mean():.1f} %", f"{low:.1f} to {high:.1f} %"), name
+        assert holds == ("yes" if inside[-1] else "no"), (report, name)
+        assert fewer == f"{(runs[variant] < number).sum()} of {len(runs[variant])}", (report, name)
+    assert len(rows) == len(STATED) and sum(inside) == 2 and "**Two of the six lie inside**" in PAGE
+    assert f"t = {stats.t.ppf(0.975, 2):.3f} is the 97.5 % quantile" in PAGE
+
+
+def test_the_intervals_hold_so_many_public_runs() -> None:
+    seeds, runs = accuracies("pretrained"), public()
+    held = {variant: (runs[variant] / 5).between(*predicted(values)).sum() for variant, values in seeds.items()}
+    of = {variant: f"{number} of {len(runs[variant])}" for variant, number in held.items()}
+    assert f"They hold {of['vanilla']} public runs of vanilla, {of['rope']} of rope" in PAGE
+    assert f"{of['synthesizer']} of the synthesizer, and {of['perceiver']} of the perceiver" in PAGE
+
+
+def test_the_intervals_of_means_hold_two_public_medians() -> None:
+    results, runs = (published("handout/compared") or {})["variants"], public()
+    medians = {variant: runs[variant].median() / 5 for variant in results}
+    for variant in ("rope", "vanilla"):
+        assert results[variant]["dev_accuracy_ci_low"] < medians[variant] < results[variant]["dev_accuracy_ci_high"]
+    for variant in ("synthesizer", "perceiver"):
+        assert medians[variant] < results[variant]["dev_accuracy_ci_low"]
+
+
+def test_from_scratch_all_are_near_zero() -> None:
+    here = pd.concat(accuracies("scratch").values())
+    runs = public()["scratch"] / 5
+    a, b, c = (number / 5 for number in STATED_FROM_SCRATCH)
+    assert len(here) == 12
+    assert f"From scratch the reports state {a:.1f}, {b:.1f} and {c:.1f} %" in PAGE
+    assert f"twelve trainings answer {here.min():.1f} to {here.max():.1f} %" in PAGE
+    assert f"public runs {runs.min():.1f} to {runs.max():.1f} %" in PAGE
+
+
+def test_the_readings_rest_on_committed_figures() -> None:
+    faulty = public("vanilla by code")["synthesizer"] / 5
+    vanilla = accuracies("pretrained")["vanilla"]
+    figures = published("handout/compared") or {}
+    assert f"all {len(faulty)} public synthesizers that are vanilla by their code" in PAGE
+    assert f"answer {faulty.min():.1f} to {faulty.max():.1f} %" in PAGE
+    assert f"differ here by up to {vanilla.max() - vanilla.min():.1f} points" in PAGE
+    assert STATED["A", "perceiver"] / 5 == figures["baseline"]["dev_accuracy"]
+    for variant in ("vanilla", "perceiver"):
+        assert re.search(rf"{figures['variants'][variant]['parameters']:,} \({variant}\)", PAGE)
