@@ -19,6 +19,7 @@ BETAS = np.array([1.0, 2, 3, 4, 6, 8, 10, 12, 16, 20])  # lengths of the query i
 BETA = float(BETAS[-1])
 ALPHA = 1e-6  # variance of the keys in every direction where they are drawn
 SAMPLES = 10_000  # draws of the keys
+FACTORS = np.linspace(-3, 3, 61)  # multiples of u_c or u_d that are added to an input
 OFF = 0.1  # ‖c − ½(v_a + v_b)‖ beyond which c is not the average
 POSITIONS = 16  # queries and keys stand at so many for the rotation
 DOTS = 300  # so many draws are shown one by one
@@ -37,7 +38,7 @@ class Exploration:
 def exploration_part(explored: Exploration) -> Part:
     """Return the section of the page."""
     constants = {"pairs": PAIRS, "dimension": DIMENSION, "positions": POSITIONS, "alpha": ALPHA, "beta": BETA}
-    counts = {"off": OFF, "samples": len(explored.one_head)}
+    counts = {"off": OFF, "samples": len(explored.one_head), "factors": FACTORS}
     text = fill(__file__, "exploration.md.jinja", numbers=explored.numbers, **constants, **counts)
     errors, lengths = svg(draw_errors(explored)), svg(draw_lengths(explored))
     return Part(text, {"exploration_errors.svg": errors, "exploration_lengths.svg": lengths})
@@ -97,11 +98,11 @@ def _outputs(x: Array, value: Array, key: Array, query: Array) -> Array:
 
 
 def _nearest_with_identity(vectors: Array) -> float:
-    """Return the least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, whatever multiple of u_c or u_d is added to x₂."""
+    """Return the least ‖c₂ − u_b‖/‖u‖ with V = K = Q = I, where FACTORS times u_c or u_d is added to x₂."""
     a, b, c, d = vectors
     distances = []
     for addition in (c, d):
-        for factor in np.linspace(-3, 3, 61):
+        for factor in FACTORS:
             x = np.stack([d + b, a + factor * addition, c + b])
             distances.append(np.linalg.norm(attention.attend(x, x, x)[0][1] - b))
     return float(min(distances) / np.linalg.norm(b))
