@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from stages.corpus.vocabulary import Vocabulary
 from stages.fetch import obtain
 from stages.settings import load
 from stages.sources.reading import read_documents, read_questions
@@ -132,7 +133,11 @@ def test_the_real_files_are_accepted_and_read_in_full(target: Path) -> None:
     if source is None:
         pytest.skip("needs the real data: set CS224N_DATA to a folder, a zip or a URL with the four files")
     obtain(source, target, [], load(ROOT / "params.yaml").sources.cs224n.sha256)
-    assert len(read_documents(target / "wiki.txt")) == 2937
+    documents = read_documents(target / "wiki.txt")
+    assert len(documents) == 2937
+    # "data has 418352 characters, 256 unique", prints the assignment's code; docs/data.md has the numbers, too
+    assert len((target / "wiki.txt").read_text(encoding="utf-8")) == 418_352
+    assert len(Vocabulary.of(documents)) == 256
     for name, count in (("birth_places_train.tsv", 2000), ("birth_dev.tsv", 500), ("birth_test_inputs.tsv", 437)):
         questions = read_questions(target / name, labelled="test" not in name, context=128)
         assert [question.row for question in questions] == list(range(1, count + 1))
