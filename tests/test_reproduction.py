@@ -176,3 +176,15 @@ def test_the_readings_rest_on_committed_figures() -> None:
     assert STATED["A", "perceiver"] / 5 == figures["baseline"]["dev_accuracy"]
     for variant in ("vanilla", "perceiver"):
         assert re.search(rf"{figures['variants'][variant]['parameters']:,} \({variant}\)", PAGE)
+
+
+def test_beam_search_answers_more_and_copies_more() -> None:
+    calibration = rows_of(committed("reports/handout/compared/report.md").decode(), "| variant | greedy, % |")
+    gains = [float(beam) - float(greedy) for _, greedy, _, _, beam, _ in calibration]
+    assert f"answer {min(gains):.1f} to {max(gains):.1f} points more" in PAGE
+
+    text = committed("reports/method/report.md").decode()
+    rows = {way: shares for way, _, *shares in rows_of(text, "| characters | log-likelihood")}
+    (repeats, copies), (less, fewer) = rows["beam search, 8 hypotheses"], rows["top-k, 10"]
+    assert f"eight hypotheses repeat {repeats} % and copy {copies} %" in PAGE
+    assert f"ten likeliest characters repeat {less} % and copy {fewer} %" in PAGE
