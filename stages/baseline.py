@@ -16,6 +16,7 @@ from stages.system.records import read_table
 from stages.system.terminal import harmless
 
 SHOWN = 3  # pages
+QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions"]
 
 
 def percent(part: float, whole: float) -> float:
@@ -44,6 +45,12 @@ def constant_baseline(table: pd.DataFrame, audit: pd.DataFrame, place: str | Non
     }
 
 
+def training_questions(table: pd.DataFrame, places: pd.Series) -> pd.Series:
+    """Count for each of the `places` the training questions that it answers; table: questions.tsv (split, place)."""
+    counts = table[table.split == "train"].place.value_counts()
+    return places.map(counts).fillna(0).astype(int)
+
+
 @command
 def main() -> None:
     """Score the constant answer of a recipe on dev."""
@@ -62,6 +69,7 @@ def main() -> None:
     asked["reader"] = [likeliest.get(name, "") for name in asked.name]
     if recipe.any_spelling:
         asked["reader"] = spelled_as(asked.gold, asked.reader)
+    asked["training_questions"] = training_questions(table, asked.gold)
     dev = asked[asked.split == "dev"]
     result["reader"] = {"dev_accuracy": percent((dev.reader == dev.gold).sum(), len(dev))}
 
@@ -69,7 +77,7 @@ def main() -> None:
         write_json(folder / "baseline.json", result)
         pages = range(1, min(SHOWN, len(prepared.documents)) + 1)
         write_text(folder / "examples.txt", "\n".join(shown(prepared, recipe, [*pages])) + "\n")
-        write_table(folder / "questions.tsv", asked[["split", "row", "question", "gold", "reader"]])
+        write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
     scored = f"{result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %"
     print(f"{harmless(result['place'])}: {scored}; the reader: {result['reader']['dev_accuracy']} %")
 

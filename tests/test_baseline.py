@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from stages.baseline import constant_baseline, percent
+from stages.baseline import constant_baseline, percent, training_questions
 
 TABLE = pd.DataFrame(
     [("train", place) for place in ("Oss", "Vell", "Ilm", "Vell", "Oss", "Ilm", "Urr")]
@@ -33,6 +33,11 @@ def test_neither_the_order_of_rows_nor_a_place_nobody_was_born_in_changes_the_be
     assert constant_baseline(turned, AUDIT, "London") == constant_baseline(TABLE, AUDIT, "London")
     result = constant_baseline(TABLE, AUDIT, "Brod")
     assert (result["dev_correct"], result["dev_accuracy"]) == (0, 0.0)
+
+
+def test_a_place_counts_the_training_questions_that_it_answers_and_no_others() -> None:
+    places = TABLE.place[TABLE.split != "train"]
+    assert training_questions(TABLE, places).tolist() == [2, 0, 2, 2, 1, 0, 0, 0, 0]  # the last three: not known
 
 
 @pytest.mark.parametrize(("part", "whole", "share"), [(1, 3, 33.33), (25, 500, 5.0), (0, 0, 0.0), (3, 3, 100.0)])
