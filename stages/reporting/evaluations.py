@@ -22,8 +22,8 @@ FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
 CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of most tests
-# the baseline's, for all variants; reader: what the reader answers
-QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str}, key=(*SPLIT,))
+# the baseline's, for all variants; reader: what the reader answers; training_questions: how many the gold place answers
+QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str, "training_questions": Count}, key=(*SPLIT,))
 PREDICTIONS = Table(
     {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
     key=(*SPLIT, "seed", "init"),
@@ -109,7 +109,7 @@ class Evaluation:
     """One variant's evaluation: its tables and its run's figures; the last five are those of `probing.probe`.
 
     Every cell of the first two is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
-    The predictions have the baseline's `question` and `gold` beside them, and the `reader`'s answers.
+    The predictions have the baseline's columns beside them, as QUESTIONS has them.
     """
 
     variant: str
@@ -157,9 +157,8 @@ def read_evaluation(folder: Path) -> Evaluation:
     questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
     predictions = _joined(parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
     predictions = predictions.merge(questions, "left", [*SPLIT])
-    predictions = predictions[
-        ["variant", *SPLIT, "seed", *INIT, "question", "gold", "predicted", *CORRECT, "probability", "reader"]
-    ]
+    columns = ["variant", *SPLIT, "seed", *INIT, "question", "gold", "predicted", *CORRECT, "probability"]
+    predictions = predictions[[*columns, "reader", "training_questions"]]
     curves = _joined(parts, "curves.csv", CURVES, ",", figures_as_text=True)
     probes = {name: _joined(parts, f"{name}.tsv", table) for name, table in PROBES.items()}
     return Evaluation(folder.name, predictions, curves, run, **probes)

@@ -17,6 +17,7 @@ from stages.reporting.sections.comparisons import comparisons_part
 from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.public_runs import public_part
+from stages.reporting.sections.wrong import wrong_part
 from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, interval, provenance_table, thin
@@ -79,7 +80,8 @@ def sections(results: Sequence[Result], baseline: Baseline, recipe: str) -> list
     evaluations = [result.evaluation for result in results]
     public = public_part(results) if recipe == PUBLIC and not baseline.held_out else None
     extraction = extraction_part(evaluations)
-    return [*filter(None, (public, extraction)), failures_part(evaluations), calibration_part(results)]
+    wrong = (failures_part(evaluations), wrong_part(results, baseline))
+    return [*filter(None, (public, extraction)), *wrong, calibration_part(results)]
 
 
 def origin(results: Sequence[Result]) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def origin(results: Sequence[Result]) -> dict[str, Any]:
 def tables(results: Sequence[Result], show_questions: bool) -> dict[str, str]:
     """Return predictions.tsv, curves.csv and accuracy.csv, by name."""
     predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
-    predictions = predictions.drop(columns="reader")
+    predictions = predictions.drop(columns=["reader", "training_questions"])
     if not show_questions:
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)

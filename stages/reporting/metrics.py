@@ -23,6 +23,7 @@ class Answers:
     predicted: npt.NDArray[np.str_]  # (N, seeds)
     gold: npt.NDArray[np.str_]  # (N,) the right places
     reader: npt.NDArray[np.str_]  # (N,) the reader's answers
+    training_questions: npt.NDArray[np.int64]  # (N,) how many training questions the right place answers
 
     @property
     def mean(self) -> float:
@@ -87,6 +88,7 @@ def read_answers(evaluation: Evaluation, init: str, questions: int, split: str =
         by_seed["predicted"].to_numpy(dtype=str),
         asked["gold"].to_numpy(dtype=str),
         asked["reader"].to_numpy(dtype=str),
+        asked["training_questions"].to_numpy(np.int64),
     )
 
 

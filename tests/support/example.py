@@ -69,6 +69,8 @@ def write_variant(
 ) -> None:
     """Write one variant's evaluation and the questions, of which the reader knows every other; `person`: of the names.
 
+    The places in turn answer 0, 1 … 9 training questions.
+
     provenance: overrides PROVENANCE.
     probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50; probes: else probe_tables().
     """
@@ -82,10 +84,10 @@ def write_variant(
                 predictions.append((variant, "dev", row, seed, init, answer, mark, likely))
             predictions.append((variant, "test", 1, seed, init, "Rome", "", "0.10"))
     questions = [
-        ("dev", row, f"Where was {person.format(row)} born?", place, place if row % 2 else "Nowhere")
+        ("dev", row, f"Where was {person.format(row)} born?", place, place if row % 2 else "Nowhere", row % len(PLACES))
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
-    questions.append(("test", 1, "Where was Tam born?", "", "Rome"))
+    questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0))
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS.columns], questions)
     with_sums(folder / "baseline")
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS.columns], predictions)
