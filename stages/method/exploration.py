@@ -26,12 +26,23 @@ DOTS = 300  # so many draws are shown one by one
 
 
 @dataclass(frozen=True)
+class Average:
+    """An average of two values over all draws of the keys."""
+
+    heads: str
+    variance: float  # of ε, the length of the first key along its mean
+    spread: float  # E‖c − E c‖² of orthonormal values
+    off: float  # share of the draws
+
+
+@dataclass(frozen=True)
 class Exploration:
     """What was computed, and how far it is off; other numbers by name."""
 
     errors: dict[str, tuple[Array, Array]]  # at BETAS, computed by attention and by the formula
     lengths: Array  # (samples,): ε, of the first key along its mean
     one_head: Array  # (samples, n): shares of the values
+    averages: list[Average]
     numbers: dict[str, float]
 
 
@@ -39,7 +50,8 @@ def exploration_part(explored: Exploration) -> Part:
     """Return the section of the page."""
     constants = {"pairs": PAIRS, "dimension": DIMENSION, "positions": POSITIONS, "alpha": ALPHA, "beta": BETA}
     counts = {"off": OFF, "samples": len(explored.one_head), "factors": FACTORS}
-    text = fill(__file__, "exploration.md.jinja", numbers=explored.numbers, **constants, **counts)
+    tables = {"averages": explored.averages}
+    text = fill(__file__, "exploration.md.jinja", numbers=explored.numbers, **constants, **counts, **tables)
     errors, lengths = svg(draw_errors(explored)), svg(draw_lengths(explored))
     return Part(text, {"exploration_errors.svg": errors, "exploration_lengths.svg": lengths})
 
@@ -51,7 +63,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
     values = attention.orthonormal(random, PAIRS, DIMENSION)
     vectors = attention.orthonormal(random, 4, DIMENSION)
     errors = _errors(keys, values, vectors)
-    lengths, one_head, numbers = _drawn_keys(random, keys, samples)
+    lengths, one_head, averages, numbers = _drawn_keys(random, keys, samples)
 
     weights = attention.attend(random.standard_normal((samples, DIMENSION)), keys, values)[1]
     numbers |= _rotation(random) | {
@@ -62,7 +74,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "every_key": float(np.abs(_construction(vectors, every_key=True) - _construction(vectors)).max()),
         "identity": _nearest_with_identity(np.sqrt(BETA) * vectors),
     }
-    return Exploration(errors, lengths, one_head, numbers)
+    return Exploration(errors, lengths, one_head, averages, numbers)
 
 
 def _errors(keys: Array, values: Array, vectors: Array) -> dict[str, tuple[Array, Array]]:
@@ -108,25 +120,32 @@ def _nearest_with_identity(vectors: Array) -> float:
     return float(min(distances) / np.linalg.norm(b))
 
 
-def _drawn_keys(random: np.random.Generator, keys: Array, samples: int) -> tuple[Array, Array, dict[str, float]]:
-    """One head against two on keys that are drawn: lengths, shares with one head, and numbers."""
+def _drawn_keys(
+    random: np.random.Generator, keys: Array, samples: int
+) -> tuple[Array, Array, list[Average], dict[str, float]]:
+    """One head against two on keys that are drawn: lengths, shares with one head, the averages, and numbers."""
     both = BETA * keys[:2]  # the queries of two heads
     their_sum = both.sum(axis=0, keepdims=True)  # that of one head
-    drawn = attention.draws(random, keys, ALPHA, samples)
-    one = attention.shares(drawn, their_sum)
-    two = attention.shares(drawn, both)
-    steady = attention.shares(attention.draws(random, keys, ALPHA, samples, stretch=0.0), their_sum)
+    varying = attention.draws(random, keys, ALPHA, samples)
+    steady = attention.draws(random, keys, ALPHA, samples, stretch=0.0)
 
-    lengths = drawn[:, 0] @ keys[0]
+    averages = []
+    for variance, drawn in ((0.5 + ALPHA, varying), (ALPHA, steady)):
+        for heads, queries in (("one", their_sum), ("two", both)):
+            averages.append(_average(heads, variance, attention.shares(drawn, queries)))
+
+    lengths = varying[:, 0] @ keys[0]
+    one = attention.shares(varying, their_sum)
     numbers = {
-        "steady": float(attention.distances(steady).max()),
+        "steady": float(attention.distances(attention.shares(steady, their_sum)).max()),
         "curve": float(np.abs(one[:, 0] - attention.length_share(lengths, BETA)).max()),
-        "spread_one": float(one.var(axis=0).sum()),  # E‖c − E c‖² of orthonormal values
-        "spread_two": float(two.var(axis=0).sum()),
-        "off_one": float((attention.distances(one) > OFF).mean()),
-        "off_two": float((attention.distances(two) > OFF).mean()),
     }
-    return lengths, one, numbers
+    return lengths, one, averages, numbers
+
+
+def _average(heads: str, variance: float, shares: Array) -> Average:
+    """Measure how far c, of the shares (S, n), is from its mean and how often from the average."""
+    return Average(heads, variance, float(shares.var(axis=0).sum()), float((attention.distances(shares) > OFF).mean()))
 
 
 def _rotation(random: np.random.Generator) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.method.exploration import Exploration, explore
+from stages.method.exploration import ALPHA, BETA, Exploration, explore
 
 
 @pytest.fixture(scope="module", name="exploration")
@@ -20,4 +20,13 @@ def test_every_identity_holds(exploration: Exploration) -> None:
     assert exploration.one_head.shape == (1000, 16)
     assert exploration.numbers["least_weight"] >= 0 and exploration.numbers["sum_of_weights"] < 1e-12
     assert exploration.numbers["every_key"] < 1e-12 and exploration.numbers["steady"] < 0.05
-    assert exploration.numbers["spread_two"] < exploration.numbers["spread_one"] / 2
+
+
+def test_one_head_averages_as_well_as_two_where_the_length_hardly_varies(exploration: Exploration) -> None:
+    one, two, steady_one, steady_two = exploration.averages
+    assert [average.heads for average in exploration.averages] == ["one", "two", "one", "two"]
+    assert two.spread < one.spread / 2 and two.off < one.off / 5
+    assert steady_one.off == steady_two.off == 0
+    # The share of v_a is ½ + ¼ β δ with δ of variance 4α: its variance is β²α/4, and so is that of v_b's
+    assert steady_one.spread == pytest.approx(BETA**2 * ALPHA / 2, rel=0.15)
+    assert steady_two.spread < 1e-12
