@@ -27,6 +27,24 @@ def orthonormal(random: np.random.Generator, vectors: int, dimension: int) -> Ar
     return np.ascontiguousarray(columns.T)
 
 
+def keys_at_cosine(basis: Array, cosine: float) -> Array:
+    """Return keys (n, d) of length one, each at the same cosine, 0 ≤ cosine < 1, to every other.
+
+    basis: (n, d), orthonormal. With G = L Lᵀ for the wanted inner products G, the rows of L basis have these.
+    """
+    products = np.full((len(basis), len(basis)), cosine)
+    np.fill_diagonal(products, 1)
+    return np.linalg.cholesky(products) @ basis
+
+
+def copying_length(error: float, keys: int, cosine: float) -> float:
+    """Return the β at which q = β k_a leaves the weight `error` to the others of the keys at a cosine.
+
+    Their scores are β and β cosine, so that error = 1 − 1/(1 + (n − 1)e^{−β(1 − cosine)}).
+    """
+    return float(np.log((keys - 1) * (1 / error - 1)) / (1 - cosine))
+
+
 def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False) -> tuple[Array, Array, Array]:
     """V, K and Q with c₁ ≈ u_b − u_c and c₂ ≈ u_b for x₁ = u_d + u_b, x₂ = u_a, x₃ = u_c + u_b.
 

@@ -17,12 +17,23 @@ DIMENSION = 64  # the length of keys, queries and values
 PAIRS = 16  # keys, each with its value
 BETAS = np.array([1.0, 2, 3, 4, 6, 8, 10, 12, 16, 20])  # lengths of the query in units of a key's
 BETA = float(BETAS[-1])
+COSINES = (0.0, 0.5, 0.8, 0.9, 0.95)  # between any two keys that are alike
+COPY_ERROR = 0.01  # the weight that a copy may leave to other values
 ALPHA = 1e-6  # variance of the keys in every direction where they are drawn
 SAMPLES = 10_000  # draws of the keys
 FACTORS = np.linspace(-3, 3, 61)  # multiples of u_c or u_d that are added to an input
 OFF = 0.1  # ‖c − ½(v_a + v_b)‖ beyond which c is not the average
 POSITIONS = 16  # queries and keys stand at so many for the rotation
 DOTS = 300  # so many draws are shown one by one
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy among keys that are alike."""
+
+    cosine: float  # between any two keys
+    error: float  # weight of the other values at BETA
+    length: float  # β that leaves COPY_ERROR to them
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,7 @@ class Exploration:
     errors: dict[str, tuple[Array, Array]]  # at BETAS, computed by attention and by the formula
     lengths: Array  # (samples,): ε, of the first key along its mean
     one_head: Array  # (samples, n): shares of the values
+    copies: list[Copy]  # at COSINES
     averages: list[Average]
     numbers: dict[str, float]
 
@@ -49,8 +61,8 @@ class Exploration:
 def exploration_part(explored: Exploration) -> Part:
     """Return the section of the page."""
     constants = {"pairs": PAIRS, "dimension": DIMENSION, "positions": POSITIONS, "alpha": ALPHA, "beta": BETA}
-    counts = {"off": OFF, "samples": len(explored.one_head), "factors": FACTORS}
-    tables = {"averages": explored.averages}
+    counts = {"off": OFF, "samples": len(explored.one_head), "factors": FACTORS, "copy_error": COPY_ERROR}
+    tables = {"copies": explored.copies, "averages": explored.averages}
     text = fill(__file__, "exploration.md.jinja", numbers=explored.numbers, **constants, **counts, **tables)
     errors, lengths = svg(draw_errors(explored)), svg(draw_lengths(explored))
     return Part(text, {"exploration_errors.svg": errors, "exploration_lengths.svg": lengths})
@@ -74,7 +86,8 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "every_key": float(np.abs(_construction(vectors, every_key=True) - _construction(vectors)).max()),
         "identity": _nearest_with_identity(np.sqrt(BETA) * vectors),
     }
-    return Exploration(errors, lengths, one_head, averages, numbers)
+    copies = [_copy(attention.keys_at_cosine(keys, cosine), values, cosine) for cosine in COSINES]
+    return Exploration(errors, lengths, one_head, copies, averages, numbers)
 
 
 def _errors(keys: Array, values: Array, vectors: Array) -> dict[str, tuple[Array, Array]]:
@@ -92,6 +105,12 @@ def _errors(keys: Array, values: Array, vectors: Array) -> dict[str, tuple[Array
         "construction: ‖c₁ − (u_b − u_c)‖/‖u‖": (first, np.sqrt(5) * unwanted),
         "construction: ‖c₂ − u_b‖/‖u‖": (second, np.sqrt(2) * unwanted),
     }
+
+
+def _copy(keys: Array, values: Array, cosine: float) -> Copy:
+    """Copy the first value, by attention among keys at a cosine."""
+    weights = attention.attend(BETA * keys[0], keys, values)[1]
+    return Copy(cosine, float(weights[1:].sum()), attention.copying_length(COPY_ERROR, len(keys), cosine))
 
 
 def _construction(vectors: Array, every_key: bool = False) -> Array:

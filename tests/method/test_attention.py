@@ -7,8 +7,11 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from stages.method.attention import (
     THETA,
+    attend,
+    copying_length,
     distances,
     draws,
+    keys_at_cosine,
     length_share,
     orthonormal,
     rotary_scores,
@@ -40,6 +43,14 @@ def test_one_head_is_hardly_ever_the_average_and_two_mostly_are() -> None:
     # two heads: the first gives v_a but for lengths at which e^{βε} is not far above the other three keys
     assert stats.norm(1, np.sqrt(0.5)).cdf(0) < (distances(two) > 0.1).mean() < stats.norm(1, np.sqrt(0.5)).cdf(0.4)
     assert two.var(axis=0).sum() < one.var(axis=0).sum() / 3
+
+
+@pytest.mark.parametrize("cosine", [0.0, 0.3, 0.9])
+def test_alike_keys_have_the_cosine_and_the_length_leaves_the_error(cosine: float) -> None:
+    keys = keys_at_cosine(MEANS, cosine)
+    assert keys @ keys.T == pytest.approx((1 - cosine) * np.eye(4) + cosine, abs=1e-12)
+    weights = attend(copying_length(0.2, 4, cosine) * keys[0], keys, MEANS)[1]
+    assert weights == pytest.approx([0.8, 0.2 / 3, 0.2 / 3, 0.2 / 3])
 
 
 def test_the_curve_goes_from_one_value_to_the_other() -> None:

@@ -1,8 +1,9 @@
 """The whole exploration: its identities, its figures, the same each time."""
 
+import numpy as np
 import pytest
 
-from stages.method.exploration import ALPHA, BETA, Exploration, explore
+from stages.method.exploration import ALPHA, BETA, COPY_ERROR, Exploration, explore
 
 
 @pytest.fixture(scope="module", name="exploration")
@@ -20,6 +21,17 @@ def test_every_identity_holds(exploration: Exploration) -> None:
     assert exploration.one_head.shape == (1000, 16)
     assert exploration.numbers["least_weight"] >= 0 and exploration.numbers["sum_of_weights"] < 1e-12
     assert exploration.numbers["every_key"] < 1e-12 and exploration.numbers["steady"] < 0.05
+
+
+def test_a_copy_fades_as_the_keys_grow_alike(exploration: Exploration) -> None:
+    """Weight on the copied value: 1/(1 + 15 e^{−20(1 − ρ)}); with e^β = 15 · 99 it is 99 %, at a cosine of 0."""
+    by_cosine = {copy.cosine: copy for copy in exploration.copies}
+    assert by_cosine[0.0].error == pytest.approx(15 * np.exp(-20), rel=1e-6)
+    assert by_cosine[0.5].error == pytest.approx(1 - 1 / (1 + 15 * np.exp(-10)), rel=1e-9)
+    assert by_cosine[0.9].error == pytest.approx(1 - 1 / (1 + 15 * np.exp(-2)), rel=1e-9)
+    assert (BETA, COPY_ERROR) == (20, 0.01)
+    assert by_cosine[0.0].length == pytest.approx(np.log(1485))
+    assert by_cosine[0.9].length == pytest.approx(10 * np.log(1485))
 
 
 def test_one_head_averages_as_well_as_two_where_the_length_hardly_varies(exploration: Exploration) -> None:
