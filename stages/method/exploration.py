@@ -85,6 +85,7 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "sum_of_weights": float(np.abs(weights.sum(axis=1) - 1).max()),
         "every_key": float(np.abs(_construction(vectors, every_key=True) - _construction(vectors)).max()),
         "identity": _nearest_with_identity(np.sqrt(BETA) * vectors),
+        "saw": _same_word_twice(vectors),
     }
     copies = [_copy(attention.keys_at_cosine(keys, cosine), values, cosine) for cosine in COSINES]
     return Exploration(errors, lengths, one_head, copies, averages, numbers)
@@ -111,6 +112,15 @@ def _copy(keys: Array, values: Array, cosine: float) -> Copy:
     """Copy the first value, by attention among keys at a cosine."""
     weights = attention.attend(BETA * keys[0], keys, values)[1]
     return Copy(cosine, float(weights[1:].sum()), attention.copying_length(COPY_ERROR, len(keys), cosine))
+
+
+def _same_word_twice(vectors: Array) -> float:
+    """Return ‖c₄ − c₂‖ of "I saw a saw", each word a vector of length one that attends to itself and those before."""
+    i, saw, a = vectors[:3]
+    words = np.stack([i, saw, a, saw])
+    first, _ = attention.attend(saw, words[:2], words[:2])
+    second, _ = attention.attend(saw, words, words)
+    return float(np.linalg.norm(second - first))
 
 
 def _construction(vectors: Array, every_key: bool = False) -> Array:

@@ -42,3 +42,10 @@ def test_one_head_averages_as_well_as_two_where_the_length_hardly_varies(explora
     # The share of v_a is ½ + ¼ β δ with δ of variance 4α: its variance is β²α/4, and so is that of v_b's
     assert steady_one.spread == pytest.approx(BETA**2 * ALPHA / 2, rel=0.15)
     assert steady_two.spread < 1e-12
+
+
+def test_the_same_word_differs_by_what_stands_before_it(exploration: Exploration) -> None:
+    """Weights by hand: (1, e)/(1 + e) of "I saw", (1, e, 1, e)/(2 + 2e) of "I saw a saw"."""
+    first = np.array([1, np.e, 0]) / (1 + np.e)  # shares of I, saw and a
+    second = np.array([1, 2 * np.e, 1]) / (2 + 2 * np.e)
+    assert exploration.numbers["saw"] == pytest.approx(np.linalg.norm(second - first))
