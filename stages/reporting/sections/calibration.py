@@ -1,17 +1,22 @@
 """The report's section on calibration: are answers right as often as their probability says?"""
 
 from collections.abc import Sequence
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.metrics import Result
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import Answers, Result
 from stages.reporting.statistics.intervals import Marks
+from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
 BINS = 10
 FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
+MOST_WRONG = (2, 5)  # percent of the answers that are given
 
 Array = npt.NDArray[np.float64]
 
@@ -19,7 +24,8 @@ Array = npt.NDArray[np.float64]
 def calibration_part(results: Sequence[Result]) -> Part:
     """Return the section on the pretrained answers of `results`, best first."""
     values = {"results": results, "error": calibration_error, "bins": BINS, "fewest": FEWEST}
-    return Part(fill(__file__, "calibration.md.jinja", **values))
+    risk = {"risk_table": risk_table(results), "most_wrong": MOST_WRONG}
+    return Part(fill(__file__, "calibration.md.jinja", **values, **risk))
 
 
 def calibration_error(probability: Array, correct: Array | Marks) -> float:
@@ -43,3 +49,58 @@ def reliability(probability: Array, correct: Array | Marks) -> pd.DataFrame:
     rank = (answers.probability.rank() - 0.5) / len(answers)  # in 0…1, equals have one rank
     groups = answers.groupby((bins * rank).astype(int))
     return groups.agg(count=("correct", "size"), confidence=("probability", "mean"), accuracy=("correct", "mean"))
+
+
+def risk_table(results: Sequence[Result]) -> Markdown:
+    """Return each pretrained variant's AUROC and the shares that it can answer, in percent: mean, then each seed."""
+    header = ("variant", "AUROC, %", *(f"answered, at most {most} % wrong, %" for most in MOST_WRONG))
+    rows = []
+    for result in results:
+        columns = zip(*risk_by_seed(result.pretrained), strict=True)
+        rows.append((result.variant, *map(mean_and_seeds, columns)))
+    return table(header, rows, right=header[1:])
+
+
+def mean_and_seeds(shares: Sequence[float]) -> str:
+    """Return the mean of the seeds' shares and, in brackets, each, in percent."""
+    return f"{percent(sum(shares) / len(shares))} ({', '.join(map(percent, shares))})"
+
+
+def risk_by_seed(answers: Answers) -> list[tuple[float, ...]]:
+    """Return AUROC and a share for each of MOST_WRONG, in 0…1, of each seed."""
+    by_seed = []
+    for probability, correct in zip(answers.probability.T, answers.correct.T, strict=True):
+        shares = [share_answered(probability, correct, most) for most in MOST_WRONG]
+        by_seed.append((auroc(probability, correct), *shares))
+    return by_seed
+
+
+def auroc(probability: Array, correct: Marks) -> float:
+    """Return the share of pairs of a right and a wrong answer in which the right one is the more probable.
+
+    A tie counts one half. NaN without a right or without a wrong answer. `probability` and `correct`: (N,). The area
+    under the ROC curve by ranks: Hanley & McNeil 1982 (Radiology).
+    """
+    right = int(correct.sum())
+    wrong = len(correct) - right
+    if not right or not wrong:
+        return nan
+
+    ranks = stats.rankdata(probability)  # equals have their mean rank
+    pairs = ranks[correct == 1].sum() - right * (right + 1) / 2
+    return float(pairs / (right * wrong))
+
+
+def share_answered(probability: Array, correct: Marks, most_wrong: int) -> float:
+    """Return the largest share of the answers, the surest, of which at most `most_wrong` percent are wrong; or 0.
+
+    Answers of equal probability are given together or not at all, as a threshold has it. `probability` and `correct`:
+    (N,), N > 0.
+    """
+    surest_first = np.argsort(-probability)
+    given = np.arange(1, len(probability) + 1)
+    wrong = np.cumsum(correct[surest_first] == 0)
+
+    is_threshold = np.append(np.diff(probability[surest_first]) < 0, True)
+    allowed = is_threshold & (100 * wrong <= most_wrong * given)
+    return float(given[allowed].max(initial=0) / len(probability))

@@ -4,10 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
-from stages.reporting.sections.calibration import calibration_error, calibration_part, reliability
+from stages.reporting.sections.calibration import (
+    auroc,
+    calibration_error,
+    calibration_part,
+    reliability,
+    share_answered,
+)
 from tests.support.example import write_variant
 
 
@@ -30,3 +37,44 @@ def test_the_table_holds_the_hand_reckoned_of_all_seeds_and_no_test_rows(tmp_pat
     result = summarise(read_evaluation(tmp_path / "rope"), 40)
     # |1 - 0.9| and |0 - 0.1|; beam and draw are right but for the first 4 and 10 of 40
     assert "| rope | 50.0 | 50.0 | 10.0 | 90.0 | 75.0 |" in calibration_part([result]).text
+
+
+def test_auroc_is_the_share_of_pairs_in_which_the_right_answer_is_surer() -> None:
+    likely, outcome = np.array([0.9, 0.8, 0.8, 0.3, 0.1]), np.array([1, 1, 0, 0, 1])
+    assert auroc(likely, outcome) == pytest.approx(3.5 / 6)  # 0.9 beats both, 0.8 one and ties with one, 0.1 none
+    for certain in (np.ones(5, int), np.zeros(5, int)):  # no pair
+        assert np.isnan(auroc(likely, certain))
+
+    draws = np.random.default_rng(0)
+    likely, outcome = draws.integers(1, 20, 200) / 20, draws.integers(0, 2, 200)
+    pairs = stats.mannwhitneyu(likely[outcome == 1], likely[outcome == 0]).statistic
+    assert auroc(likely, outcome) == pytest.approx(pairs / (outcome.sum() * (200 - outcome.sum())))
+
+
+def test_the_share_answered_is_the_largest_that_a_threshold_keeps_within_the_errors() -> None:
+    surest_first = np.linspace(1, 0, 100)
+    late_errors = np.array([1] * 49 + [0] + [1] * 30 + [0] * 20)  # 1 of 50, 1 of 80, 2 of 81, 5 of 84
+    assert share_answered(surest_first, late_errors, 2) == 0.8
+    assert share_answered(surest_first, late_errors, 5) == 0.83  # 4 of 83; 5 of 84 are too many
+    assert share_answered(surest_first[::-1], late_errors[::-1], 2) == 0.8  # in any order
+
+    first_wrong = np.array([0] + [1] * 59 + [0] * 40)  # too many at first; 1 of 50 to 1 of 60 are few enough again
+    assert share_answered(surest_first, first_wrong, 2) == 0.6
+    assert share_answered(surest_first, np.zeros(100, int), 5) == 0
+    assert share_answered(surest_first, np.ones(100, int), 2) == 1
+
+
+def test_answers_of_equal_probability_are_given_together() -> None:
+    likely = np.array([0.9] * 10 + [0.5] * 10)
+    assert share_answered(likely, np.array([1] * 19 + [0]), 2) == 0.5  # no threshold keeps nine of the second ten
+    assert share_answered(likely, np.array([1] * 19 + [0]), 5) == 1
+
+
+def test_the_table_has_the_mean_of_the_seeds_and_what_each_gets_alone(tmp_path: Path) -> None:
+    marks = [1] * 20 + [0] * 20
+    sure_when_right, sure_when_wrong = [0.9] * 20 + [0.1] * 20, [0.01] * 20 + [0.02] * 20
+    probability = [sure_when_right, sure_when_wrong]
+    write_variant(tmp_path, "rope", [[0] * 40] * 2, [marks] * 2, curve_rows=2, probability=probability)
+    result = summarise(read_evaluation(tmp_path / "rope"), 40)
+    # all answers together would have an AUROC of 75 %
+    assert "| rope | 50.0 (100.0, 0.0) | 25.0 (50.0, 0.0) | 25.0 (50.0, 0.0) |" in calibration_part([result]).text
