@@ -78,8 +78,9 @@ def test_any_bytes_of_what_machines_made(
     assert after == before or (after.code == 1 and "damaged" in after.err)
 
 
-ASKED = ["--recipe", "--variant", "--seed", "--top", "--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
-SAMPLED = [*(set(ASKED) - {"--top"}), "--prompt", "--characters"]
+DRAWN = ["--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
+ASKED = ["--recipe", "--variant", "--seed", *DRAWN, "--top", "--at-least"]
+SAMPLED = ["--recipe", "--variant", "--seed", *DRAWN, "--prompt", "--characters"]
 
 
 @in_one_project

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from stages.commands.answers import Reply, ask, usual
-from stages.commands.options import add_decoding, add_model, tell, within
+from stages.commands.options import add_decoding, add_model, share, tell, within
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
@@ -24,6 +24,7 @@ WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
 HISTORY = WORK / "questions.txt"
 MOST_LINES = 1000
 NAMES = 3  # to try
+UNSURE = "I don't know"
 
 
 @command
@@ -40,6 +41,7 @@ def main() -> None:
         temperature="draw --top answers and print those that differ; 0: always the likeliest character",
         beams=f"hypotheses of the beam search, {WIDTH} or --top by default; 1: greedy, as in the reports",
     )
+    parser.add_argument("--at-least", type=share, default=0.0, help=f"say `{UNSURE}` below this probability (0 to 1)")
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
     by = decoding(given, 1.0, max(given.top, WIDTH))
@@ -49,11 +51,14 @@ def main() -> None:
     origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": trained.seed}
 
     if given.question is not None:
-        show(ask(model, prepared, given.question, given.top, max_characters, by), origin, given.json)
+        reply = ask(model, prepared, given.question, given.top, max_characters, by)
+        show(reply, origin, given.json, given.at_least)
         return
+
     for question in questions(prepared, ", ".join(f"{key} {value}" for key, value in origin.items())):
         try:
-            show(ask(model, prepared, question, given.top, max_characters, by), origin, given.json)
+            reply = ask(model, prepared, question, given.top, max_characters, by)
+            show(reply, origin, given.json, given.at_least)
         except StudyError as error:  # the next question may be a better one
             tell(error_line(str(error)))
 
@@ -109,16 +114,25 @@ def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
     return f"Model: {model}", f"Ask: {usual(prepared)}", f"Names to try: {tried}", "`quit` or Ctrl-D ends"
 
 
-def show(reply: Reply, origin: dict[str, object], as_json: bool) -> None:
-    """Print the answers, whether the page has the first of them, and the notes."""
+def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float = 0.0) -> None:
+    """Print the answers, whether the page has the first of them, and the notes.
+
+    at_least: answers of a smaller probability are left out, and where none remains, UNSURE stands in their place; JSON
+    keeps them all and says whether it would stand there.
+    """
+    answers = [answer for answer in reply.answers if answer.probability >= at_least]
     if as_json:
-        print(json.dumps(asdict(reply) | origin), flush=True)
+        print(json.dumps(asdict(reply) | {"i_dont_know": not answers} | origin), flush=True)
         return
-    texts = [harmless(answer.answer) or "(nothing)" for answer in reply.answers]
-    width = max(map(len, texts))
-    for text, answer in zip(texts, reply.answers, strict=True):
+
+    texts = [harmless(answer.answer) or "(nothing)" for answer in answers]
+    width = max(map(len, texts), default=0)
+    for text, answer in zip(texts, answers, strict=True):
         print(f"{text:{width}}  {answer.probability:6.1%}")
-    if reply.name and reply.has_page:
-        tell(f"The page of {quoted(reply.name)} {'says so, too' if reply.answers[0].in_page else 'does not say so'}.")
+    if not answers:
+        print(UNSURE)
+
+    if answers and reply.name and reply.has_page:
+        tell(f"The page of {quoted(reply.name)} {'says so, too' if answers[0].in_page else 'does not say so'}.")
     for note in reply.notes:
         tell(f"note: {note}")

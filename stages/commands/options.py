@@ -22,6 +22,14 @@ def within(least: int, most: int) -> Callable[[str], int]:
     return number
 
 
+def share(text: str) -> float:
+    """Read an option that is a share; raises ArgumentTypeError outside of 0…1."""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"was {value}; allowed: 0 to 1")
+    return value
+
+
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add --recipe, --variant and --seed."""
     parser.add_argument("--recipe", help="by default the selection of params.yaml")

@@ -63,6 +63,7 @@ def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> N
         "name": "Zoé Ark",
         "has_page": True,
         "did_you_mean": None,
+        "i_dont_know": False,
         "recipe": "quick",
         "variant": "vanilla",  # the best of the report
         "seed": 1,
@@ -71,6 +72,34 @@ def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> N
     best, second = line["answers"]
     assert best["answer"] == "Brod" and 1 >= best["probability"] > second["probability"] > 0
     assert best["in_page"] and {*best} == {*second} == {"answer", "probability", "in_page"}
+
+
+@pytest.mark.parametrize(("least", "kept"), [("0.4", ["Brod", "Kip"]), ("0.45", ["Brod"]), ("0.5", ["Brod"])])
+def test_answers_below_the_least_probability_are_left_out(
+    run: Run, monkeypatch: pytest.MonkeyPatch, least: str, kept: list[str]
+) -> None:
+    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [brod_or_kip()])
+    outcome = run(ask, ZOE, "--at-least", least)
+    assert [place for place, _ in answers(outcome.out)] == kept
+    assert outcome.err == "The page of 'Zoé Ark' says so, too.\n"
+
+
+def test_where_no_answer_is_probable_enough_the_model_does_not_know(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [brod_or_kip()])
+    unsure = ("--at-least", "0.51")
+    assert run(ask, ZOE, *unsure) == Outcome(0, "I don't know\n", "")
+    assert run(ask, *unsure, stdin=f"{ZOE}\n{ZOE}\n".encode()).out == "I don't know\n" * 2
+    outcome = run(ask, "Where was Max Mustermann born?", *unsure)
+    assert outcome.out == "I don't know\n" and outcome.err.startswith("note: no page of the corpus is about")
+
+    line = json.loads(run(ask, ZOE, "--json", *unsure).out)
+    assert line["i_dont_know"] and [answer["answer"] for answer in line["answers"]] == ["Brod", "Kip"]
+
+
+def brod_or_kip() -> list[Continuation]:
+    """Two answers, of probability 0.5 and 0.4."""
+    encode = tiny_prepared().vocabulary.encode
+    return [Continuation(encode("Brod"), 0.5), Continuation(encode("Kip"), 0.4)]
 
 
 def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,6 +193,8 @@ def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Pa
         (["--recipe", "text"], ["'text' has no questions", "stages sample --recipe text"]),
         (["--variant", "nonsense"], ["unknown variant 'nonsense'", *VARIANTS]),
         (["--seed", "2"], ["no seed 2", "allowed: 1"]),
+        (["--at-least", "1.1"], ["argument --at-least: was 1.1; allowed: 0 to 1"]),
+        (["--at-least", "nan"], ["argument --at-least: was nan; allowed: 0 to 1"]),
         (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
     ],
 )
