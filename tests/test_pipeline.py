@@ -12,9 +12,9 @@ import pytest
 
 from stages.system.locks import locked
 from tests.reporting.test_metrics import KEYS
+from tests.support.pages import TEXTS, rows_of
 from tests.support.project import write_params
 from tests.support.small_study import APART, TWO, Project, clone, small, stages_run
-from tests.test_readme import TEXTS, rows_of
 
 COLUMNS = 120  # of a terminal
 GIVEN = "0514819"  # the docs' example of an experiment's hash

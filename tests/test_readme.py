@@ -1,14 +1,8 @@
 """README and docs/: links lead somewhere, commands name what exists, figures are those of the reports.
 
-Figures are compared as they are committed: `make study` rewrites reports with those of the machine it runs on. A report
-that somebody commits in the place of the project's is known by its digest, which is not that of
-reports/published.sha256; its figures are not compared. Where PUBLISHED is set, as in .ci/run, every report has to be
-the project's.
+Figures are compared as `tests.support.pages` says.
 """
 
-import hashlib
-import json
-import os
 import re
 import shutil
 import subprocess
@@ -21,14 +15,10 @@ import pytest
 import yaml
 
 from stages.__main__ import COMMANDS
+from tests.support.pages import TEXTS, committed, published, rows_of
 from tests.support.project import environment, write_params
 from tests.support.tiny import BUILT_IN, ROOT, params
 
-OUTER = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "data" / "README.md"]
-TEXTS = {
-    page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8")
-    for page in [*OUTER, *sorted((ROOT / "docs").glob("*.md"))]
-}
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MEASURED = "docs/performance.md"  # says what a command took, in the form that was measured
 STAGES = {
@@ -36,18 +26,6 @@ STAGES = {
     for file in (ROOT / "stages").rglob("dvc.yaml")
 }
 each_page = pytest.mark.parametrize(("page", "text"), TEXTS.items(), ids=TEXTS)
-
-
-def committed(path: str) -> bytes:
-    """A file of the last commit."""
-    return subprocess.run(["git", "show", f"HEAD:{path}"], cwd=ROOT, capture_output=True, check=True).stdout
-
-
-def rows_of(text: str, header: str) -> list[list[str]]:
-    """The cells of the page's table whose header begins so, without links and emphasis."""
-    lines = text[text.index(header) :].partition("\n\n")[0].splitlines()[2:]
-    plain = [re.sub(r"[*`]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", line)) for line in lines]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in plain]
 
 
 def anchors(text: str) -> set[str]:
@@ -105,17 +83,6 @@ def test_cited_code_stands_in_its_file(page: str, text: str) -> None:
 def test_every_stage_has_its_line() -> None:
     listed = {name for name, *_ in rows_of(TEXTS["docs/stages.md"], "| stage | once per |")}
     assert listed == STAGES["stages/dvc.yaml"] | {"study"}
-
-
-def published(report: str) -> dict[str, Any] | None:
-    """Each variant's figures in a committed report of the project; None where somebody's own stands in its place."""
-    content = committed(f"reports/{report}/metrics.json")
-    lines = committed("reports/published.sha256").decode().splitlines()
-    listed = {name: digest for digest, name in (line.split("  ") for line in lines)}
-    if hashlib.sha256(content).hexdigest() != listed[f"{report}/metrics.json"]:
-        assert "PUBLISHED" not in os.environ, f"reports/{report} is not the one of reports/published.sha256"
-        return None
-    return json.loads(content)
 
 
 def interval(result: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tests.test_readme import TEXTS, committed, published, rows_of
+from tests.support.pages import TEXTS, committed, published, rows_of
 
 PAGE = " ".join(TEXTS["docs/reproduction.md"].split())
 PRETRAINING = 0.50448  # report B after epoch 634

@@ -8,7 +8,7 @@ import csv
 import io
 import re
 
-from tests.test_readme import TEXTS, committed, published, rows_of
+from tests.support.pages import TEXTS, committed, published, rows_of
 
 RESULTS = "| variant | pretrained, %"  # how a table of report.md begins
 ORIGINS = "| variant | asked |"

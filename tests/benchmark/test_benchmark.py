@@ -8,9 +8,9 @@ import pytest
 
 from stages.model.cpu.processor import processor_class, processor_name
 from tests.benchmark import __main__ as benchmark
+from tests.support.pages import TEXTS, rows_of
 from tests.support.project import with_sums, write_params
 from tests.support.tiny import COMPARED, ROOT, tiny_prepared
-from tests.test_readme import TEXTS, rows_of
 
 SECONDS = {
     "plain": [3.0, 5.0, 4.0],
