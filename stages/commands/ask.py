@@ -50,15 +50,17 @@ def main() -> None:
     max_characters = experiment.question_recipe.generation.max_characters
     origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": trained.seed}
 
-    if given.question is not None:
-        reply = ask(model, prepared, given.question, given.top, max_characters, by)
+    def answer(question: str) -> None:
+        reply = ask(model, prepared, question, given.top, max_characters, by)
         show(reply, origin, given.json, given.at_least)
+
+    if given.question is not None:
+        answer(given.question)
         return
 
     for question in questions(prepared, ", ".join(f"{key} {value}" for key, value in origin.items())):
         try:
-            reply = ask(model, prepared, question, given.top, max_characters, by)
-            show(reply, origin, given.json, given.at_least)
+            answer(question)
         except StudyError as error:  # the next question may be a better one
             tell(error_line(str(error)))
 
@@ -114,7 +116,7 @@ def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
     return f"Model: {model}", f"Ask: {usual(prepared)}", f"Names to try: {tried}", "`quit` or Ctrl-D ends"
 
 
-def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float = 0.0) -> None:
+def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float) -> None:
     """Print the answers, whether the page has the first of them, and the notes.
 
     at_least: answers of a smaller probability are left out, and where none remains, UNSURE stands in their place; JSON
