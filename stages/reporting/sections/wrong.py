@@ -66,6 +66,6 @@ def kinds_table(results: Sequence[Result], place: str) -> Markdown:
         origins = result.evaluation.origins.query("asked == 'dev' and init == 'pretrained' and origin != 'correct'")
         shares = [percent((origins.origin == kind).mean()) for kind in KINDS]
         wrong = result.pretrained.predicted[result.pretrained.correct == 0]
-        said = percent((wrong == place).mean()) if len(wrong) else "–"
-        rows.append((result.variant, f"{len(wrong):,}", *shares, said))
+        of_place = percent((wrong == place).mean()) if len(wrong) else "–"
+        rows.append((result.variant, f"{len(wrong):,}", *shares, of_place))
     return table(header, rows, right=header[1:])
