@@ -90,7 +90,7 @@ def test_answers_and_forms_cannot_command_the_terminal(
         assert outcome.code == 0
     assert outcome.out.startswith("\\x1b[2J: 0 of 2 dev") and "\x1b" not in outcome.err
     answer, note = Answer("\x1b[2J", 0.5, in_page=True), "questions of the form `\x1b[2J`"
-    ask.show(Reply("?", [answer], "\x1b[2J", True, None, [note]), {}, as_json=False)
+    ask.show(Reply("?", [answer], "\x1b[2J", True, None, [note]), {}, as_json=False, at_least=0)
     assert "\x1b" not in "".join(capsys.readouterr())
 
 
