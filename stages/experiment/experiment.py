@@ -21,6 +21,7 @@ from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
 from stages.system.records import ORIGIN, Amount, read_record, record
 
+STAGES = {"pretrained": "pretrain", "finetuned": "finetune"}  # a folder of weights: what makes it
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title takes half of 80 columns
 SETTINGS = record(variant=dict[str, Any], recipe=dict[str, Any])
 MADE = record(settings=SETTINGS, vocabulary_sha256=str, params_sha256=str, seconds=Amount, **ORIGIN)
@@ -98,8 +99,7 @@ class Experiment(Cell):
         folder: `pretrained` or `finetuned` of any cell; sections: of the recipe that must be as they are now, too; they
         say how weights are trained, not what they mean. Raises StudyError: one line with the setting that differs.
         """
-        stage = {"pretrained": "pretrain", "finetuned": "finetune"}[folder.name]
-        make = f"train anew with: dvc repro stages/dvc.yaml:{stage}@{self.recipe_name}-{self.variant}"
+        make = f"train anew with: dvc repro stages/dvc.yaml:{STAGES[folder.name]}@{self.recipe_name}-{self.variant}"
         made = read_record(folder / "provenance.json", MADE)
         with as_written(folder / "provenance.json"):
             parts = _parts(made["settings"], sections)

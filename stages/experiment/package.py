@@ -8,14 +8,13 @@ from tempfile import TemporaryDirectory
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.cell import check_is_made
-from stages.experiment.experiment import Experiment
+from stages.experiment.experiment import STAGES, Experiment
 from stages.settings import QuestionRecipe, Settings
 from stages.system.digests import SUMS, intact
 from stages.system.errors import StudyError
 from stages.system.files import folder_hash, write_bytes
 
 MOST_BYTES = 2**32  # that a package unpacks to; no cell comes near
-STAGES = {"pretrained": "pretrain", "finetuned": "finetune"}  # which makes the weights of a folder
 
 
 def pack(experiment: Experiment, seed: int | None, target: Path) -> None:

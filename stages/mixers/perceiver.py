@@ -25,6 +25,7 @@ class PerceiverSettings(Section):
 
     bottleneck: Count  # m: latents
     residual: bool  # whether the last block adds the backbone's input to what it reads from the latents
+    up_expansion: Count  # width of the last block's MLP over the model's, where blocks have MLPs
 
 
 class CrossAttention(CausalSelfAttention):
@@ -89,7 +90,8 @@ class Perceiver(Backbone):
             raise ValueError(f"its first and its last block are two, model.layers is {model.layers}")
         if settings.bottleneck > model.context:
             raise ValueError(f"bottleneck {settings.bottleneck} exceeds model.context {model.context}")
-        super().__init__(model, settings, CrossAttention)
+        up_expansion = settings.up_expansion if model.expansion else 0
+        super().__init__(model, settings, CrossAttention, up_expansion)
         C = torch.empty(1, settings.bottleneck, model.width)  # three dimensions, as the course's: they decide its scale
         self.latents = nn.Parameter(nn.init.xavier_uniform_(C)[0])
         self.residual = settings.residual

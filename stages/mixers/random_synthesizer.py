@@ -6,6 +6,7 @@ https://arxiv.org/abs/2005.00743
 """
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -28,6 +29,7 @@ class RandomSynthesizer(Mixer):
     """
 
     needs_positions: ClassVar[bool] = True
+    by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {"scores": (1, 2)}
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

@@ -1,4 +1,4 @@
-"""`synthesizer`: attention whose scores are computed from the query's position alone.
+"""`synthesizer`: attention whose scores are computed from the state at the query's position alone, without keys.
 
 Its plain form is `Synthesizer` of stages/plain/attention.py.
 Tay et al. 2020, "Synthesizer: Rethinking Self-Attention in Transformer Models": the dense synthesizer,
@@ -6,6 +6,7 @@ https://arxiv.org/abs/2005.00743
 """
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -38,6 +39,7 @@ class Synthesizer(Mixer):
     """
 
     needs_positions: ClassVar[bool] = True
+    by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {"table": (0,), "offsets": (0,)}
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

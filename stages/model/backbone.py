@@ -18,8 +18,13 @@ class Backbone(nn.ModuleList):
 
     needs_positions: bool
 
-    def __init__(self, model: Model, settings: Section, mixer: type[Mixer]) -> None:
-        super().__init__(Block(model, mixer(model, settings, layer)) for layer in range(model.layers))
+    def __init__(self, model: Model, settings: Section, mixer: type[Mixer], last_expansion: int | None = None) -> None:
+        """last_expansion: of the last block's MLP; None: as in the others."""
+        expansions = [model.expansion] * model.layers
+        if last_expansion is not None:
+            expansions[-1] = last_expansion
+        mixers = (mixer(model, settings, layer) for layer in range(model.layers))
+        super().__init__(Block(model, *parts) for parts in zip(mixers, expansions, strict=True))
         self.needs_positions = mixer.needs_positions
 
     def forward(

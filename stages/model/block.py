@@ -11,19 +11,21 @@ from stages.settings import Model
 
 
 class Block(nn.Module):
-    """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of four times the width.
+    """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of `expansion` times the width, or none for 0.
 
     All but the mixer works on characters one by one, so it takes a whole batch's at once, whatever their sequences.
     """
 
-    def __init__(self, model: Model, mixer: Mixer) -> None:
+    def __init__(self, model: Model, mixer: Mixer, expansion: int) -> None:
         super().__init__()
         self.norm_mixer = nn.LayerNorm(model.width)
         self.mixer = mixer
-        self.norm_mlp = nn.LayerNorm(model.width)
-        self.expand = nn.Linear(model.width, 4 * model.width)
-        self.contract = nn.Linear(4 * model.width, model.width)
         self.dropout_rate = model.dropout
+        self.has_mlp = expansion > 0
+        if self.has_mlp:
+            self.norm_mlp = nn.LayerNorm(model.width)
+            self.expand = nn.Linear(model.width, expansion * model.width)
+            self.contract = nn.Linear(expansion * model.width, model.width)
 
     def forward(self, x: Tensor, packing: Packing, state: Any = None, loss_indices: Tensor | None = None) -> Tensor:
         """x (N, C) → (N, C); packing and state are as in `Mixer.forward`.
@@ -39,6 +41,8 @@ class Block(nn.Module):
             x, mixed = x[loss_indices], mixed[loss_indices]
         dropout_rate = self.dropout_rate if self.training else 0.0
         x = add_dropout(x, mixed, None, dropout_rate)
+        if not self.has_mlp:
+            return x
         h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)
-        h = linear_gelu(h, self.expand.weight, self.expand.bias)  # (N, 4C)
+        h = linear_gelu(h, self.expand.weight, self.expand.bias)  # (N, expansion·C)
         return add_linear(x, h, self.contract.weight, self.contract.bias, dropout_rate)

@@ -4,6 +4,7 @@ Shape letters in model code: N characters of a batch, B batch, T time (character
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
@@ -55,6 +56,7 @@ class Mixer(nn.Module, ABC):
     """
 
     needs_positions: ClassVar[bool]  # whether the model adds learned positions to its embeddings
+    by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {}  # its weights that belong to positions: along which axes
 
     @abstractmethod
     def __init__(self, model: Model, settings: Any, layer: int) -> None:

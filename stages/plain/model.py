@@ -21,12 +21,14 @@ class PlainBlock(nn.Module):
 
     def __init__(self, variant: str, model: Model, settings: dict[str, Any], layer: int) -> None:
         super().__init__()
+        is_last = layer == model.layers - 1
+        hidden = model.width * (settings.get("up_expansion", 4) if is_last else 4)
         self.norm_mixer = nn.LayerNorm(model.width)
         self.mixer: Any = ATTENTION[variant](model, settings)
         self.mixer.layer = layer
         self.norm_mlp = nn.LayerNorm(model.width)
-        self.expand = nn.Linear(model.width, 4 * model.width)
-        self.contract = nn.Linear(4 * model.width, model.width)
+        self.expand = nn.Linear(model.width, hidden)
+        self.contract = nn.Linear(hidden, model.width)
         self.dropout = nn.Dropout(model.dropout)
 
     def forward(self, x: Tensor) -> Tensor:

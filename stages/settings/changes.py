@@ -10,6 +10,7 @@ OTHER_CODE: Mapping[str, Any] = {
     "recipe.finetune.schedule.warmup_share": None,
     "recipe.finetune.replay": 0.0,
     "recipe.pretrain.own_epochs": None,
+    "variant.perceiver.up_expansion": 4,
     "recipe.finetune.scratch_learning_rate": None,
     "recipe.optimizer.betas": [0.9, 0.95],
     "recipe.pretrain.objectives.span_corruption.largest_span": 0.5,

@@ -29,6 +29,9 @@ class Model(Section):
     width: Annotated[int, Field(gt=0, le=2**16)]
     context: Context
     dropout: Annotated[float, Field(ge=0, lt=1)]
+    # The MLP's width over the model's; 0: no MLP. No key with a default is recorded at it, so that a recipe without it
+    # keeps the digest that it had before there was the key
+    expansion: Annotated[Natural, Field(exclude_if=lambda factor: factor == 4)] = 4
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:
@@ -117,9 +120,9 @@ class Objectives(Section):
 
 class Pretrain(Section):
     epochs: Count
-    # not recorded where it is not given, so that a recipe without it has the digest that it had before there was this
     least_steps: Annotated[Count | None, Field(exclude_if=lambda steps: steps is None)] = None
     own_epochs: Count | None = None
+    shuffled: Annotated[bool, Field(exclude_if=lambda shuffled: shuffled)] = True  # or in the order of the file
     batch_size: Count
     learning_rate: Rate
     schedule: Schedule
@@ -132,6 +135,10 @@ class Finetune(Section):
     batch_size: Count
     learning_rate: Rate
     scratch_learning_rate: Rate | None = None  # null: learning_rate
+    shuffled: Annotated[bool, Field(exclude_if=lambda shuffled: shuffled)] = True
+    # Whether questions lose what the starter code loses: characters beyond ASCII, and the last question
+    starter_code: Annotated[bool, Field(exclude_if=lambda loses: not loses)] = False
+    moved_positions: Annotated[Natural, Field(exclude_if=lambda by: by == 0)] = 0  # see stages/model/positions.py
     schedule: Schedule
 
 

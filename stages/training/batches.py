@@ -18,10 +18,14 @@ ROW_STEP = 8  # cuts are at multiples of this
 PART_COST = 100  # what a part costs beside its area, in characters (measured on two CPU cores)
 
 
-def rows_of_step(rows: int, batch_size: int, seed: int, step: int) -> np.ndarray:
-    """Which rows step `step` trains on: (≤ batch_size,); each epoch is a new shuffle, its last batch may be short."""
+def rows_of_step(rows: int, batch_size: int, seed: int, step: int, shuffled: bool = True) -> np.ndarray:
+    """Which rows step `step` trains on: (≤ batch_size,); each epoch is a new shuffle, its last batch may be short.
+
+    shuffled: False: each epoch has the rows in the order of their file.
+    """
     epoch, batch = divmod(step, steps_per_epoch(rows, batch_size))
-    return _order(rows, seed, epoch)[batch * batch_size : (batch + 1) * batch_size]
+    order = _order(rows, seed, epoch) if shuffled else np.arange(rows)
+    return order[batch * batch_size : (batch + 1) * batch_size]
 
 
 @lru_cache(maxsize=1)  # once an epoch, so that a step costs the same whatever the corpus

@@ -10,6 +10,7 @@ from stages.corpus.objectives import Draw, Mixture
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
+from stages.corpus.ragged import Ragged
 from stages.experiment.experiment import Experiment
 from stages.settings import Finetune, Pretrain
 from stages.training.lengths import epochs
@@ -60,8 +61,10 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
     if init == "scratch":
         passes = settings.scratch_epochs
         rate = settings.scratch_learning_rate or rate
-    questions = prepared.questions["train"]
-    answers = prepared.answers["train"]
+    questions, answers = prepared.questions["train"], prepared.answers["train"]
+    if settings.starter_code:
+        ascii_only = np.array([character.isascii() for character in prepared.vocabulary.characters])
+        questions, answers = (_lossy(texts, ascii_only) for texts in (questions, answers))
 
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
         return question_examples(questions, answers, rows)
@@ -75,4 +78,10 @@ def _job(
     """Return a job with the batch size and the schedule of its section of the recipe."""
     key = f"recipes.{experiment.recipe_name}.{phase.partition('_')[0]}"
     context = experiment.recipe.model.context
-    return Job(phase, key, draw, rows, epochs, settings.batch_size, rate, settings.schedule, context)
+    shuffled = settings.shuffled
+    return Job(phase, key, draw, rows, epochs, settings.batch_size, rate, settings.schedule, context, shuffled)
+
+
+def _lossy(texts: Ragged, kept: np.ndarray) -> Ragged:
+    """Return texts without the characters that are not kept (vocabulary size,), and without the last text."""
+    return Ragged.of([texts[row][kept[texts[row]]] for row in range(len(texts) - 1)])

@@ -42,6 +42,7 @@ class Job:
     peak_rate: float
     schedule: Schedule
     context: int  # characters
+    shuffled: bool = True  # whether each epoch draws an order of its own
 
     def __post_init__(self) -> None:
         if self.warmup_tokens >= self.decay_tokens:
@@ -186,7 +187,7 @@ def learning_rate(tokens: float, peak: float, warmup_tokens: float, decay_tokens
 
 def examples_of_step(job: Job, seed: int, number: int) -> Examples:
     """Return what step `number` of the job trains on."""
-    rows = rows_of_step(job.rows, job.batch_size, seed, number)
+    rows = rows_of_step(job.rows, job.batch_size, seed, number, job.shuffled)
     return job.draw(rows, generator(seed, job.phase, number))
 
 

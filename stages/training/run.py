@@ -17,6 +17,7 @@ from safetensors.torch import save
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
+from stages.model.positions import move_positions
 from stages.system.digests import intact, write_sums
 from stages.system.files import write_bytes, write_json, write_text
 from stages.system.live import Live
@@ -41,6 +42,7 @@ class Training:
     seed: int
     job: Job
     first_weights: Path | None = None  # an ended training's; None: drawn by the seed
+    moved: int = 0  # positions that these move by (see `move_positions`)
     continues: bool = False  # whether curve, examples and seconds up to first_weights count as this one's, too
 
 
@@ -121,6 +123,7 @@ class Run:
         experiment = self.experiment
         if training.first_weights:
             model = experiment.trained_model(self.prepared, training.first_weights)
+            move_positions(model, training.moved)
         else:
             model = experiment.new_model(self.prepared, training.seed)
         return trainer_for(model, experiment.recipe.optimizer, experiment.backend)

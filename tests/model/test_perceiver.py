@@ -16,13 +16,13 @@ FOUR = MODEL.model_copy(update={"layers": 4})
 LENGTH = 30
 
 
-def sections(bottleneck: int, residual: bool = True) -> dict[str, dict[str, object]]:
-    return SECTIONS | {"perceiver": {"bottleneck": bottleneck, "residual": residual}}
+def sections(bottleneck: int, residual: bool = True, up_expansion: int = 4) -> dict[str, dict[str, object]]:
+    return SECTIONS | {"perceiver": {"bottleneck": bottleneck, "residual": residual, "up_expansion": up_expansion}}
 
 
-def perceiver(bottleneck: int, residual: bool = True, layers: int = 4) -> GPT:
+def perceiver(bottleneck: int, residual: bool = True, layers: int = 4, up_expansion: int = 4) -> GPT:
     shape = MODEL.model_copy(update={"layers": layers})
-    return loud(tiny_model("perceiver", model=shape, sections=sections(bottleneck, residual)))
+    return loud(tiny_model("perceiver", model=shape, sections=sections(bottleneck, residual, up_expansion)))
 
 
 @pytest.mark.parametrize(
@@ -34,10 +34,10 @@ def test_an_impossible_shape_is_one_line_of_error(change: dict[str, int], bottle
         tiny_model("perceiver", model=MODEL.model_copy(update=change), sections=sections(bottleneck))
 
 
-@pytest.mark.parametrize("residual", [True, False])
-def test_logits_and_gradients_of_four_blocks_are_the_plain_ones(residual: bool) -> None:
-    model = perceiver(12, residual)
-    plain = plain_twin("perceiver", model, FOUR, sections(12, residual))
+@pytest.mark.parametrize(("residual", "up_expansion"), [(True, 4), (False, 4), (True, 6)])
+def test_logits_and_gradients_of_four_blocks_are_the_plain_ones(residual: bool, up_expansion: int) -> None:
+    model = perceiver(12, residual, up_expansion=up_expansion)
+    plain = plain_twin("perceiver", model, FOUR, sections(12, residual, up_expansion))
     for length in (7, 12, LENGTH):
         tokens = random_tokens(3, length + 1)
         results = []
@@ -59,3 +59,9 @@ def test_cached_generation_with_inner_blocks_equals_full_forward(residual: bool)
         states = model.empty_states(3, LENGTH)
         read = [model(chunk, states) for chunk in tokens.split(cut, dim=1)]
         torch.testing.assert_close(torch.cat(read, dim=1), model(tokens), rtol=0, atol=ROUNDING)
+
+
+def test_a_wider_mlp_in_the_last_block_adds_its_weights_and_no_others() -> None:
+    sizes = [sum(weight.numel() for weight in perceiver(12, up_expansion=factor).parameters()) for factor in (4, 6)]
+    C = MODEL.width
+    assert sizes[1] - sizes[0] == 2 * (2 * C * C) + 2 * C  # two matrices, and the first one's bias

@@ -66,6 +66,9 @@ OF_THE_PAPER: dict[str, dict[str, Law]] = {
 ORTHOGONAL = {"rnn": ["w"], "wrnn": ["w", "t"]}  # so that an activation's successor keeps its length
 
 
+WITHOUT_MLP = MODEL.model_copy(update={"expansion": 0})
+
+
 @pytest.fixture(params=VARIANTS)
 def variant(request: pytest.FixtureRequest) -> str:
     return request.param
@@ -224,3 +227,13 @@ def test_the_seed_alone_decides_the_first_weights(variant: str) -> None:
     first, again, other = (dict(tiny_model(variant, seed=seed).named_parameters()) for seed in (1, 1, 2))
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not torch.equal(first["embedding.weight"], other["embedding.weight"])
+
+
+def test_a_block_without_an_mlp_is_one_whose_mlp_adds_nothing(variant: str, model: GPT) -> None:
+    without = tiny_model(variant, model=WITHOUT_MLP)
+    for name, parameter in model.named_parameters():
+        if ".contract." in name:
+            nn.init.zeros_(parameter)
+    without.load_state_dict({name: model.state_dict()[name] for name in without.state_dict()})
+    tokens = random_tokens(3, 20)
+    torch.testing.assert_close(without(tokens), model(tokens))

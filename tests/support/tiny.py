@@ -39,7 +39,7 @@ BUILT_IN = [
 # Sections of the variants for tiny shapes: what a variant leaves out is left out within a tiny context, too
 SECTIONS: dict[str, dict[str, Any]] = SETTINGS.variants | {
     "window": {"width": 6, "theta": 10_000.0},
-    "perceiver": {"bottleneck": 12, "residual": True},
+    "perceiver": {"bottleneck": 12, "residual": True, "up_expansion": 4},
     "perceiver_ar": {"latents": 10},
 }
 HANDOUT: Recipe = SETTINGS.recipes["handout"]

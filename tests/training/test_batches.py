@@ -26,6 +26,11 @@ def test_an_epoch_holds_every_row_once_and_its_last_batch_alone_is_short(rows: i
         assert [len(batch) for batch in batches] == [batch_size] * (steps - 1) + [last]
 
 
+def test_without_shuffling_each_epoch_has_the_order_of_the_file() -> None:
+    batches = [rows_of_step(7, 3, 1, step, shuffled=False).tolist() for step in range(6)]
+    assert batches == [[0, 1, 2], [3, 4, 5], [6]] * 2
+
+
 def test_an_epochs_order_is_drawn_once_and_any_step_finds_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     monkeypatch.setattr("stages.training.batches.generator", lambda *key: drawn.append(key) or generator(*key))
