@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from stages.settings.recipe import QuestionRecipe
+from stages.settings.recipe import Model, Optimizer, QuestionRecipe, Schedule
 from stages.settings.section import Context, Count, Name, Rate, Section, Seed, fault_of
 
 FULL = "full"  # the ablation's recipe without a change, which the others are compared with
@@ -43,6 +43,39 @@ class Ablation(Section):
     seed: Seed
     held_out: Count
     changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
+
+
+class Doses(Section):
+    variants: list[Name]
+    exposures: list[Count]
+    width: Count
+
+
+class Widths(Section):
+    variants: list[Name]
+    widths: list[Count]
+
+
+class Optimizers(Section):
+    variants: list[Name]
+    exposures: list[Count]
+    width: Count
+    load: Rate
+
+
+class Capacity(Section):
+    model: Model  # but for its width
+    optimizer: Optimizer  # but for its matrices
+    batch_size: Count
+    schedule: Schedule
+    rates: dict[Literal["muon", "adamw"], Annotated[list[Rate], Field(min_length=3)]]
+    seeds: Annotated[list[Annotated[Seed, Field(gt=0)]], Field(min_length=1)]  # rates are chosen with seed 0
+    exposures: Count
+    loads: Annotated[list[Rate], Field(min_length=1)]
+    doses: Doses
+    widths: Widths
+    controls: Annotated[list[Name], Field(min_length=1)]
+    optimizers: Optimizers
 
 
 class ArticleModel(Section):

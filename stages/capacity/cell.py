@@ -1,0 +1,165 @@
+"""A cell of the study: one model trained on pairs, and the bits that it has stored of them."""
+
+from math import log
+from typing import Literal
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict
+
+from stages.capacity.pairs import Pair, draw
+from stages.corpus.example import MASK, Examples
+from stages.corpus.vocabulary import Vocabulary
+from stages.experiment.backend import choose_backend
+from stages.experiment.draws import generator
+from stages.experiment.provenance import provenance, settings_digest
+from stages.model.gpt import GPT
+from stages.model.likelihood import read_targets
+from stages.model.registry import settings_of
+from stages.settings import Optimizer, Settings
+from stages.training.cuda_graph import trainer_for
+from stages.training.loop import Job, train
+from stages.training.work import work_folder
+
+FIRST_SYMBOL = 0xF0000  # of a private plane: a name as one token is one of its characters
+BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
+
+
+Matrices = Literal["muon", "adamw"]
+Control = Literal["", "token", "no_mlp"]  # a name is one token; blocks have no MLP
+
+
+class Cell(BaseModel):
+    """What is trained. A model of `load` 1 is asked one bit a parameter."""
+
+    model_config = ConfigDict(frozen=True)
+
+    variant: str
+    matrices: Matrices
+    learning_rate: float
+    exposures: int
+    load: float
+    width: int
+    control: Control
+    seed: int  # of the world, the weights and the order
+    settings: str  # digest of what else the result depends on
+
+
+class Row(Cell):
+    """What a cell has stored."""
+
+    people: int
+    parameters: int
+    inner_parameters: int  # without embedding and head
+    bits_asked: float
+    bits_stored: float
+    exact: float  # share of the people whose place is said without a fault
+    seconds: float
+    commit: str
+    device: str
+    precision: str
+
+
+def digest(settings: Settings, variant: str) -> str:
+    """Return eight hex digits of what all cells of a variant have in common."""
+    section = settings.capacity
+    common = [section.model, section.optimizer, section.schedule]
+    values = [part.model_dump() for part in common]
+    return settings_digest([*values, section.batch_size, settings.variants[variant]])[:8]
+
+
+class Task:
+    """A cell's pairs, model and job."""
+
+    def __init__(self, settings: Settings, cell: Cell) -> None:
+        section = settings.capacity
+        self.cell = cell
+        self.seed = cell.seed
+        expansion = 0 if cell.control == "no_mlp" else section.model.expansion
+        self.shape = section.model.model_copy(update={"width": cell.width, "expansion": expansion})
+        self.mixer = settings_of(cell.variant, settings.variants, self.shape)
+        self.pairs = draw(self._people(), cell.seed)
+        self.vocabulary, self.questions, self.answers = encoded(self.pairs, cell.control == "token")
+        self.optimizer = Optimizer.model_validate(section.optimizer.model_dump() | {"matrices": cell.matrices})
+        self.job = Job(
+            "capacity",
+            "capacity",
+            self._examples,
+            len(self.pairs),
+            cell.exposures,
+            section.batch_size,
+            cell.learning_rate,
+            section.schedule,
+            self.shape.context,
+        )
+
+    def _people(self) -> int:
+        """Return how many people hold the load; names are characters here, as they are in the other cells."""
+        characters = encoded(draw(1000, self.cell.seed), False)[0]
+        with torch.device("meta"):
+            model = GPT(self.cell.variant, len(characters), self.shape, self.mixer)
+        return round(self.cell.load * count(model) / BITS_OF_A_PLACE)
+
+    def _examples(self, rows: np.ndarray, _: np.random.Generator) -> Examples:
+        """Return `NAME ⁇ PLACE ⁇` of the rows (B,); the place and the closing ⁇ are targets."""
+        return Examples.of_rows([self.sequence(row) for row in rows], [len(self.questions[row]) for row in rows])
+
+    def sequence(self, row: int) -> np.ndarray:
+        """Return `NAME ⁇ PLACE ⁇`: (T,)."""
+        return np.concatenate([self.questions[row], self.answers[row]])
+
+    def new_model(self) -> GPT:
+        """Return the model with the seed's random weights."""
+        torch.manual_seed(int(generator(self.seed, "weights", 0).integers(2**63)))
+        return GPT(self.cell.variant, len(self.vocabulary), self.shape, self.mixer)
+
+    def bits_stored(self, model: GPT) -> tuple[float, float]:
+        """Return the bits asked less the model's code length of the answers, and the share of exact matches."""
+        sequences = [self.sequence(row) for row in range(len(self.pairs))]
+        nats, exact = read_targets(model, sequences, [len(question) for question in self.questions])
+        return sum(pair.bits for pair in self.pairs) + float(nats.sum()) / log(2), float(exact.mean())
+
+
+def encoded(pairs: list[Pair], as_tokens: bool) -> tuple[Vocabulary, list[np.ndarray], list[np.ndarray]]:
+    """Return the characters of pairs, and each one's `NAME ⁇` and `PLACE ⁇`; as_tokens: a name is one character."""
+    names = [chr(FIRST_SYMBOL + row) if as_tokens else pair.name for row, pair in enumerate(pairs)]
+    vocabulary = Vocabulary.of([*names, *(pair.place for pair in pairs)])
+    questions, answers = [], []
+    for name, pair in zip(names, pairs, strict=True):
+        questions.append(np.append(vocabulary.encode(name), MASK))
+        answers.append(np.append(vocabulary.encode(pair.place), MASK))
+    return vocabulary, questions, answers
+
+
+def count(model: GPT) -> int:
+    """Count the parameters."""
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def trained(settings: Settings, cell: Cell, title: str) -> Row:
+    """Train a cell, from its checkpoint where there is one, and measure it."""
+    task = Task(settings, cell)
+    backend = choose_backend(settings.compute)
+    depends_on = [cell.model_dump(), backend.precision]
+    work = work_folder(f"capacity-{cell.variant}", depends_on)
+    trainer = trainer_for(task.new_model(), task.optimizer, backend)
+    interval = settings.compute.checkpoint_seconds
+    _, seconds = train(trainer, task.job, task.seed, work / "training.checkpoint", interval, title)
+
+    model = task.new_model().to(backend.device)
+    model.load_state_dict(trainer.weights())
+    stored, exact = task.bits_stored(model)
+    made = provenance(depends_on, backend, seconds)
+    return Row(
+        **cell.model_dump(),
+        people=len(task.pairs),
+        parameters=count(model),
+        inner_parameters=count(model) - model.embedding.weight.numel() - model.head.weight.numel(),
+        bits_asked=round(sum(pair.bits for pair in task.pairs), 1),
+        bits_stored=round(stored, 1),
+        exact=round(exact, 4),
+        seconds=round(seconds, 1),
+        commit=made["commit"],
+        device=made["device"],
+        precision=made["precision"],
+    )

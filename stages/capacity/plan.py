@@ -1,0 +1,161 @@
+"""Which cells the study trains, in which order, and how long that takes."""
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from pathlib import Path
+from statistics import median
+
+import pandas as pd
+
+from stages.capacity.cell import BITS_OF_A_PLACE, Cell, Control, Matrices, Row, digest
+from stages.settings import Settings
+from stages.system.errors import StudyError
+from stages.system.files import write_text
+from stages.system.locks import locked
+
+ROWS = Path("reports/capacity/rows.csv")  # in git, so that the page can be made of them
+RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart
+CHOICE_SEED = 0  # of the world on which rates are chosen
+STEP_SECONDS = 0.012  # where no row tells: of width 32, one core with AVX512-BF16
+PARTS = ("loads", "doses", "widths", "controls", "optimizers")
+
+
+def read_rows(path: Path = ROWS) -> list[Row]:
+    """Return the rows that are there. Raises StudyError: the file is damaged."""
+    if not path.exists():
+        return []
+    try:
+        table = pd.read_csv(path, keep_default_na=False)
+        return [Row.model_validate(row) for row in table.to_dict("records")]
+    except ValueError as error:
+        raise StudyError(f"{path} is damaged: {str(error).splitlines()[0]}; restore it with git") from error
+
+
+def add_row(row: Row, path: Path = ROWS) -> None:
+    """Add a row to the file, whoever else adds rows to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.with_suffix(".lock"), patience=60):
+        table = pd.DataFrame([known.model_dump() for known in [*read_rows(path), row]])
+        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+
+
+class Plan:
+    """The cells of a part of the study, given the rows that are there."""
+
+    def __init__(self, settings: Settings, rows: Iterable[Row]) -> None:
+        self.section = settings.capacity
+        self.digests = {variant: digest(settings, variant) for variant in settings.variants}
+        self.rows = {Cell.model_validate(row.model_dump(include=set(Cell.model_fields))): row for row in rows}
+
+    def missing(self, part: str) -> list[Cell]:
+        """List the cells that are to be trained next: where a rate is not chosen yet, those that choose it."""
+        return [cell for cell in dict.fromkeys(self._cells(part)) if cell not in self.rows]
+
+    def cells(self, part: str) -> list[Cell]:
+        """List the cells of a part that have rows."""
+        return [cell for cell in dict.fromkeys(self._cells(part)) if cell in self.rows and cell.seed != CHOICE_SEED]
+
+    def left(self, part: str) -> list[Cell]:
+        """List all cells without a row, those that wait for a rate among them."""
+        waiting = [cell for cell in self._asked(part) if not cell.learning_rate and self.best_rate(cell) is None]
+        return [*self.missing(part), *waiting]
+
+    def seconds(self, cells: Iterable[Cell]) -> float:
+        """Estimate how long cells take, from the steps of their variant's rows."""
+        return sum(self._steps(cell) * self._step_seconds(cell) for cell in cells)
+
+    def tried(self, cell: Cell) -> dict[float, Row]:
+        """Return the rows among which the rate of a cell is chosen, by rate."""
+        choices = {rate: as_choice(cell, rate) for rate in RATES}
+        return {rate: self.rows[choice] for rate, choice in choices.items() if choice in self.rows}
+
+    def best_rate(self, cell: Cell) -> float | None:
+        """Return the rate with the most bits; None where it has no neighbours yet."""
+        tried = self.tried(cell)
+        best = max(tried, key=lambda rate: tried[rate].bits_stored, default=None)
+        return None if self._untried(cell) else best
+
+    def _untried(self, cell: Cell) -> list[Cell]:
+        """Return the trainings that the choice of a rate still waits for."""
+        wanted = self.section.rates[cell.matrices]
+        tried = self.tried(cell)
+        if tried.keys() >= {*wanted}:
+            best = RATES.index(max(tried, key=lambda rate: tried[rate].bits_stored))
+            wanted = RATES[max(0, best - 1) : best + 2]
+        return [as_choice(cell, rate) for rate in wanted if rate not in tried]
+
+    def _cells(self, part: str) -> Iterator[Cell]:
+        """Yield a part's cells; in place of those without a rate what chooses it."""
+        for cell in self._asked(part):
+            rate = cell.learning_rate or self.best_rate(cell)
+            if rate is None:
+                yield from self._untried(cell)
+            else:
+                yield cell.model_copy(update={"learning_rate": rate})
+
+    def _asked(self, part: str) -> Iterator[Cell]:
+        """Yield a part's cells, one seed after the other; a rate of 0 is still to be chosen."""
+        section = self.section
+        for seed in section.seeds:
+            if part == "loads":
+                for load, variant in product(section.loads, self.digests):
+                    yield self._cell(variant, seed, load=load)
+            elif part == "doses":
+                for exposures, variant in product(section.doses.exposures, section.doses.variants):
+                    yield self._cell(variant, seed, exposures=exposures, width=section.doses.width)
+            elif part == "widths":
+                for width, variant in product(section.widths.widths, section.widths.variants):
+                    yield self._cell(variant, seed, width=width)
+            elif part == "controls":
+                controls: list[Control] = ["token", "no_mlp"]
+                for control, variant in product(controls, section.controls):
+                    yield self._cell(variant, seed, control=control)
+            else:
+                yield from self._of_optimizers(seed)
+
+    def _of_optimizers(self, seed: int) -> Iterator[Cell]:
+        section = self.section.optimizers
+        all_matrices: list[Matrices] = ["muon", "adamw"]
+        for variant, matrices, exposures in product(section.variants, all_matrices, section.exposures):
+            middle = RATES.index(self.section.rates[matrices][1])
+            for rate in RATES[middle - 2 : middle + 3]:
+                cell = self._cell(variant, seed, exposures=exposures, width=section.width, load=section.load)
+                yield cell.model_copy(update={"matrices": matrices, "learning_rate": rate})
+
+    def _cell(
+        self,
+        variant: str,
+        seed: int,
+        load: float = 1.0,
+        exposures: int | None = None,
+        width: int | None = None,
+        control: Control = "",
+    ) -> Cell:
+        return Cell(
+            variant=variant,
+            matrices="muon",
+            learning_rate=0.0,
+            exposures=exposures or self.section.exposures,
+            load=load,
+            width=width or self.section.model.width,
+            control=control,
+            seed=seed,
+            settings=self.digests[variant],
+        )
+
+    def _steps(self, cell: Cell) -> float:
+        parameters = [row.parameters for row in self.rows.values() if row.width == cell.width and not row.control]
+        people = cell.load * (median(parameters) if parameters else 30 * cell.width**2) / BITS_OF_A_PLACE
+        return cell.exposures * people / self.section.batch_size
+
+    def _step_seconds(self, cell: Cell) -> float:
+        """Return the median seconds a step of the variant's rows of this width, or of any rows."""
+        of_width = [row for row in self.rows.values() if row.width == cell.width]
+        rows = [row for row in of_width if row.variant == cell.variant] or of_width
+        seconds = [row.seconds / (row.exposures * row.people / self.section.batch_size) for row in rows]
+        return median(seconds) if seconds else STEP_SECONDS
+
+
+def as_choice(cell: Cell, rate: float) -> Cell:
+    """Return the cell at load 1 in which the rate is tried for a cell like this."""
+    return cell.model_copy(update={"learning_rate": rate, "load": 1.0, "seed": CHOICE_SEED})

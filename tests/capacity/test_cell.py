@@ -1,0 +1,94 @@
+"""Cells: what a model is asked, what it has stored, and what the controls change."""
+
+from math import log2
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from stages.capacity.cell import Cell, Task, digest, trained
+from stages.corpus.example import PAD
+from stages.settings import Settings, merged
+from tests.support.tiny import SETTINGS
+
+CELL = Cell(
+    variant="rope",
+    matrices="muon",
+    learning_rate=1e-2,
+    exposures=2,
+    load=0.05,
+    width=16,
+    control="",
+    seed=1,
+    settings="",
+)
+
+
+def cell(**change: object) -> Cell:
+    return CELL.model_copy(update=change)
+
+
+def text(task: Task, tokens: np.ndarray) -> str:
+    return task.vocabulary.decode(tokens)
+
+
+def test_a_pair_is_name_and_place_and_the_loss_is_on_the_place() -> None:
+    task = Task(SETTINGS, CELL)
+    pair = task.pairs[3]
+    assert text(task, task.sequence(3)) == f"{pair.name}⁇{pair.place}⁇"
+    examples = task.job.draw(np.array([3]), np.random.default_rng())
+    assert text(task, examples.targets[examples.targets != PAD]) == f"{pair.place}⁇"
+
+
+def test_the_load_is_the_bits_asked_a_parameter() -> None:
+    for control in ("", "no_mlp"):
+        task = Task(SETTINGS, cell(load=1.0, control=control))
+        parameters = sum(weight.numel() for weight in task.new_model().parameters())
+        assert sum(pair.bits for pair in task.pairs) / parameters == pytest.approx(1, abs=0.03)
+
+
+def test_a_name_of_one_token_asks_the_same_people() -> None:
+    usual, token = Task(SETTINGS, CELL), Task(SETTINGS, cell(control="token"))
+    assert token.pairs == usual.pairs
+    assert [len(question) for question in token.questions] == [2] * len(token.pairs)
+    assert len({int(question[0]) for question in token.questions}) == len(token.pairs)
+
+
+def test_a_model_that_knows_nothing_owes_the_bits_of_its_own_guesses() -> None:
+    task = Task(SETTINGS, CELL)
+    model = task.new_model().eval()
+    with torch.no_grad():
+        model.head.weight.zero_()  # every character is as likely
+    stored, exact = task.bits_stored(model)
+    characters = sum(len(pair.place) + 1 for pair in task.pairs)
+    asked = sum(pair.bits for pair in task.pairs)
+    assert stored == pytest.approx(asked - characters * log2(len(task.vocabulary)), rel=1e-4)
+    assert exact == 0
+
+
+def small(**change: object) -> Settings:
+    """Return settings whose trainings take a moment."""
+    section = merged(SETTINGS.capacity.model_dump(), {"batch_size": 8} | change)
+    return SETTINGS.model_copy(update={"capacity": type(SETTINGS.capacity).model_validate(section)})
+
+
+@pytest.mark.usefixtures("_in_an_empty_folder")
+def test_a_trained_cell_stores_what_it_is_asked_and_its_row_counts_it() -> None:
+    row = trained(small(), cell(exposures=150), "a cell")
+    assert row.people == len(Task(small(), CELL).pairs)
+    assert row.exact == 1
+    assert 0.95 * row.bits_asked < row.bits_stored <= row.bits_asked
+    assert 0 < row.inner_parameters < row.parameters
+
+
+@pytest.fixture
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_cell_is_another_one_where_the_section_or_its_mixer_changes() -> None:
+    digests = [digest(SETTINGS, "rope"), digest(small(), "rope"), digest(SETTINGS, "window")]
+    assert len({*digests}) == 3
+    more = SETTINGS.model_copy(update={"capacity": SETTINGS.capacity.model_copy(update={"seeds": [1, 2, 3, 4]})})
+    assert digest(more, "rope") == digests[0]

@@ -1,0 +1,68 @@
+"""The page: its figures are those of the rows, by arithmetic of a test's own."""
+
+from pathlib import Path
+
+import pytest
+
+from stages.capacity.cell import Row
+from stages.capacity.page import exposures_to, with_interval, write_capacity
+from stages.capacity.plan import PARTS, Plan
+from tests.capacity.test_plan import row
+from tests.support.pages import rows_of
+from tests.support.tiny import SETTINGS
+
+BEST = 0.01
+
+
+def all_rows() -> list[Row]:
+    """Make rows of all cells: rope stores all that it is asked, the second seed of any other variant half of it."""
+    rows: list[Row] = []
+    while missing := [cell for part in PARTS for cell in Plan(SETTINGS, rows).missing(part)]:
+        for cell in dict.fromkeys(missing):
+            share = 1.0 if cell.variant == "rope" else 0.5 + 0.1 * (cell.seed - 2)
+            rows.append(row(cell, 1000 * share - abs(cell.learning_rate - BEST)))
+    return rows
+
+
+@pytest.fixture(scope="module", name="report")
+def report_fixture(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("capacity") / "page"
+    write_capacity(folder, Plan(SETTINGS, all_rows()))
+    assert (folder / "loads.svg").exists() and (folder / "index.html").exists()
+    return (folder / "report.md").read_text("utf-8")
+
+
+def test_shares_have_the_interval_of_three_seeds(report: str) -> None:
+    first, *others = rows_of(report, "| variant | load 0.25")
+    assert first[0] == "rope" and first[1].startswith("1.00")
+    # 0.4, 0.5 and 0.6: s = 0.1, t(2) = 4.303, so 4.303 x 0.1 / √3 = 0.248
+    assert {tuple(row[1:5]) for row in others} == {("0.50 ± 0.25",) * 4}
+
+
+def test_the_mixers_lie_fifty_points_apart_at_each_load(report: str) -> None:
+    apart = rows_of(report, "| load | mixers |")
+    assert [row[:2] + row[-1:] for row in apart] == [[load, "14", "50"] for load in ("0.25", "0.5", "1", "2")]
+    assert {row[2] for row in apart} == {"rope"}
+
+
+def test_each_choice_of_a_rate_is_shown(report: str) -> None:
+    for shown in rows_of(report, "| variant | optimizer | exposures | width | control |"):
+        assert sum("←" in cell for cell in shown) == 1 and sum(bool(cell) for cell in shown[5:]) >= 3
+
+
+def test_parts_without_rows_are_left_out(tmp_path: Path) -> None:
+    rows = [row for row in all_rows() if row.width == 32 and not row.control and row.seed < 3]
+    write_capacity(tmp_path / "page", Plan(SETTINGS, rows))
+    report = (tmp_path / "page/report.md").read_text("utf-8")
+    assert "## By load" in report and "## Optimizers" not in report
+    assert "±" not in report.partition("## By load")[2].partition("## By")[0]  # two seeds show no interval
+
+
+def test_where_a_line_crosses_nine_tenths() -> None:
+    assert exposures_to(0.9, [10, 100], [0.8, 1.0]) == "32"  # the middle of a decade: 10 x √10
+    assert exposures_to(0.9, [10, 100], [0.95, 1.0]) == "under 10"
+    assert exposures_to(0.9, [10, 100], [0.5, 0.8]) == "over 100"
+
+
+def test_one_seed_has_no_interval() -> None:
+    assert with_interval([0.5]) == "0.50" and with_interval([]) == "–"

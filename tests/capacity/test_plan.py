@@ -1,0 +1,62 @@
+"""The plan: rates are chosen within their grid, which grows, and nothing is trained twice."""
+
+from pathlib import Path
+
+import pytest
+
+from stages.capacity.cell import Cell, Row
+from stages.capacity.plan import CHOICE_SEED, Plan, add_row, read_rows
+from stages.system.errors import StudyError
+from tests.support.tiny import SETTINGS
+
+CAPACITY = SETTINGS.capacity.model_copy(update={"loads": [0.5, 1.0], "seeds": [1, 2]})
+FEW = SETTINGS.model_copy(update={"capacity": CAPACITY, "variants": {"rope": SETTINGS.variants["rope"]}})
+
+
+def row(cell: Cell, bits: float) -> Row:
+    sizes = {"people": 100, "parameters": 50 * cell.width, "inner_parameters": 40 * cell.width}
+    made = {"exact": 0.5, "seconds": 10.0, "commit": "c", "device": "d", "precision": "float32"}
+    return Row(**cell.model_dump(), **sizes, bits_asked=1000.0, bits_stored=bits, **made)
+
+
+def trained(best: float) -> list[Row]:
+    """Train all that a plan asks for, where `best` is the rate that stores most."""
+    rows: list[Row] = []
+    while missing := Plan(FEW, rows).missing("loads"):
+        rows.append(row(missing[0], 1000 - abs(missing[0].learning_rate - best)))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("best", "tried"),
+    [(0.01, [0.003, 0.01, 0.03]), (0.1, [0.003, 0.01, 0.03, 0.1, 0.3]), (0.3, [0.003, 0.01, 0.03, 0.1, 0.3])],
+)
+def test_the_best_rate_has_neighbours_on_both_sides_while_there_are_any(best: float, tried: list[float]) -> None:
+    rows = trained(best)
+    choices = [row.learning_rate for row in rows if row.seed == CHOICE_SEED]
+    assert choices == tried
+    cells = [row for row in rows if row.seed != CHOICE_SEED]
+    assert {row.learning_rate for row in cells} == {best}
+    assert [(row.seed, row.load) for row in cells] == [(1, 0.5), (1, 1.0), (2, 0.5), (2, 1.0)]
+
+
+def test_rates_are_chosen_on_another_world_at_load_one() -> None:
+    for cell in Plan(FEW, []).missing("loads"):
+        assert cell.seed == CHOICE_SEED and cell.seed not in CAPACITY.seeds and cell.load == 1
+
+
+def test_parts_share_the_cells_that_they_have_in_common() -> None:
+    rows = trained(0.01)
+    of_widths = Plan(SETTINGS, rows).cells("widths")
+    assert {(cell.width, cell.load, cell.exposures) for cell in of_widths} == {(32, 1.0, 100)}
+
+
+def test_rows_are_kept_as_they_were_measured(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = trained(0.01)
+    for kept in rows:
+        add_row(kept, path)
+    assert read_rows(path) == rows
+    path.write_text(path.read_text().replace("rope", "rope,", 1))
+    with pytest.raises(StudyError, match="is damaged"):
+        read_rows(path)
