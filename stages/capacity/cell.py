@@ -25,22 +25,18 @@ FIRST_SYMBOL = 0xF0000  # of a private plane: a name as one token is one of its 
 BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
 
 
-Matrices = Literal["muon", "adamw"]
-Control = Literal["", "token", "no_mlp"]  # a name is one token; blocks have no MLP
-
-
 class Cell(BaseModel):
     """What is trained. A model of `load` 1 is asked one bit a parameter."""
 
     model_config = ConfigDict(frozen=True)
 
     variant: str
-    matrices: Matrices
+    matrices: Literal["muon", "adamw"]
     learning_rate: float
     exposures: int
     load: float
     width: int
-    control: Control
+    control: Literal["", "token", "no_mlp"]  # a name is one token; blocks have no MLP
     seed: int  # of the world, the weights and the order
     settings: str  # digest of what else the result depends on
 

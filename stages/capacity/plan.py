@@ -7,8 +7,9 @@ from statistics import median
 
 import pandas as pd
 
-from stages.capacity.cell import BITS_OF_A_PLACE, Cell, Control, Matrices, Row, digest
+from stages.capacity.cell import BITS_OF_A_PLACE, Cell, Row, digest
 from stages.settings import Settings
+from stages.settings.measured import Rates
 from stages.system.errors import StudyError
 from stages.system.files import write_text
 from stages.system.locks import locked
@@ -17,7 +18,7 @@ ROWS = Path("reports/capacity/rows.csv")  # in git, so that the page can be made
 RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart
 CHOICE_SEED = 0  # of the world on which rates are chosen
 STEP_SECONDS = 0.012  # where no row tells: of width 32, one core with AVX512-BF16
-PARTS = ("loads", "doses", "widths", "controls", "optimizers")
+BEST: Rates = {"muon": [0.0]}  # of a part without rates: to be chosen
 
 
 def read_rows(path: Path = ROWS) -> list[Row]:
@@ -95,53 +96,22 @@ class Plan:
 
     def _asked(self, part: str) -> Iterator[Cell]:
         """Yield a part's cells, one seed after the other; a rate of 0 is still to be chosen."""
-        section = self.section
-        for seed in section.seeds:
-            if part == "loads":
-                for load, variant in product(section.loads, self.digests):
-                    yield self._cell(variant, seed, load=load)
-            elif part == "doses":
-                for exposures, variant in product(section.doses.exposures, section.doses.variants):
-                    yield self._cell(variant, seed, exposures=exposures, width=section.doses.width)
-            elif part == "widths":
-                for width, variant in product(section.widths.widths, section.widths.variants):
-                    yield self._cell(variant, seed, width=width)
-            elif part == "controls":
-                controls: list[Control] = ["token", "no_mlp"]
-                for control, variant in product(controls, section.controls):
-                    yield self._cell(variant, seed, control=control)
-            else:
-                yield from self._of_optimizers(seed)
-
-    def _of_optimizers(self, seed: int) -> Iterator[Cell]:
-        section = self.section.optimizers
-        all_matrices: list[Matrices] = ["muon", "adamw"]
-        for variant, matrices, exposures in product(section.variants, all_matrices, section.exposures):
-            middle = RATES.index(self.section.rates[matrices][1])
-            for rate in RATES[middle - 2 : middle + 3]:
-                cell = self._cell(variant, seed, exposures=exposures, width=section.width, load=section.load)
-                yield cell.model_copy(update={"matrices": matrices, "learning_rate": rate})
-
-    def _cell(
-        self,
-        variant: str,
-        seed: int,
-        load: float = 1.0,
-        exposures: int | None = None,
-        width: int | None = None,
-        control: Control = "",
-    ) -> Cell:
-        return Cell(
-            variant=variant,
-            matrices="muon",
-            learning_rate=0.0,
-            exposures=exposures or self.section.exposures,
-            load=load,
-            width=width or self.section.model.width,
-            control=control,
-            seed=seed,
-            settings=self.digests[variant],
-        )
+        grid = self.section.parts[part]
+        rates = [(matrices, rate) for matrices, of_matrices in (grid.rates or BEST).items() for rate in of_matrices]
+        axes = (self.section.seeds, grid.loads, grid.exposures, grid.widths, grid.controls, rates)
+        for seed, load, exposures, width, control, (matrices, rate) in product(*axes):
+            for variant in grid.variants or self.digests:
+                yield Cell(
+                    variant=variant,
+                    matrices=matrices,
+                    learning_rate=rate,
+                    exposures=exposures,
+                    load=load,
+                    width=width,
+                    control=control,
+                    seed=seed,
+                    settings=self.digests[variant],
+                )
 
     def _steps(self, cell: Cell) -> float:
         parameters = [row.parameters for row in self.rows.values() if row.width == cell.width and not row.control]

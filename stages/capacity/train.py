@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from stages.capacity.cell import Cell, trained
-from stages.capacity.plan import PARTS, Plan, add_row, read_rows
+from stages.capacity.plan import Plan, add_row, read_rows
 from stages.settings import Settings, load
 from stages.system.errors import Parser, command
 
@@ -14,12 +14,13 @@ from stages.system.errors import Parser, command
 def main() -> None:
     """Print the plan, train what is missing, and add a row to reports/capacity/rows.csv as each cell ends."""
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="of the study; without it all")
+    settings = load()
+    parts = [*settings.capacity.parts]
+    parser.add_argument("--parts", nargs="+", choices=parts, default=parts, help="of the study; without it all")
     parser.add_argument("--variants", nargs="+", help="of these alone; without it all")
     parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many")
     parser.add_argument("--plan", action="store_true", help="print the plan and train nothing")
     given = parser.parse_args()
-    settings = load()
     variants = given.variants or [*settings.variants]
     for name in variants:
         settings.check_variant(name)

@@ -45,22 +45,19 @@ class Ablation(Section):
     changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
 
 
-class Doses(Section):
-    variants: list[Name]
-    exposures: list[Count]
-    width: Count
+Matrices = Literal["muon", "adamw"]
+Rates = dict[Matrices, Annotated[list[Rate], Field(min_length=3)]]
 
 
-class Widths(Section):
-    variants: list[Name]
-    widths: list[Count]
+class CapacityPart(Section):
+    """Trainings in all combinations of these values."""
 
-
-class Optimizers(Section):
-    variants: list[Name]
-    exposures: list[Count]
-    width: Count
-    load: Rate
+    variants: list[Name] = Field([])  # none: all
+    loads: list[Rate] = Field([1.0])
+    exposures: list[Count] = Field([100])
+    widths: list[Count] = Field([32])
+    controls: list[Literal["", "token", "no_mlp"]] = Field([""])
+    rates: Rates | None = None  # null: muon, with the best rate
 
 
 class Capacity(Section):
@@ -68,14 +65,9 @@ class Capacity(Section):
     optimizer: Optimizer  # but for its matrices
     batch_size: Count
     schedule: Schedule
-    rates: dict[Literal["muon", "adamw"], Annotated[list[Rate], Field(min_length=3)]]
+    rates: Rates
     seeds: Annotated[list[Annotated[Seed, Field(gt=0)]], Field(min_length=1)]  # rates are chosen with seed 0
-    exposures: Count
-    loads: Annotated[list[Rate], Field(min_length=1)]
-    doses: Doses
-    widths: Widths
-    controls: Annotated[list[Name], Field(min_length=1)]
-    optimizers: Optimizers
+    parts: dict[Name, CapacityPart]
 
 
 class ArticleModel(Section):

@@ -9,7 +9,9 @@ from stages.capacity.plan import CHOICE_SEED, Plan, add_row, read_rows
 from stages.system.errors import StudyError
 from tests.support.tiny import SETTINGS
 
-CAPACITY = SETTINGS.capacity.model_copy(update={"loads": [0.5, 1.0], "seeds": [1, 2]})
+PARTS = SETTINGS.capacity.parts
+TWO_LOADS = PARTS["loads"].model_copy(update={"loads": [0.5, 1.0]})
+CAPACITY = SETTINGS.capacity.model_copy(update={"parts": PARTS | {"loads": TWO_LOADS}, "seeds": [1, 2]})
 FEW = SETTINGS.model_copy(update={"capacity": CAPACITY, "variants": {"rope": SETTINGS.variants["rope"]}})
 
 
