@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.capacity.cell import Row
-from stages.capacity.plan import ROWS, Plan, as_choice, read_rows
+from stages.capacity.plan import ROWS, Plan, as_choice
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.style import COLOURS, GREY, PALE, WIDTH, styled, svg
@@ -19,6 +19,7 @@ from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import load as load_settings
 from stages.system.errors import Parser, StudyError, command
+from stages.trials.rows import read_rows
 
 PAGE = ROWS.parent / "page"
 NINETY = 0.9  # of the bits asked: how many exposures that takes
@@ -29,7 +30,7 @@ COLUMNS = 4  # panels of a row of the figure
 def main() -> None:
     """Write the page from reports/capacity/rows.csv."""
     Parser(description=main.__doc__).parse_args()
-    plan = Plan(load_settings(), read_rows())
+    plan = Plan(load_settings(), read_rows(ROWS, Row))
     if not plan.rows:
         raise StudyError(f"{ROWS} has no rows of today's settings; `dvc repro stages/capacity/dvc.yaml` makes them")
     write_capacity(PAGE, plan)

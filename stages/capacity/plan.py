@@ -5,14 +5,10 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 
-import pandas as pd
-
 from stages.capacity.cell import BITS_OF_A_PLACE, Cell, Row, digest
 from stages.settings import Settings
 from stages.settings.measured import Rates
-from stages.system.errors import StudyError
-from stages.system.files import write_text
-from stages.system.locks import locked
+from stages.trials.rows import cell_of
 
 ROWS = Path("reports/capacity/rows.csv")  # in git, so that the page can be made of them
 RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart
@@ -21,32 +17,13 @@ STEP_SECONDS = 0.012  # where no row tells: of width 32, one core with AVX512-BF
 BEST: Rates = {"muon": [0.0]}  # of a part without rates: to be chosen
 
 
-def read_rows(path: Path = ROWS) -> list[Row]:
-    """Return the rows that are there. Raises StudyError: the file is damaged."""
-    if not path.exists():
-        return []
-    try:
-        table = pd.read_csv(path, keep_default_na=False)
-        return [Row.model_validate(row) for row in table.to_dict("records")]
-    except ValueError as error:
-        raise StudyError(f"{path} is damaged: {str(error).splitlines()[0]}; restore it with git") from error
-
-
-def add_row(row: Row, path: Path = ROWS) -> None:
-    """Add a row to the file, whoever else adds rows to it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with locked(path.with_suffix(".lock"), patience=60):
-        table = pd.DataFrame([known.model_dump() for known in [*read_rows(path), row]])
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
-
-
 class Plan:
     """The cells of a part of the study, given the rows that are there."""
 
     def __init__(self, settings: Settings, rows: Iterable[Row]) -> None:
         self.section = settings.capacity
         self.digests = {variant: digest(settings, variant) for variant in settings.variants}
-        self.rows = {Cell.model_validate(row.model_dump(include=set(Cell.model_fields))): row for row in rows}
+        self.rows = {cell_of(row, Cell): row for row in rows}
 
     def missing(self, part: str) -> list[Cell]:
         """List the cells that are to be trained next: where a rate is not chosen yet, those that choose it."""

@@ -4,10 +4,11 @@ import sys
 import time
 from collections.abc import Sequence
 
-from stages.capacity.cell import Cell, trained
-from stages.capacity.plan import Plan, add_row, read_rows
+from stages.capacity.cell import Cell, Row, trained
+from stages.capacity.plan import ROWS, Plan
 from stages.settings import Settings, load
 from stages.system.errors import Parser, command
+from stages.trials.rows import add_row, read_rows
 
 
 @command
@@ -35,14 +36,14 @@ def main() -> None:
         done += 1
         about = f"{cell.variant} {cell.control} width {cell.width}, load {cell.load:g}, seed {cell.seed}"
         row = trained(settings, cell, f"{done}: {about}")
-        add_row(row)
+        add_row(ROWS, row)
         share = row.bits_stored / row.bits_asked
         print(f"{about}, {cell.exposures} times, {cell.matrices} {cell.learning_rate:g}: {share:.3f}", flush=True)
 
 
 def print_plan(settings: Settings, parts: Sequence[str], variants: Sequence[str]) -> None:
     """Print for each part how many cells have no row, and about how long they take."""
-    plan = Plan(settings, read_rows())
+    plan = Plan(settings, read_rows(ROWS, Row))
     for part in parts:
         left = [cell for cell in plan.left(part) if cell.variant in variants]
         print(f"{part}: {len(left)} cells without a row, about {plan.seconds(left) / 3600:.1f} hours of one core")
@@ -50,7 +51,7 @@ def print_plan(settings: Settings, parts: Sequence[str], variants: Sequence[str]
 
 def next_cell(settings: Settings, parts: Sequence[str], variants: Sequence[str]) -> Cell | None:
     """Return the first cell that can be trained; None: each has its row."""
-    plan = Plan(settings, read_rows())
+    plan = Plan(settings, read_rows(ROWS, Row))
     cells = (cell for part in parts for cell in plan.missing(part) if cell.variant in variants)
     return next(cells, None)
 

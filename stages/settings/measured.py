@@ -70,6 +70,13 @@ class Capacity(Section):
     parts: dict[Name, CapacityPart]
 
 
+class Prediction(Section):
+    worlds: Annotated[list[Seed], Field(min_length=1)]
+    seeds: Annotated[list[Seed], Field(min_length=1)]
+    facts: Count
+    change: dict[str, Any]  # as of an ablation
+
+
 class ArticleModel(Section):
     title: Annotated[str, Field(min_length=1, max_length=40)]
     about: Annotated[str, Field(min_length=1, max_length=60)]

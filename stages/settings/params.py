@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.measured import Ablation, Article, Capacity, Cost, Grid, Influence, Passages, changed
+from stages.settings.measured import Ablation, Article, Capacity, Cost, Grid, Influence, Passages, Prediction, changed
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
@@ -54,6 +54,7 @@ class Settings(Section):
     ablation: Ablation
     article: Article
     capacity: Capacity
+    prediction: Prediction
 
     @model_validator(mode="after")
     def _variants_have_files(self) -> Self:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from stages.capacity.cell import Cell, Row
-from stages.capacity.plan import CHOICE_SEED, Plan, add_row, read_rows
+from stages.capacity.plan import CHOICE_SEED, Plan
 from stages.system.errors import StudyError
+from stages.trials.rows import add_row, read_rows
 from tests.support.tiny import SETTINGS
 
 PARTS = SETTINGS.capacity.parts
@@ -53,12 +54,13 @@ def test_parts_share_the_cells_that_they_have_in_common() -> None:
     assert {(cell.width, cell.load, cell.exposures) for cell in of_widths} == {(32, 1.0, 100)}
 
 
-def test_rows_are_kept_as_they_were_measured(tmp_path: Path) -> None:
+def test_rows_are_kept_as_they_were_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "rows.csv"
     rows = trained(0.01)
     for kept in rows:
-        add_row(kept, path)
-    assert read_rows(path) == rows
+        add_row(path, kept)
+    assert read_rows(path, Row) == rows
     path.write_text(path.read_text().replace("rope", "rope,", 1))
     with pytest.raises(StudyError, match="is damaged"):
-        read_rows(path)
+        read_rows(path, Row)

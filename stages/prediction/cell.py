@@ -1,0 +1,125 @@
+"""A cell of the study: a mixer's alignment, and the bits that questions get out of it after it has read pages alone."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from math import log
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
+from stages.experiment.backend import choose_backend
+from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import provenance, settings_digest
+from stages.model.gpt import GPT
+from stages.model.likelihood import read_targets
+from stages.prediction.alignment import alignment, before_place
+from stages.probing.prompts import Fact, Prompt, dev_facts, question
+from stages.settings import Settings
+from stages.settings.measured import changed
+from stages.sources.audit import own_pages
+from stages.sources.world.generation import generate
+from stages.training.jobs import finetuning, pretraining
+from stages.training.run import Run, Training
+
+
+class Cell(BaseModel):
+    """What is trained."""
+
+    model_config = ConfigDict(frozen=True)
+
+    variant: str
+    world: int  # its seed
+    seed: int  # of weights and order
+    settings: str  # digest of what else the result depends on
+
+
+class Row(Cell):
+    """What was measured."""
+
+    alignment: float  # of the untrained weights
+    question_bits: float  # after finetuning
+    page_bits: float  # before it
+    parameters: int
+    seconds: float
+    commit: str
+    device: str
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """List all cells, one world and seed after the other."""
+    section = settings.prediction
+    found = []
+    for world in section.worlds:
+        for seed in section.seeds:
+            for variant in settings.variants:
+                digest = settings_digest([section.change, section.facts, settings.variants[variant]])[:8]
+                found.append(Cell(variant=variant, world=world, seed=seed, settings=digest))
+    return found
+
+
+def prepared_world(settings: Settings, seed: int) -> Prepared:
+    """Return the generated world of a seed, as recipe `quick` has that of its own seed."""
+    world = generate(settings.sources.synthetic.model_copy(update={"seed": seed}))
+    questions = {}
+    for split in ("train", "dev", "test"):
+        people = getattr(world, split)
+        questions[split] = [
+            Question(row, person.question, person.name, person.birthplace) for row, person in enumerate(people, 1)
+        ]
+    return Prepared.of([person.page for person in world.people], questions)
+
+
+def trained(settings: Settings, cell: Cell) -> Row:
+    """Measure a cell: the alignment of its first weights, then what it knows after pretraining and finetuning."""
+    section = settings.prediction
+    recipe = changed(settings.question_recipe("quick"), section.change, cell.seed, "prediction.change")
+    settings = settings.model_copy(update={"recipes": settings.recipes | {"quick": recipe}})
+    experiment = Experiment.of(settings, "quick", cell.variant)
+    prepared = prepared_world(settings, cell.world)
+    dev = prepared.of_split("dev")
+    facts = dev_facts(prepared, own_pages(prepared.texts, set(dev.name)))[: section.facts]
+
+    exact = settings.compute.model_copy(update={"device": "cpu", "precision": "float32", "kernels": "torch"})
+    choose_backend(exact)
+    untrained = alignment(experiment.new_model(prepared, cell.seed), prepared.vocabulary, facts)
+    experiment = replace(experiment, backend=choose_backend(settings.compute))
+
+    record = experiment.settings("pretrain", "finetune") | {"world": cell.world, "seed": cell.seed}
+    run = Run("prediction", experiment, prepared, record)
+    weights = run.work / "pretrained.safetensors"
+    started = time.monotonic()
+    run.complete([Training("pretrained", cell.seed, pretraining(experiment, prepared))])
+    run.complete([Training("finetuned", cell.seed, finetuning(experiment, prepared, "pretrained"), weights)])
+    made = provenance(record, experiment.backend, time.monotonic() - started)
+
+    pretrained = experiment.trained_model(prepared, weights)
+    finetuned = experiment.trained_model(prepared, run.work / "finetuned.safetensors")
+    return Row(
+        **cell.model_dump(),
+        alignment=round(untrained, 5),
+        question_bits=round(bits(finetuned, prepared, facts, [question(fact) for fact in facts]), 3),
+        page_bits=round(bits(pretrained, prepared, facts, [before_place(fact) for fact in facts]), 3),
+        parameters=sum(weight.numel() for weight in pretrained.parameters()),
+        seconds=round(made["seconds"], 1),
+        commit=made["commit"],
+        device=made["device"],
+    )
+
+
+def bits(model: GPT, prepared: Prepared, facts: Sequence[Fact], prompts: Sequence[Prompt]) -> float:
+    """Return how much likelier a place is after its own prompt than after those of people born elsewhere, in bits.
+
+    Mean over facts of log₂ p(place | own prompt) less log₂ of the mean of p(place | prompt) over the others.
+    """
+    texts = [prepared.vocabulary.encode(prompt.text) for prompt in prompts]
+    gains = []
+    for number, prompt in enumerate(prompts):
+        target = prepared.vocabulary.encode(prompt.target)
+        sequences = [np.concatenate([text, target]) for text in texts]
+        nats, _ = read_targets(model, sequences, [len(text) for text in texts])
+        others = [row for row, fact in enumerate(facts) if fact.place != facts[number].place]
+        gains.append((nats[number] - np.logaddexp.reduce(nats[others]) + log(len(others))) / log(2))
+    return float(np.mean(gains))

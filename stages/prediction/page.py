@@ -1,0 +1,126 @@
+"""The page of the study of prediction, from its rows and those of capacity: reports/prediction/page/."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy import stats  # type: ignore[import-untyped]
+
+from stages.capacity.cell import Row as CapacityRow
+from stages.capacity.plan import ROWS as CAPACITY_ROWS
+from stages.capacity.plan import Plan
+from stages.prediction.cell import Cell, Row, cells
+from stages.prediction.train import ROWS
+from stages.reporting.html.index import write_page
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.style import COLOURS, INK, SMALL, styled, svg
+from stages.reporting.tables import short
+from stages.reporting.template import fill
+from stages.settings import load
+from stages.system.errors import Parser, StudyError, command
+from stages.trials.rows import cell_of, read_rows
+
+PAGE = ROWS.parent / "page"
+RECURRENT = ("min_gru", "rnn", "wrnn", "perceiver")  # the class that everybody would call first
+DRAWS = 2000  # of the bootstrap
+TARGETS = {"question_bits": "T1: bits of a question", "share": "T2: share stored at load 1"}
+FORECASTS = {
+    "alignment": "alignment of untrained weights",
+    "class": "recurrent or perceiver, or not",
+    "parameters": "number of parameters",
+    "page_bits": "bits in page form, after pretraining",
+}
+
+
+@command
+def main() -> None:
+    """Write the page from reports/prediction/rows.csv and reports/capacity/rows.csv."""
+    Parser(description=main.__doc__).parse_args()
+    settings = load()
+    known = {*cells(settings)}
+    rows = [row for row in read_rows(ROWS, Row) if cell_of(row, Cell) in known]
+    if not rows:
+        raise StudyError(f"{ROWS} has no rows of today's settings; `dvc repro stages/prediction/dvc.yaml` makes them")
+    plan = Plan(settings, read_rows(CAPACITY_ROWS, CapacityRow))
+    stored: dict[str, list[float]] = {}
+    for cell in plan.cells("loads"):
+        if cell.load == 1:
+            stored.setdefault(cell.variant, []).append(plan.rows[cell].bits_stored / plan.rows[cell].bits_asked)
+    write_prediction(PAGE, rows, {variant: float(np.mean(shares)) for variant, shares in stored.items()})
+
+
+@styled()
+def write_prediction(target: Path, rows: list[Row], stored: Mapping[str, float]) -> None:
+    """Write report.md, index.html and the figure; stored: each mixer's share of the bits at load 1."""
+    data = by_mixer(rows, stored)
+    made = sorted({(short(row.commit), row.device) for row in rows})
+    tables = {"mixers": mixer_table(data), "correlations": correlation_table(data)}
+    text = fill(__file__, "prediction.md.jinja", tables=tables, made=made, cells=len(rows), mixers=len(data))
+    write_page(target, text, {"alignment.svg": svg(draw(data))})
+
+
+def by_mixer(rows: list[Row], stored: Mapping[str, float]) -> pd.DataFrame:
+    """Return the means over seeds and worlds, a row a mixer, with its class (1: RECURRENT) and its share stored."""
+    data = pd.DataFrame([row.model_dump() for row in rows])
+    means = data.groupby("variant")[["alignment", "question_bits", "page_bits", "parameters", "seconds"]].mean()
+    trainings = data.groupby("variant").size()
+    names = means.index.to_series()
+    return means.assign(trainings=trainings, share=names.map(stored), **{"class": -names.isin(RECURRENT).astype(float)})
+
+
+def correlation(data: pd.DataFrame, forecast: str, target: str) -> str:
+    """Return Spearman's rank correlation over the mixers, and its 95 % interval by bootstrap of the mixers."""
+    pairs = data[[forecast, target]].dropna()
+    if len(pairs) < 4 or pairs[forecast].nunique() < 2:
+        return "–"
+
+    def rank(x: np.ndarray, y: np.ndarray) -> float:
+        return float(np.nan_to_num(stats.spearmanr(x, y).statistic)) if len({*x}) > 1 and len({*y}) > 1 else 0.0
+
+    columns = [pairs[name].to_numpy() for name in (forecast, target)]
+    draws = np.random.default_rng(1).integers(len(pairs), size=(DRAWS, len(pairs)))
+    low, high = np.quantile([rank(*(column[rows] for column in columns)) for rows in draws], [0.025, 0.975])
+    return f"{rank(*columns):.2f} ({low:.2f} to {high:.2f})"
+
+
+def correlation_table(data: pd.DataFrame) -> Markdown:
+    """Return the rank correlation of each forecast with each target, over all mixers and without RECURRENT."""
+    others = data[~data.index.isin(RECURRENT)]
+    header = ["forecast"]
+    for title in TARGETS.values():
+        header += [f"{title}, {len(data)} mixers", f"{title}, {len(others)} mixers"]
+    rows = []
+    for forecast, title in FORECASTS.items():
+        figures = [correlation(some, forecast, target) for target in TARGETS for some in (data, others)]
+        rows.append((title, *figures))
+    return table(header, rows, right=header[1:])
+
+
+def mixer_table(data: pd.DataFrame) -> Markdown:
+    """Return all figures by mixer, the most aligned first."""
+    header = ("variant", "alignment", "T1: bits of a question", "T2: share", "bits, page", "trainings", "seconds a run")
+    rows = []
+    for variant, row in data.sort_values("alignment", ascending=False).iterrows():
+        share = "–" if np.isnan(row.share) else f"{row.share:.2f}"
+        figures = (f"{row.alignment:.3f}", f"{row.question_bits:.1f}", share, f"{row.page_bits:.1f}")
+        rows.append((variant, *figures, f"{row.trainings:.0f}", f"{row.seconds:.0f}"))
+    return table(header, rows, right=header[1:])
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """Draw the bits of a question against the alignment, a named dot a mixer."""
+    figure = Figure(figsize=(SMALL, 4.4), layout="constrained")
+    axes = figure.subplots()
+    axes.scatter(data.alignment, data.question_bits, s=28, color=COLOURS[0], zorder=3)
+    for variant, row in data.iterrows():
+        axes.annotate(str(variant), (row.alignment, row.question_bits), (4, 3), textcoords="offset points", color=INK)
+    axes.set_xlabel("cue alignment of untrained weights")
+    axes.set_ylabel("bits of a question, after reading pages alone")
+    axes.grid(zorder=0)
+    return figure
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Measure the cells of the study of prediction that have no row yet, one after the other."""
+
+import sys
+import time
+from pathlib import Path
+
+from stages.prediction.cell import Cell, Row, cells, trained
+from stages.settings import load
+from stages.system.errors import Parser, command
+from stages.trials.rows import add_row, cell_of, read_rows
+
+ROWS = Path("reports/prediction/rows.csv")  # in git, so that the page can be made of them
+
+
+@command
+def main() -> None:
+    """Train what is missing, and add a row to reports/prediction/rows.csv as each cell ends."""
+    parser = Parser(description=main.__doc__)
+    parser.add_argument("--variants", nargs="+", help="of these alone; without it all")
+    parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many")
+    given = parser.parse_args()
+    settings = load()
+    variants = given.variants or [*settings.variants]
+    end = time.monotonic() + 3600 * given.hours
+
+    known = {cell_of(row, Cell) for row in read_rows(ROWS, Row)}
+    missing = [cell for cell in cells(settings) if cell not in known and cell.variant in variants]
+    for number, cell in enumerate(missing, 1):
+        if time.monotonic() > end:
+            print("the time is up; the same command goes on", file=sys.stderr)
+            break
+        row = trained(settings, cell)
+        add_row(ROWS, row)
+        about = f"{number} of {len(missing)}: {cell.variant}, world {cell.world}, seed {cell.seed}"
+        print(f"{about}: alignment {row.alignment:.3f}, {row.question_bits:.1f} bits of a question", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Rows of trainings in a CSV file that is in git: each is added when its training ends."""
+
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+from pydantic import BaseModel
+
+from stages.system.errors import StudyError
+from stages.system.files import write_text
+from stages.system.locks import WORK, locked
+
+R = TypeVar("R", bound=BaseModel)
+
+
+def read_rows(path: Path, kind: type[R]) -> list[R]:
+    """Return the rows that are there. Raises StudyError: the file is damaged."""
+    if not path.exists():
+        return []
+    try:
+        table = pd.read_csv(path, keep_default_na=False)
+        return [kind.model_validate(row) for row in table.to_dict("records")]
+    except ValueError as error:
+        raise StudyError(f"{path} is damaged: {str(error).splitlines()[0]}; restore it with git") from error
+
+
+def add_row(path: Path, row: BaseModel) -> None:
+    """Add a row to the file, whoever else adds rows to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    WORK.mkdir(exist_ok=True)
+    with locked(WORK / f"{path.parent.name}.lock", patience=60):
+        table = pd.DataFrame([known.model_dump() for known in [*read_rows(path, type(row)), row]])
+        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+
+
+def cell_of(row: BaseModel, kind: type[R]) -> R:
+    """Return the part of a row that says what was trained; kind: the row's base."""
+    return kind.model_validate(row.model_dump(include=set(kind.model_fields)))

@@ -1,0 +1,89 @@
+"""Cells: bits of prompts against arithmetic by hand, and a world as `quick` has it."""
+
+from dataclasses import replace
+from math import log2
+
+import numpy as np
+import pytest
+import torch
+
+from stages.corpus.prepared import Prepared
+from stages.experiment.experiment import Experiment
+from stages.prediction.alignment import alignment, before_place, elsewhere, gradient
+from stages.prediction.cell import Cell, bits, cells, prepared_world
+from stages.probing.prompts import dev_facts, question
+from stages.sources.audit import own_pages
+from tests.support.tiny import ROOT, SETTINGS, loud, tiny_model
+from tests.support.toy import learned, toy_facts, toy_prepared
+
+
+def test_bits_of_prompts_are_log_ratios_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = toy_facts()[:3]
+    own = np.log(np.array([[0.5, 0.25, 0.125], [0.1, 0.4, 0.1], [0.2, 0.2, 0.2]]))  # p(place of row | prompt of column)
+    calls = iter(own)
+    monkeypatch.setattr("stages.prediction.cell.read_targets", lambda *_: (next(calls), None))
+    gains = [log2(0.5 / 0.1875), log2(0.4 / 0.1), log2(0.2 / 0.2)]
+    prompts = [question(fact) for fact in facts]
+    assert bits(tiny_model("rope"), toy_prepared(), facts, prompts) == pytest.approx(np.mean(gains))
+
+
+def test_a_model_that_knows_the_pages_has_many_bits_and_one_that_does_not_has_none() -> None:
+    facts = toy_facts()
+    pages = [before_place(fact) for fact in facts]
+    assert bits(learned(("continuation",)), toy_prepared(), facts, pages) > 5
+    untrained = tiny_model("rope", len(toy_prepared().vocabulary))
+    assert abs(bits(untrained, toy_prepared(), facts, pages)) < 0.5
+
+
+def test_the_gradient_is_that_of_finite_differences() -> None:
+    vocabulary = toy_prepared().vocabulary
+    model = loud(tiny_model("vanilla", len(vocabulary)), std=0.05).double()
+    of_all = gradient(model, vocabulary, "Oda Quill. Painter, born in ", "Vell")
+    parameter = next(iter(model.blocks.parameters()))
+    assert of_all.shape == (sum(weight.numel() for weight in model.blocks.parameters()),)
+
+    def log_likelihood() -> float:
+        tokens = vocabulary.encode("Oda Quill. Painter, born in Vell")
+        logits = model(torch.from_numpy(tokens[:-1])[None]).log_softmax(dim=-1)[0]
+        return float(sum(logits[t - 1, tokens[t]].item() for t in range(len(tokens) - 4, len(tokens))))
+
+    step = 1e-5
+    before = log_likelihood()
+    parameter.data[3] += step
+    assert (log_likelihood() - before) / step == pytest.approx(float(of_all[3]), rel=1e-3, abs=1e-6)
+
+
+def test_people_born_elsewhere_come_in_order() -> None:
+    facts = toy_facts()
+    assert [fact.name for fact in elsewhere(facts, 2)] == [fact.name for fact in (*facts[3:], *facts[:2])]
+
+
+def test_pages_that_are_all_alike_align_with_no_question() -> None:
+    alike = [replace(fact, page=f"Born in {fact.place}", position=8) for fact in toy_facts()]
+    model = loud(tiny_model("vanilla", len(toy_prepared().vocabulary)))
+    assert alignment(model, toy_prepared().vocabulary, alike) == pytest.approx(0, abs=1e-6)
+
+
+def test_the_alignment_of_rope_is_that_of_the_prototype() -> None:
+    # 0.067 was published for seed 1 of an earlier program, with 48 facts of this world and the shape of `quick`
+    experiment = Experiment.of(SETTINGS, "quick", "rope")
+    prepared = prepared_world(SETTINGS, 2021)
+    dev = prepared.of_split("dev")
+    facts = dev_facts(prepared, own_pages(prepared.texts, {*dev.name}))[:48]
+    assert alignment(experiment.new_model(prepared, 1), prepared.vocabulary, facts) == pytest.approx(0.067, abs=0.003)
+
+
+def test_a_world_is_that_of_quick_with_its_seed() -> None:
+    folder = ROOT / "data/prepared/quick"
+    world = prepared_world(SETTINGS, SETTINGS.sources.synthetic.seed)
+    assert len(world.documents) == 350 and len(world.of_split("dev")) == 100
+    if folder.exists():
+        assert world.texts == Prepared.load(folder).texts
+    other = prepared_world(SETTINGS, SETTINGS.sources.synthetic.seed + 1)
+    assert other.texts != world.texts
+
+
+def test_cells_are_all_variants_worlds_and_seeds_once() -> None:
+    found = cells(SETTINGS)
+    assert len({*found}) == len(found) == len(SETTINGS.variants) * 2 * 3
+    assert all(isinstance(cell, Cell) for cell in found)
