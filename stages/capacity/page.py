@@ -1,8 +1,7 @@
 """The page of the study of capacity, from the rows that are there: reports/capacity/page/."""
 
-from collections.abc import Sequence
-from itertools import groupby
-from math import log, sqrt
+from collections.abc import Callable, Iterable, Sequence
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,9 @@ from stages.trials.rows import read_rows
 
 PAGE = ROWS.parent / "page"
 NINETY = 0.9  # of the bits asked: how many exposures that takes
-COLUMNS = 4  # panels of a row of the figure
+PANELS = 4  # of the figure, in a row
+CONTROLS = {"": "none", "token": "a name is one token", "no_mlp": "no MLPs"}
+MEASURES = ["share", "bits a parameter", "bits an inner parameter"]
 
 
 @command
@@ -39,56 +40,66 @@ def main() -> None:
 @styled()
 def write_capacity(target: Path, plan: Plan) -> None:
     """Write report.md, index.html and the figure to the folder `target`; parts without rows are left out."""
-    rows = list(plan.rows.values())
-    loads = frame(plan, "loads")
+    parts = {part: frame(plan.rows[cell] for cell in plan.cells(part)) for part in plan.section.parts}
+    loads, controls, optimizers = parts["loads"], parts["controls"], parts["optimizers"]
+    if len(controls):
+        controls = pd.concat([loads[(loads.load == 1) & loads.variant.isin(controls.variant)], controls])
+    controls = controls.replace({"control": CONTROLS}).melt(["variant", "control"], MEASURES, "measure", "value")
+    choices = frame(row for cell, row in plan.rows.items() if cell == as_choice(cell, cell.learning_rate))
+
     tables = {
-        "loads": share_table(loads, "variant", "load"),
-        "differences": differences(loads),
-        "doses": share_table(frame(plan, "doses"), "variant", "exposures"),
-        "widths": slopes(frame(plan, "widths")),
-        "controls": control_table(plan),
-        "optimizers": optimizer_table(frame(plan, "optimizers")),
-        "rates": rate_table(plan),
+        "loads": pivot(loads, ["variant"], "load", seconds=seconds),
+        "apart": differences(loads),
+        "doses": pivot(parts["doses"], ["variant"], "exposures", seconds=seconds),
+        "widths": pivot(parts["widths"], ["variant"], "width", "bits a parameter", slope=slope),
+        "controls": pivot(controls, ["variant", "control"], "measure", "value"),
+        "optimizers": pivot(at_best_rates(optimizers), ["variant", "matrices"], "exposures", to_90_percent=to_ninety),
+        "rates": pivot(
+            choices, ["variant", "matrices", "exposures", "width", "control"], "learning_rate", chosen=best_rate
+        ),
     }
     files = {"loads.svg": svg(draw_loads(loads))} if len(loads) else {}
-    made = sorted({(short(row.commit), row.device, row.precision) for row in rows})
-    text = fill(__file__, "capacity.md.jinja", tables=tables, made=made, section=plan.section, cells=len(rows))
+    made = sorted({(short(row.commit), row.device, row.precision) for row in plan.rows.values()})
+    text = fill(__file__, "capacity.md.jinja", tables=tables, made=made, model=plan.section.model, cells=len(plan.rows))
     write_page(target, text, files)
 
 
-def frame(plan: Plan, part: str) -> pd.DataFrame:
-    """Return the rows of a part with `share`, bits stored of those asked, and `density`, bits stored a parameter."""
-    rows = [plan.rows[cell].model_dump() for cell in plan.cells(part)]
-    data = pd.DataFrame(rows, columns=[*Row.model_fields])
-    return data.assign(share=data.bits_stored / data.bits_asked, density=data.bits_stored / data.parameters)
+def frame(rows: Iterable[Row]) -> pd.DataFrame:
+    """Return rows with MEASURES: the share of the bits asked that is stored, and the bits stored a parameter."""
+    data = pd.DataFrame([row.model_dump() for row in rows], columns=[*Row.model_fields])
+    for measure, whole in zip(MEASURES, ("bits_asked", "parameters", "inner_parameters"), strict=True):
+        data[measure] = data.bits_stored / data[whole]
+    return data
 
 
-def with_interval(values: Sequence[float], digits: int = 2) -> str:
-    """Return the mean of the seeds and, from three on, its 95 % interval (Student's t)."""
-    if not len(values):
-        return "–"
-    mean = float(np.mean(values))
-    if len(values) < 3:
-        return f"{mean:.{digits}f}"
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values))
-    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+def pivot(
+    data: pd.DataFrame, rows: list[str], column: str, value: str = "share", **more: Callable[[pd.DataFrame], str]
+) -> Markdown | None:
+    """Return a table of means over seeds, by the columns `rows` and `column` of the data; None without data.
 
-
-def share_table(data: pd.DataFrame, row: str, column: str) -> Markdown | None:
-    """Return the share of the bits that is stored, by two columns of the data; the best come first."""
+    The row with the most in the last column comes first. more: further columns, by a function of a row's data.
+    """
     if data.empty:
         return None
-    columns = sorted(data[column].unique())
-    cells = {key: group.share.tolist() for key, group in data.groupby([row, column])}
-    order = data.groupby([row, column]).share.mean().unstack().sort_values(columns[::-1], ascending=False).index
-    seconds = data.groupby(row).seconds.mean()
-    header = (row, *(f"{column} {value:g}" for value in columns), "seeds", "seconds a run")
-    rows = []
-    for name in order:
-        seeds = data[data[row] == name].seed.nunique()
-        shares = [with_interval(cells.get((name, value), [])) for value in columns]
-        rows.append((name, *shares, seeds, f"{seconds[name]:.0f}"))
-    return table(header, rows, right=header[1:])
+    names = list(dict.fromkeys(data[column].sort_values())) if column != "measure" else MEASURES
+    lines = []
+    for key, group in data.groupby(rows, sort=False):
+        cells = [group[group[column] == name][value].tolist() for name in names]
+        further = [describe(group) for describe in more.values()]
+        lines.append((np.mean(cells[-1] or [0]), [*key, *map(with_interval, cells), *further]))
+    if rows == ["variant"]:
+        lines.sort(key=lambda line: -line[0])
+    titles = names if column == "measure" else [f"{column} {name:g}" for name in names]
+    header = [title.replace("_", " ") for title in (*rows, *titles, *more)]
+    return table(header, [line for _, line in lines], right=header[len(rows) :])
+
+
+def with_interval(values: Sequence[float]) -> str:
+    """Return the mean of the seeds and, from three on, half of its 95 % interval (Student's t)."""
+    if len(values) < 3:
+        return f"{np.mean(values):.2f}" if values else "–"
+    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values))
+    return f"{np.mean(values):.2f} ± {half:.2f}"
 
 
 def differences(data: pd.DataFrame) -> Markdown | None:
@@ -98,113 +109,69 @@ def differences(data: pd.DataFrame) -> Markdown | None:
     means = data.groupby(["load", "variant"]).share.mean()
     rows = []
     for load in sorted(data.load.unique()):
-        of_load = means[load]
-        best, worst = of_load.idxmax(), of_load.idxmin()
-        points = 100 * (of_load[best] - of_load[worst])
-        rows.append((f"{load:g}", len(of_load), best, worst, f"{points:.0f}"))
+        shares = means[load]
+        points = 100 * (shares.max() - shares.min())
+        rows.append((f"{load:g}", len(shares), shares.idxmax(), shares.idxmin(), f"{points:.0f}"))
     header = ("load", "mixers", "most", "least", "points between")
     return table(header, rows, right=("load", "mixers", "points between"))
 
 
-def slopes(data: pd.DataFrame) -> Markdown | None:
-    """Return the bits stored by width, and the slope of their logarithm against that of the parameters."""
-    if data.empty:
-        return None
-    widths = sorted(data.width.unique())
-    header = ("variant", *(f"width {width}: bits a parameter" for width in widths), "slope")
-    rows = []
-    for variant, group in data.groupby("variant", sort=False):
-        densities = [with_interval(group[group.width == width].density.tolist()) for width in widths]
-        slope = "–"
-        if group.width.nunique() > 1 and (group.bits_stored > 0).all():
-            slope = f"{stats.linregress(np.log(group.parameters), np.log(group.bits_stored)).slope:.2f}"
-        rows.append((variant, *densities, slope))
-    return table(header, rows, right=header[1:])
+def seconds(rows: pd.DataFrame) -> str:
+    """Return the mean seconds of a training."""
+    return f"{rows.seconds.mean():.0f}"
 
 
-def control_table(plan: Plan) -> Markdown | None:
-    """Return bits stored a parameter with and without what a control changes, all parameters and the inner ones."""
-    controlled = frame(plan, "controls")
-    if controlled.empty:
-        return None
-    loads = frame(plan, "loads")
-    usual = loads[(loads.load == 1) & loads.variant.isin(controlled.variant)]
-    data = pd.concat([usual, controlled])
-    data = data.assign(inner=data.bits_stored / data.inner_parameters)
-    names: dict[object, str] = {"": "as in the other parts", "token": "a name is one token", "no_mlp": "no MLPs"}
-    rows = []
-    for (variant, control), group in data.groupby(["variant", "control"], sort=False):
-        figures = [with_interval(group[column].tolist()) for column in ("share", "density", "inner")]
-        rows.append((variant, names[control], f"{group.parameters.iloc[0]:,}", *figures))
-    header = ("variant", "control", "parameters", "share", "bits a parameter", "bits an inner parameter")
-    return table(header, rows, right=header[2:])
+def slope(rows: pd.DataFrame) -> str:
+    """Return the slope of the logarithm of the bits stored against that of the parameters."""
+    if rows.width.nunique() < 2 or (rows.bits_stored <= 0).any():
+        return "–"
+    return f"{stats.linregress(np.log(rows.parameters), np.log(rows.bits_stored)).slope:.2f}"
 
 
-def optimizer_table(data: pd.DataFrame) -> Markdown | None:
-    """Return the share stored by optimizer and exposures at the best rate of each, and the exposures to NINETY."""
-    if data.empty:
-        return None
-    exposures = sorted(data.exposures.unique())
-    header = ("variant", "optimizer", *(f"{count} exposures (rate)" for count in exposures), "exposures to 90 %")
-    rows = []
-    for (variant, matrices), group in data.groupby(["variant", "matrices"], sort=False):
-        means = group.groupby(["exposures", "learning_rate"]).share.mean()
-        best = means.groupby(level="exposures").idxmax()
-        shares = [means[key] for key in best]
-        cells = [f"{share:.2f} ({key[1]:g})" for share, key in zip(shares, best, strict=True)]
-        rows.append((variant, matrices, *cells, exposures_to(NINETY, [*best.index], shares)))
-    return table(header, rows, right=header[2:])
+def best_rate(rows: pd.DataFrame) -> str:
+    """Return the learning rate with the most bits stored."""
+    return f"{rows.learning_rate.iloc[int(rows.bits_stored.argmax())]:g}"
 
 
-def exposures_to(wanted: float, exposures: Sequence[int], shares: Sequence[float]) -> str:
-    """Return where the share crosses `wanted`, by a straight line over the logarithm of the exposures."""
-    if shares[0] >= wanted:
-        return f"under {exposures[0]}"
-    points = zip(exposures, shares, exposures[1:], shares[1:], strict=False)
-    for few, low, many, high in points:
-        if low < wanted <= high:
-            part = (wanted - low) / (high - low)
-            return f"{np.exp(log(few) + part * (log(many) - log(few))):.0f}"
-    return f"over {exposures[-1]}"
+def at_best_rates(data: pd.DataFrame) -> pd.DataFrame:
+    """Keep, for each variant, optimizer and number of exposures, the rows of the rate that stores most."""
+    kept = []
+    for _, group in data.groupby(["variant", "matrices", "exposures"], sort=False):
+        best = group.groupby("learning_rate").share.mean().idxmax()
+        kept.append(group[group.learning_rate == best])
+    return pd.concat(kept) if kept else data
 
 
-def rate_table(plan: Plan) -> Markdown:
-    """Return the share stored at each rate that was tried, by what it was chosen for; the chosen one is marked."""
-    choices = [cell for cell in plan.rows if cell == as_choice(cell, cell.learning_rate)]
-    rates = sorted({cell.learning_rate for cell in choices})
-
-    def group_of(cell: object) -> tuple[object, ...]:
-        return tuple(getattr(cell, name) for name in ("variant", "matrices", "exposures", "width", "control"))
-
-    rows = []
-    for group, cells in groupby(sorted(choices, key=group_of), key=group_of):
-        tried = plan.tried(next(cells))
-        best = max(tried, key=lambda rate: tried[rate].bits_stored)
-        shares = {rate: f"{row.bits_stored / row.bits_asked:.2f}" for rate, row in tried.items()}
-        shares[best] = f"{shares[best]} ←"
-        rows.append((*group, *(shares.get(rate, "") for rate in rates)))
-    header = ("variant", "optimizer", "exposures", "width", "control", *(f"{rate:g}" for rate in rates))
-    return table(header, rows, right=header[5:])
+def to_ninety(rows: pd.DataFrame) -> str:
+    """Return where the share crosses NINETY, by a straight line over the logarithm of the exposures."""
+    shares = rows.groupby("exposures").share.mean()
+    if shares.iloc[0] >= NINETY:
+        return f"under {shares.index[0]}"
+    if (shares < NINETY).all():
+        return f"over {shares.index[-1]}"
+    first = int((shares >= NINETY).to_numpy().argmax())
+    two = shares.iloc[first - 1 : first + 1]
+    return f"{np.exp(np.interp(NINETY, two, np.log(two.index))):.0f}"
 
 
 def draw_loads(data: pd.DataFrame) -> Figure:
     """Draw bits stored against bits asked, both a parameter: a panel a mixer, the other mixers pale behind it."""
+    means = data.groupby(["variant", "load"])["bits a parameter"].mean()
     variants = list(dict.fromkeys(data.variant))
-    lines = len(variants) // -COLUMNS * -1
-    figure = Figure(figsize=(WIDTH, 0.6 + 1.9 * lines), layout="constrained")
-    panels = figure.subplots(lines, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
-    means = data.groupby(["variant", "load"]).density.mean()
+    lines = -(-len(variants) // PANELS)
+    figure = Figure(figsize=(WIDTH, 0.6 + 1.8 * lines), layout="constrained")
+    panels = figure.subplots(lines, PANELS, sharex=True, sharey=True, squeeze=False).ravel()
+    loads = sorted(data.load.unique())
     for axes, variant in zip(panels, variants, strict=False):
         for other in variants:
             axes.plot(means[other].index, means[other], color=PALE, linewidth=0.7)
         own = data[data.variant == variant]
         axes.plot(means[variant].index, means[variant], color=COLOURS[0], linewidth=1.6)
-        axes.scatter(own.load, own.density, s=10, color=COLOURS[0], zorder=3)
+        axes.scatter(own.load, own["bits a parameter"], s=10, color=COLOURS[0], zorder=3)
         for bits in (1, 2):
             axes.axhline(bits, color=GREY, linestyle=":", linewidth=0.8)
         axes.set_xscale("log", base=2)
-        loads = sorted(data.load.unique())
-        axes.set_xticks(loads, [f"{value:g}" for value in loads])
+        axes.set_xticks(loads, [f"{load:g}" for load in loads])
         axes.set_title(variant)
     for axes in panels[len(variants) :]:
         axes.set_axis_off()

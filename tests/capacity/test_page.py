@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from stages.capacity.cell import Row
-from stages.capacity.page import exposures_to, with_interval, write_capacity
+from stages.capacity.page import to_ninety, with_interval, write_capacity
 from stages.capacity.plan import Plan
 from tests.capacity.test_plan import row
 from tests.support.pages import rows_of
@@ -46,8 +47,9 @@ def test_the_mixers_lie_fifty_points_apart_at_each_load(report: str) -> None:
 
 
 def test_each_choice_of_a_rate_is_shown(report: str) -> None:
-    for shown in rows_of(report, "| variant | optimizer | exposures | width | control |"):
-        assert sum("←" in cell for cell in shown) == 1 and sum(bool(cell) for cell in shown[5:]) >= 3
+    choices = rows_of(report, "| variant | matrices | exposures | width | control |")
+    assert {shown[-1] for shown in choices} == {str(BEST)}
+    assert all(len([cell for cell in shown[5:-1] if cell != "–"]) >= 3 for shown in choices)
 
 
 def test_parts_without_rows_are_left_out(tmp_path: Path) -> None:
@@ -58,10 +60,12 @@ def test_parts_without_rows_are_left_out(tmp_path: Path) -> None:
     assert "±" not in report.partition("## By load")[2].partition("## By")[0]  # two seeds show no interval
 
 
-def test_where_a_line_crosses_nine_tenths() -> None:
-    assert exposures_to(0.9, [10, 100], [0.8, 1.0]) == "32"  # the middle of a decade: 10 x √10
-    assert exposures_to(0.9, [10, 100], [0.95, 1.0]) == "under 10"
-    assert exposures_to(0.9, [10, 100], [0.5, 0.8]) == "over 100"
+@pytest.mark.parametrize(
+    ("shares", "expected"), [([0.8, 1.0], "32"), ([0.95, 1.0], "under 10"), ([0.5, 0.8], "over 100")]
+)
+def test_where_a_line_crosses_nine_tenths(shares: list[float], expected: str) -> None:
+    # between 10 and 100 the middle of the decade is 10 x √10
+    assert to_ninety(pd.DataFrame({"exposures": [10, 100], "share": shares})) == expected
 
 
 def test_one_seed_has_no_interval() -> None:
