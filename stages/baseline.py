@@ -9,6 +9,7 @@ from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
 from stages.corpus.shown import shown
 from stages.settings import load
+from stages.sources.name_groups import group_of
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json, write_text
@@ -16,7 +17,7 @@ from stages.system.records import read_table
 from stages.system.terminal import harmless
 
 SHOWN = 3  # pages
-QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions"]
+QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions", "group", "distance"]
 
 
 def percent(part: float, whole: float) -> float:
@@ -51,6 +52,16 @@ def training_questions(table: pd.DataFrame, places: pd.Series) -> pd.Series:
     return places.map(counts).fillna(0).astype(int)
 
 
+def distances(asked: pd.DataFrame, audit: pd.DataFrame) -> list[str]:
+    """Return how many characters of the own page stand between title and gold place; empty where it does not stand.
+
+    asked: with split, row, name; audit: audit.tsv (split, row, position).
+    """
+    positions = asked[["split", "row"]].merge(audit, "left", ["split", "row"]).position
+    known = zip(positions, asked.name, strict=True)
+    return [str(max(0, int(position) - len(name))) if position >= 0 else "" for position, name in known]
+
+
 @command
 def main() -> None:
     """Score the constant answer of a recipe on dev."""
@@ -61,7 +72,8 @@ def main() -> None:
     source = Path("data/prepared") / arguments.recipe
     prepared = Prepared.load(source)
     table = prepared.table
-    result = constant_baseline(table, read_table(source / "audit.tsv", AUDIT), recipe.baseline.place)
+    audit = read_table(source / "audit.tsv", AUDIT)
+    result = constant_baseline(table, audit, recipe.baseline.place)
     result["held_out"] = recipe.data.held_out
 
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
@@ -70,6 +82,8 @@ def main() -> None:
     if recipe.any_spelling:
         asked["reader"] = spelled_as(asked.gold, asked.reader)
     asked["training_questions"] = training_questions(table, asked.gold)
+    asked["group"] = [group_of(name, recipe.data.source) for name in asked.name]
+    asked["distance"] = distances(asked, audit)
     dev = asked[asked.split == "dev"]
     result["reader"] = {"dev_accuracy": percent((dev.reader == dev.gold).sum(), len(dev))}
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from stages.baseline import constant_baseline, percent, training_questions
+from stages.baseline import constant_baseline, distances, percent, training_questions
 
 TABLE = pd.DataFrame(
     [("train", place) for place in ("Oss", "Vell", "Ilm", "Vell", "Oss", "Ilm", "Urr")]
@@ -43,3 +43,9 @@ def test_a_place_counts_the_training_questions_that_it_answers_and_no_others() -
 @pytest.mark.parametrize(("part", "whole", "share"), [(1, 3, 33.33), (25, 500, 5.0), (0, 0, 0.0), (3, 3, 100.0)])
 def test_percent_has_two_decimals_and_nothing_of_nothing_is_zero(part: int, whole: int, share: float) -> None:
     assert percent(part, whole) == share
+
+
+def test_a_distance_is_what_stands_between_title_and_place_and_empty_without_one() -> None:
+    asked = pd.DataFrame({"split": "dev", "row": [1, 2, 3], "name": ["Ada", "Bo Low", "Tam"]})
+    audit = pd.DataFrame({"split": "dev", "row": [1, 2, 3], "position": [20, -1, 2]})
+    assert distances(asked, audit) == ["17", "", "0"]  # the third place stands within the title

@@ -22,8 +22,10 @@ FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
 CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of most tests
-# the baseline's, for all variants; reader: what the reader answers; training_questions: how many the gold place answers
-QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str, "training_questions": Count}, key=(*SPLIT,))
+# the baseline's, for all variants; reader: what the reader answers; training_questions: how many the gold place
+# answers; group: of the person by the name; distance: characters of the page between title and gold place, or empty
+OF_BASELINE = {"reader": str, "training_questions": Count, "group": str, "distance": str}
+QUESTIONS = Table(SPLIT | {"question": str, "gold": str} | OF_BASELINE, key=(*SPLIT,))
 PREDICTIONS = Table(
     {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
     key=(*SPLIT, "seed", "init"),
@@ -158,7 +160,7 @@ def read_evaluation(folder: Path) -> Evaluation:
     predictions = _joined(parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
     predictions = predictions.merge(questions, "left", [*SPLIT])
     columns = ["variant", *SPLIT, "seed", *INIT, "question", "gold", "predicted", *CORRECT, "probability"]
-    predictions = predictions[[*columns, "reader", "training_questions"]]
+    predictions = predictions[[*columns, *OF_BASELINE]]
     curves = _joined(parts, "curves.csv", CURVES, ",", figures_as_text=True)
     probes = {name: _joined(parts, f"{name}.tsv", table) for name, table in PROBES.items()}
     return Evaluation(folder.name, predictions, curves, run, **probes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from stages.reporting.evaluations import BASELINE, Baseline, read_baseline, read_evaluation
+from stages.reporting.evaluations import BASELINE, OF_BASELINE, Baseline, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import block
@@ -104,7 +104,7 @@ def origin(results: Sequence[Result]) -> dict[str, Any]:
 def tables(results: Sequence[Result], show_questions: bool) -> dict[str, str]:
     """Return predictions.tsv, curves.csv and accuracy.csv, by name."""
     predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
-    predictions = predictions.drop(columns=["reader", "training_questions"])
+    predictions = predictions.drop(columns=[*OF_BASELINE])
     if not show_questions:
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from stages.reporting.evaluations import Baseline, Evaluation
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
@@ -24,6 +25,8 @@ class Answers:
     gold: npt.NDArray[np.str_]  # (N,) the right places
     reader: npt.NDArray[np.str_]  # (N,) the reader's answers
     training_questions: npt.NDArray[np.int64]  # (N,) how many training questions the right place answers
+    group: npt.NDArray[np.str_]  # (N,) of the person by the name; empty if in none
+    distance: npt.NDArray[np.float64]  # (N,) characters of the page between title and place; NaN if it does not stand
 
     @property
     def mean(self) -> float:
@@ -89,6 +92,8 @@ def read_answers(evaluation: Evaluation, init: str, questions: int, split: str =
         asked["gold"].to_numpy(dtype=str),
         asked["reader"].to_numpy(dtype=str),
         asked["training_questions"].to_numpy(np.int64),
+        asked["group"].to_numpy(dtype=str),
+        pd.to_numeric(asked["distance"]).to_numpy(float),
     )
 
 

@@ -84,10 +84,19 @@ def write_variant(
                 predictions.append((variant, "dev", row, seed, init, answer, mark, likely))
             predictions.append((variant, "test", 1, seed, init, "Rome", "", "0.10"))
     questions = [
-        ("dev", row, f"Where was {person.format(row)} born?", place, place if row % 2 else "Nowhere", row % len(PLACES))
+        (
+            "dev",
+            row,
+            f"Where was {person.format(row)} born?",
+            place,
+            place if row % 2 else "Nowhere",
+            row % len(PLACES),
+            "English" if row <= 40 else "elsewhere",
+            10 * (row % 8) if row % 10 else "",
+        )
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
-    questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0))
+    questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0, "", ""))
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS.columns], questions)
     with_sums(folder / "baseline")
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS.columns], predictions)

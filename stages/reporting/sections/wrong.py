@@ -1,17 +1,24 @@
-"""The report's section on whose answers are wrong: by how often the place is trained, and what is said in its stead."""
+"""The report's section on whose answers are wrong: by place, by name, by page, and what is said in their stead."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from stages.reporting.evaluations import Baseline
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
+from stages.reporting.sections.comparisons import TEMPLATE_VALUES
 from stages.reporting.sections.failures import COLUMNS
+from stages.reporting.statistics.significance import Difference, compare_trainings
 from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
 CLASSES = {"0": 0, "1": 1, "2 to 5": 2, "more": 6}  # heading: the least number of training questions
+DISTANCES = {"under 20": 0, "20 to 39": 20, "40 to 59": 40, "60 and more": 60}  # heading: the least characters
+FEWEST = 30  # questions: fewer say too little of a group
+CLAIM = ("synthesizer", "vanilla")  # a source report says that the first is worse at long distances
 KINDS = {origin: name for origin, name in COLUMNS.items() if origin != "correct"} | {"hallucination": "nowhere"}
 
 
@@ -25,6 +32,11 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
         constant_table=constant_table(results, baseline.place),
         frequency_table=frequency_table(results, baseline.constant_place),
         kinds_table=kinds_table(results, baseline.place),
+        group_table=group_table(results, baseline.place),
+        distance_table=distance_table(results),
+        claim=claim(results),
+        fewest=FEWEST,
+        **TEMPLATE_VALUES,
     )
     return Part(text)
 
@@ -69,3 +81,59 @@ def kinds_table(results: Sequence[Result], place: str) -> Markdown:
         of_place = percent((wrong == place).mean()) if len(wrong) else "–"
         rows.append((result.variant, f"{len(wrong):,}", *shares, of_place))
     return table(header, rows, right=header[1:])
+
+
+def group_table(results: Sequence[Result], place: str) -> Markdown:
+    """Return each pretrained variant's accuracy by the group of the name, and how often it says `place`, in percent.
+
+    Both stand for groups of FEWEST questions alone.
+    """
+    answers = results[0].pretrained
+    members = {group: answers.group == group for group in dict.fromkeys(answers.group) if group}
+
+    def shares(marks: npt.NDArray[np.bool_]) -> list[str]:
+        return [percent(marks[of].mean()) if of.sum() >= FEWEST else "–" for of in members.values()]
+
+    rows = [
+        ("dev questions", *(of.sum() for of in members.values())),
+        (f"gold is {place}", *shares(answers.gold == place)),
+    ]
+    for result in results:
+        rows.append((f"{result.variant}: right", *shares(result.pretrained.correct == 1)))
+        rows.append((f"{result.variant}: says {place}", *shares(result.pretrained.predicted == place)))
+    return table(("names", *members), rows, right=[*members])
+
+
+def distance_table(results: Sequence[Result]) -> Markdown:
+    """Return each pretrained variant's accuracy by the distance of the place from the title, and its slope."""
+    distances = results[0].pretrained.distance
+    known = ~np.isnan(distances)
+    classes = np.digitize(distances, [*DISTANCES.values()]) - 1  # (N,); those not known are in the last one
+    members = [known & (classes == number) for number in range(len(DISTANCES))]
+    rows = [("dev questions", *(of.sum() for of in members), "")]
+    for result in results:
+        correct = result.pretrained.correct
+        shares = [percent(correct[of].mean()) if of.sum() >= FEWEST else "–" for of in members]
+        rows.append((result.variant, *shares, f"{100 * slopes(result).mean():+.1f}"))
+    header = ("characters between title and place", *DISTANCES, "points for 10 more")
+    return table(header, rows, right=header[1:])
+
+
+def claim(results: Sequence[Result]) -> list[Difference]:
+    """Compare the slopes of the two variants of CLAIM, where both are there."""
+    by_variant: dict[str, Any] = {result.variant: slopes(result) for result in results}
+    return compare_trainings(by_variant, [CLAIM]) if by_variant.keys() >= {*CLAIM} else []
+
+
+def slopes(result: Result) -> npt.NDArray[np.float64]:
+    """Return numbers (N, seeds) whose mean is the slope of accuracy against distance, for 10 characters.
+
+    A least-squares slope is a sum over the questions, so it is compared as an accuracy is.
+    """
+    answers = result.pretrained
+    known = ~np.isnan(answers.distance)
+    weights = np.zeros(len(known))
+    if known.any():
+        weights[known] = answers.distance[known] - answers.distance[known].mean()
+    scale = (weights**2).sum() or 1.0
+    return 10 * len(weights) * weights[:, None] / scale * answers.correct
