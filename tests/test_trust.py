@@ -16,6 +16,7 @@ NEIGHBOURS = "| variant | wrong answers | nearest"
 CALIBRATION = "| variant | greedy"
 CONSTANT = "| answers | from scratch"
 FREQUENCY = "| training questions |"
+DISTANCE = "| characters between title and place"
 WRONG = "| variant | wrong answers | own page"
 
 # report, table, first cells of the row, number of the column from which the figures follow one another; how many
@@ -41,6 +42,9 @@ FIGURES = [
     ("unaided", FREQUENCY, ("rope",), 1, 4),
     ("handout", FREQUENCY, ("the reader",), 1, 4),
     ("unaided", CONSTANT, ("rope",), 2, 1),
+    *((recipe, DISTANCE, (variant,), 1, 4)
+      for recipe in ("handout", "unaided")
+      for variant in ("rope", "synthesizer")),
     *((recipe, ORIGINS, (variant, "unseen entities"), column, 1)
       for recipe, variant in (("handout", "rope"), ("handout", "synthesizer"), ("quick", "rope"))
       for column in (4, 5, 6, 7)),
