@@ -8,35 +8,13 @@ import pytest
 from scipy import stats
 
 from tests.support.pages import TEXTS, committed, published, rows_of
+from tests.support.tiny import ROOT
 
 PAGE = " ".join(TEXTS["docs/reproduction.md"].split())
-PRETRAINING = 0.50448  # report B after epoch 634
-# report B's finetuning from scratch: epoch → loss of its last batch; the report prints no others
-FROM_SCRATCH = {
-    48: 0.50632,
-    49: 0.49202,
-    52: 0.45483,
-    53: 0.42690,
-    55: 0.42070,
-    56: 0.41046,
-    57: 0.39820,
-    58: 0.40099,
-    59: 0.37514,
-    60: 0.35285,
-    61: 0.36469,
-    62: 0.33616,
-    63: 0.32552,
-    64: 0.31859,
-    66: 0.28932,
-    67: 0.27592,
-    69: 0.29410,
-    70: 0.26584,
-    71: 0.24327,
-    72: 0.24076,
-    73: 0.20308,
-    74: 0.19644,
-    75: 0.21590,
-}
+# Report B's losses of an epoch's last batch; the report prints no others
+SOURCE = pd.read_csv(ROOT / "docs/source_losses.tsv", sep="\t").set_index(["phase", "epoch"]).loss
+PRETRAINING = SOURCE["pretrain", 634]
+FROM_SCRATCH = SOURCE["finetune_scratch"].to_dict()
 STATED = {  # (report, variant) → right of 500
     ("A", "vanilla"): 93,
     ("B", "vanilla"): 58,

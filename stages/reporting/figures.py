@@ -44,10 +44,12 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     return figure
 
 
-def draw_losses(curves: pd.DataFrame, variants: Sequence[str], leading: Sequence[str] = ()) -> Figure:
+def draw_losses(
+    curves: pd.DataFrame, variants: Sequence[str], leading: Sequence[str] = (), dots: pd.DataFrame | None = None
+) -> Figure:
     """Draw the losses of `curves` (curves.csv) over the epochs, a panel for each phase of training.
 
-    leading: the variants that stand out where there are many.
+    leading: the variants that stand out where there are many; dots: others' losses (phase, epoch, loss).
     """
     look = looks(variants, leading)
     columns = min(6, legend_columns(variants))
@@ -65,6 +67,9 @@ def draw_losses(curves: pd.DataFrame, variants: Sequence[str], leading: Sequence
                 dot = "." if len(epochs) == 1 else ""  # one point makes no line
                 line = {"color": colour, "linestyle": dash, "linewidth": 1 + 0.6 * above, "zorder": 2 + above}
                 axes.plot(epochs, mean, marker=dot, label=variant, **line)
+        if dots is not None:
+            others = dots[dots.phase == phase]
+            axes.scatter(others.epoch, others.loss, s=7, color=INK, zorder=5)
         axes.set_title(title)
         axes.set_xlabel("epochs")
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))

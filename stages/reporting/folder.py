@@ -26,6 +26,9 @@ from stages.settings import Report
 from stages.system.digests import verified
 
 PUBLIC = "handout"  # the recipe that public runs have, too
+SOURCE_LOSSES = (
+    Path(__file__).parents[2] / "docs" / "source_losses.tsv"
+)  # that a student's report prints of its vanilla
 # committed reports, for links
 OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "access/page", "method")
 
@@ -52,6 +55,7 @@ def write_report(
     best_first = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
     metrics = study_metrics(recipe, selection, results, baseline)
 
+    dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if recipe == PUBLIC and "vanilla" in variants else None
     compared = comparisons_part(best_first, baseline.place, variants[0])
     others = sections(best_first, baseline, recipe)
     text = fill(
@@ -63,12 +67,13 @@ def write_report(
         examples=block(examples.splitlines()),
         results=best_first,
         interval=interval,
+        dots=dots is not None,
         comparisons=compared.text,
         parts=[part.text for part in others],
         others=[(name.partition("/")[0], name) for name in OTHERS if name != f"{recipe}/{selection}"],
         **origin(best_first),
     )
-    files = tables(results, settings.show_questions) | pictures(best_first, baseline, leading)
+    files = tables(results, settings.show_questions) | pictures(best_first, baseline, leading, dots)
     for part in (compared, *others):
         files |= part.files
     write_page(target, text, files | {"metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"})
@@ -115,11 +120,13 @@ def tables(results: Sequence[Result], show_questions: bool) -> dict[str, str]:
     }
 
 
-def pictures(results: Sequence[Result], baseline: Baseline, leading: Sequence[str]) -> dict[str, str]:
-    """Return the figures of accuracies and losses, by name; results: best first."""
+def pictures(
+    results: Sequence[Result], baseline: Baseline, leading: Sequence[str], dots: pd.DataFrame | None
+) -> dict[str, str]:
+    """Return the figures of accuracies and losses, by name; results: best first; dots: others' losses."""
     curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
     variants = [result.variant for result in results]
     return {
         "accuracy.svg": svg(draw_accuracy(results, baseline)),
-        "loss.svg": svg(draw_losses(curves, variants, leading)),
+        "loss.svg": svg(draw_losses(curves, variants, leading, dots)),
     }
