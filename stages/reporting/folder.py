@@ -26,9 +26,7 @@ from stages.settings import Report
 from stages.system.digests import verified
 
 PUBLIC = "handout"  # the recipe that public runs have, too
-SOURCE_LOSSES = (
-    Path(__file__).parents[2] / "docs" / "source_losses.tsv"
-)  # of a vanilla model
+SOURCE_LOSSES = Path(__file__).parents[2] / "docs" / "source_losses.tsv"  # of a vanilla model
 # committed reports, for links
 OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "access/page", "method")
 
