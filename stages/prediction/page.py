@@ -19,6 +19,7 @@ from stages.reporting.style import COLOURS, INK, SMALL, styled, svg
 from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import load
+from stages.settings.measured import Forecast
 from stages.system.errors import Parser, StudyError, command
 from stages.trials.rows import cell_of, read_rows
 
@@ -48,15 +49,22 @@ def main() -> None:
     for cell in plan.cells("loads"):
         if cell.load == 1:
             stored.setdefault(cell.variant, []).append(plan.rows[cell].bits_stored / plan.rows[cell].bits_asked)
-    write_prediction(PAGE, rows, {variant: float(np.mean(shares)) for variant, shares in stored.items()})
+    means = {variant: float(np.mean(shares)) for variant, shares in stored.items()}
+    write_prediction(PAGE, rows, means, settings.prediction.registered)
 
 
 @styled()
-def write_prediction(target: Path, rows: list[Row], stored: Mapping[str, float]) -> None:
+def write_prediction(
+    target: Path, rows: list[Row], stored: Mapping[str, float], registered: Mapping[str, Forecast]
+) -> None:
     """Write report.md, index.html and the figure; stored: each mixer's share of the bits at load 1."""
     data = by_mixer(rows, stored)
     made = sorted({(short(row.commit), row.device) for row in rows})
-    tables = {"mixers": mixer_table(data), "correlations": correlation_table(data)}
+    tables = {
+        "mixers": mixer_table(data),
+        "correlations": correlation_table(data),
+        "registered": registered_table(data, registered),
+    }
     text = fill(__file__, "prediction.md.jinja", tables=tables, made=made, cells=len(rows), mixers=len(data))
     write_page(target, text, {"alignment.svg": svg(draw(data))})
 
@@ -107,6 +115,22 @@ def mixer_table(data: pd.DataFrame) -> Markdown:
         figures = (f"{row.alignment:.3f}", f"{row.question_bits:.1f}", share, f"{row.page_bits:.1f}")
         rows.append((variant, *figures, f"{row.trainings:.0f}", f"{row.seconds:.0f}"))
     return table(header, rows, right=header[1:])
+
+
+def registered_table(data: pd.DataFrame, registered: Mapping[str, Forecast]) -> Markdown:
+    """Return the forecast ranks of mixers that were not trained then, beside their nearest's and their own."""
+    ranks = {target: data[target].rank(ascending=False) for target in TARGETS}
+    rows = []
+    for variant, forecast in registered.items():
+        measured = []
+        for target in TARGETS:
+            for name in (forecast.nearest, variant):
+                rank = ranks[target].get(name, np.nan)
+                measured.append("–" if variant not in data.index or np.isnan(rank) else f"{rank:g}")
+        rows.append((variant, forecast.rank, forecast.nearest, *measured))
+    columns = [f"{title.partition(':')[0]}: {whose}" for title in TARGETS.values() for whose in ("nearest", "own")]
+    header = ("mixer", "forecast by alignment", "nearest mixer", *columns)
+    return table(header, rows, right=["forecast by alignment", *columns])
 
 
 def draw(data: pd.DataFrame) -> Figure:

@@ -70,11 +70,17 @@ class Capacity(Section):
     parts: dict[Name, CapacityPart]
 
 
+class Forecast(Section):
+    nearest: Name  # the existing mixer that is most like it
+    rank: Count  # by its alignment, 1 the most, among all mixers of the study and those that are registered
+
+
 class Prediction(Section):
     worlds: Annotated[list[Seed], Field(min_length=1)]
     seeds: Annotated[list[Seed], Field(min_length=1)]
     facts: Count
     change: dict[str, Any]  # as of an ablation
+    registered: dict[Name, Forecast]
 
 
 class ArticleModel(Section):

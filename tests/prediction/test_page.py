@@ -7,9 +7,11 @@ import pytest
 
 from stages.prediction.cell import Row, cells
 from stages.prediction.page import RECURRENT, by_mixer, correlation, write_prediction
+from stages.settings.measured import Forecast
 from tests.support.pages import rows_of
 from tests.support.tiny import SETTINGS, VARIANTS
 
+FORECASTS = {"alibi": Forecast(nearest="nope", rank=9), "rope": Forecast(nearest="vanilla", rank=3)}
 STORED = {variant: 1 - 0.05 * number for number, variant in enumerate(VARIANTS)}
 
 
@@ -38,7 +40,7 @@ def test_the_correlation_is_spearmans() -> None:
 
 
 def test_the_page_has_all_mixers_and_both_groups(tmp_path: Path) -> None:
-    write_prediction(tmp_path / "page", rows(), STORED)
+    write_prediction(tmp_path / "page", rows(), STORED, FORECASTS)
     report = (tmp_path / "page/report.md").read_text("utf-8")
     table = rows_of(report, "| variant | alignment |")
     assert [row[0] for row in table] == VARIANTS
@@ -47,8 +49,15 @@ def test_the_page_has_all_mixers_and_both_groups(tmp_path: Path) -> None:
     assert (tmp_path / "page/index.html").exists()
 
 
+def test_a_forecast_stands_beside_the_ranks_that_came_out(tmp_path: Path) -> None:
+    write_prediction(tmp_path / "page", rows(), STORED, FORECASTS)
+    table = rows_of((tmp_path / "page/report.md").read_text("utf-8"), "| mixer | forecast by alignment |")
+    assert table[0] == ["alibi", "9", "nope", "–", "–", "–", "–"]  # not trained yet
+    assert table[1] == ["rope", "3", "vanilla", "1", "2", "1", "2"]
+
+
 def test_a_share_that_was_not_measured_is_left_out(tmp_path: Path) -> None:
-    write_prediction(tmp_path / "page", rows(), {})
+    write_prediction(tmp_path / "page", rows(), {}, FORECASTS)
     report = (tmp_path / "page/report.md").read_text("utf-8")
     assert rows_of(report, "| variant | alignment |")[0][3] == "–"
     assert np.isnan(by_mixer(rows(), {}).share).all()
