@@ -61,7 +61,7 @@ def digest(settings: Settings, variant: str) -> str:
     section = settings.capacity
     common = [section.model, section.optimizer, section.schedule]
     values = [part.model_dump() for part in common]
-    return settings_digest([*values, section.batch_size, settings.variants[variant]])[:8]
+    return settings_digest([*values, section.batch_size, settings.every_variant[variant]])[:8]
 
 
 class Task:
@@ -73,7 +73,7 @@ class Task:
         self.seed = cell.seed
         expansion = 0 if cell.control == "no_mlp" else section.model.expansion
         self.shape = section.model.model_copy(update={"width": cell.width, "expansion": expansion})
-        self.mixer = settings_of(cell.variant, settings.variants, self.shape)
+        self.mixer = settings_of(cell.variant, settings.every_variant, self.shape)
         self.pairs = draw(self._people(), cell.seed)
         self.vocabulary, self.questions, self.answers = encoded(self.pairs, cell.control == "token")
         self.optimizer = Optimizer.model_validate(section.optimizer.model_dump() | {"matrices": cell.matrices})

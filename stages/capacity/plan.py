@@ -22,7 +22,8 @@ class Plan:
 
     def __init__(self, settings: Settings, rows: Iterable[Row]) -> None:
         self.section = settings.capacity
-        self.digests = {variant: digest(settings, variant) for variant in settings.variants}
+        self.variants = [*settings.variants]
+        self.digests = {variant: digest(settings, variant) for variant in settings.every_variant}
         self.rows = {cell_of(row, Cell): row for row in rows}
 
     def missing(self, part: str) -> list[Cell]:
@@ -77,7 +78,7 @@ class Plan:
         rates = [(matrices, rate) for matrices, of_matrices in (grid.rates or BEST).items() for rate in of_matrices]
         axes = (self.section.seeds, grid.loads, grid.exposures, grid.widths, grid.controls, rates)
         for seed, load, exposures, width, control, (matrices, rate) in product(*axes):
-            for variant in grid.variants or self.digests:
+            for variant in grid.variants or self.variants:
                 yield Cell(
                     variant=variant,
                     matrices=matrices,

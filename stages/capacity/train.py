@@ -18,13 +18,11 @@ def main() -> None:
     settings = load()
     parts = [*settings.capacity.parts]
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts, help="of the study; without it all")
-    parser.add_argument("--variants", nargs="+", help="of these alone; without it all")
+    parser.add_argument("--variants", nargs="+", choices=settings.every_variant, help="of these alone; without it all")
     parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many")
     parser.add_argument("--plan", action="store_true", help="print the plan and train nothing")
     given = parser.parse_args()
-    variants = given.variants or [*settings.variants]
-    for name in variants:
-        settings.check_variant(name)
+    variants = given.variants or [*settings.every_variant]
 
     print_plan(settings, given.parts, variants)
     end = time.monotonic() + 3600 * given.hours

@@ -54,8 +54,8 @@ def cells(settings: Settings) -> list[Cell]:
     found = []
     for world in section.worlds:
         for seed in section.seeds:
-            for variant in settings.variants:
-                digest = settings_digest([section.change, section.facts, settings.variants[variant]])[:8]
+            for variant in settings.every_variant:
+                digest = settings_digest([section.change, section.facts, settings.every_variant[variant]])[:8]
                 found.append(Cell(variant=variant, world=world, seed=seed, settings=digest))
     return found
 
@@ -76,7 +76,9 @@ def trained(settings: Settings, cell: Cell) -> Row:
     """Measure a cell: the alignment of its first weights, then what it knows after pretraining and finetuning."""
     section = settings.prediction
     recipe = changed(settings.question_recipe("quick"), section.change, cell.seed, "prediction.change")
-    settings = settings.model_copy(update={"recipes": settings.recipes | {"quick": recipe}})
+    settings = settings.model_copy(
+        update={"recipes": settings.recipes | {"quick": recipe}, "variants": settings.every_variant}
+    )
     experiment = Experiment.of(settings, "quick", cell.variant)
     prepared = prepared_world(settings, cell.world)
     dev = prepared.of_split("dev")

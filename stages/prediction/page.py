@@ -46,7 +46,7 @@ def main() -> None:
         raise StudyError(f"{ROWS} has no rows of today's settings; `dvc repro stages/prediction/dvc.yaml` makes them")
     plan = Plan(settings, read_rows(CAPACITY_ROWS, CapacityRow))
     stored: dict[str, list[float]] = {}
-    for cell in plan.cells("loads"):
+    for cell in [*plan.cells("loads"), *plan.cells("registered")]:
         if cell.load == 1:
             stored.setdefault(cell.variant, []).append(plan.rows[cell].bits_stored / plan.rows[cell].bits_asked)
     means = {variant: float(np.mean(shares)) for variant, shares in stored.items()}

@@ -15,12 +15,12 @@ ROWS = Path("reports/prediction/rows.csv")  # in git, so that the page can be ma
 @command
 def main() -> None:
     """Train what is missing, and add a row to reports/prediction/rows.csv as each cell ends."""
+    settings = load()
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--variants", nargs="+", help="of these alone; without it all")
+    parser.add_argument("--variants", nargs="+", choices=settings.every_variant, help="of these alone; without it all")
     parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many")
     given = parser.parse_args()
-    settings = load()
-    variants = given.variants or [*settings.variants]
+    variants = given.variants or [*settings.every_variant]
     end = time.monotonic() + 3600 * given.hours
 
     known = {cell_of(row, Cell) for row in read_rows(ROWS, Row)}

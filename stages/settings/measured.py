@@ -80,6 +80,7 @@ class Prediction(Section):
     seeds: Annotated[list[Seed], Field(min_length=1)]
     facts: Count
     change: dict[str, Any]  # as of an ablation
+    variants: dict[Name, dict[str, Any]]  # each checked by the mixer of the key's name
     registered: dict[Name, Forecast]
 
 

@@ -58,7 +58,11 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _variants_have_files(self) -> Self:
-        for key, names in (("variants", self.variants), ("influence.settings", self.influence.settings)):
+        for key, names in (
+            ("variants", self.variants),
+            ("prediction.variants", self.prediction.variants),
+            ("influence.settings", self.influence.settings),
+        ):
             for name in names:
                 if not (MIXERS / f"{name}.py").is_file():
                     raise ValueError(f"{key}: '{name}' has no file stages/mixers/{name}.py")
@@ -102,6 +106,11 @@ class Settings(Section):
         for name in self.ablation.changes:
             self.ablated(name)
         return self
+
+    @property
+    def every_variant(self) -> dict[str, dict[str, Any]]:
+        """The sections of all variants, those of the study of prediction among them."""
+        return self.variants | self.prediction.variants
 
     def ablated(self, change: str) -> Self:
         """Change the ablation's recipe in these settings. Raises StudyError: there is no such change."""

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from stages.model.positions import move_positions
-from tests.support.tiny import VARIANTS, loud, tiny_model
+from tests.support.tiny import MIXERS, loud, tiny_model
 
 AXES = {"synthesizer": {"table": (0,), "offsets": (0,)}, "random_synthesizer": {"scores": (1, 2)}}
 BY = 5
@@ -16,7 +16,7 @@ def moved(weight: Tensor, axis: int) -> Tensor:
     return torch.cat([weight.narrow(axis, 0, BY), weight.narrow(axis, 0, size - BY)], axis)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", MIXERS)
 def test_positions_and_columns_of_scores_move_and_all_else_stays(variant: str) -> None:
     model = loud(tiny_model(variant))
     before = {name: weight.clone() for name, weight in model.state_dict().items()}

@@ -12,7 +12,17 @@ from torch.nn import functional as F
 from stages.model.gpt import GPT
 from stages.model.packing import Packing
 from tests.support.influence import ROUNDING, influence
-from tests.support.tiny import HANDOUT, MODEL, SECTIONS, SETTINGS, VARIANTS, loud, packing_of, random_tokens, tiny_model
+from tests.support.tiny import (
+    HANDOUT,
+    MIXERS,
+    MODEL,
+    SECTIONS,
+    SETTINGS,
+    loud,
+    packing_of,
+    random_tokens,
+    tiny_model,
+)
 
 # As docs/variants.md and the course have them: width 256, 8 heads, context 128, 4 layers, vocabulary 256
 PARAMETERS = {
@@ -69,7 +79,7 @@ ORTHOGONAL = {"rnn": ["w"], "wrnn": ["w", "t"]}  # so that an activation's succe
 WITHOUT_MLP = MODEL.model_copy(update={"expansion": 0})
 
 
-@pytest.fixture(params=VARIANTS)
+@pytest.fixture(params=MIXERS)
 def variant(request: pytest.FixtureRequest) -> str:
     return request.param
 

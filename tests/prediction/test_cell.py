@@ -85,5 +85,5 @@ def test_a_world_is_that_of_quick_with_its_seed() -> None:
 
 def test_cells_are_all_variants_worlds_and_seeds_once() -> None:
     found = cells(SETTINGS)
-    assert len({*found}) == len(found) == len(SETTINGS.variants) * 2 * 3
+    assert len({*found}) == len(found) == len(SETTINGS.every_variant) * 2 * 3
     assert all(isinstance(cell, Cell) for cell in found)
