@@ -1,4 +1,4 @@
-"""The sections of what is made beside the recipes: `cost`, `influence`, `grid`, `passages`, `ablation`, `article`."""
+"""The sections of what is made beside the recipes, from `cost` to `article`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -35,6 +35,14 @@ class Passages(Section):
     variant: Name
     beginnings: Annotated[int, Field(gt=0, le=1000)]
     characters: Annotated[int, Field(gt=0, le=10_000)]
+
+
+class Demonstrations(Section):
+    recipe: Name
+    seeds: Annotated[list[Seed], Field(min_length=1, max_length=100)]
+    heads: Annotated[list[Count], Field(min_length=1, max_length=100)]
+    variants: Annotated[list[Name], Field(min_length=1, max_length=100)]
+    longest: Annotated[list[Context], Field(min_length=1, max_length=100)]
 
 
 class Ablation(Section):

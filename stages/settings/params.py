@@ -6,7 +6,18 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.measured import Ablation, Article, Capacity, Cost, Grid, Influence, Passages, Prediction, changed
+from stages.settings.measured import (
+    Ablation,
+    Article,
+    Capacity,
+    Cost,
+    Demonstrations,
+    Grid,
+    Influence,
+    Passages,
+    Prediction,
+    changed,
+)
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
 from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
@@ -51,6 +62,7 @@ class Settings(Section):
     influence: Influence
     grid: Grid
     passages: Passages
+    demonstrations: Demonstrations
     ablation: Ablation
     article: Article
     capacity: Capacity
@@ -89,11 +101,13 @@ class Settings(Section):
             ("ablation.recipe", self.ablation.recipe, asked),
             ("ablation.variant", self.ablation.variant, self.variants),
             ("article.recipe", self.article.recipe, asked),
+            ("demonstrations.recipe", self.demonstrations.recipe, asked),
             ("passages.variant", self.passages.variant, self.variants),
         ]
         known += [(f"{key}.recipe", getattr(self, key).recipe, self.recipes) for key in MEASURED]
         known += [("study.compared", name, self.variants) for name in self.study.compared]
         known += [("grid.variants", name, self.variants) for name in self.grid.variants]
+        known += [("demonstrations.variants", name, self.variants) for name in self.demonstrations.variants]
         known += [(f"article.models.{key}.variant", model.variant, PLAIN) for key, model in self.article.models.items()]
 
         for key, name, allowed in known:

@@ -25,6 +25,7 @@ def small(content: dict[str, Any]) -> None:
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     content["influence"]["settings"] = {}
     content["grid"]["variants"] = [*TWO]
+    content["demonstrations"]["variants"] = [*TWO]
     content["ablation"] |= {"recipe": "quick", "held_out": 5}
     content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
     for recipe in content["recipes"].values():
