@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,31 @@ def write_texts(folder: Path) -> None:
     with_sums(folder / "passages")
 
 
+def write_demonstrations(folder: Path, *variants: str) -> None:
+    """Two numbers of heads, two lengths of examples, and two answers of each variant."""
+    made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
+    made_by = {"provenance": made | {"libraries": {"torch": "2.0"}}}
+    heads = [
+        {"heads": heads, "seed": seed, "correct": correct, "memorised": 0.75, "spread": 0.125 * heads}
+        for heads, seed, correct in ((1, 1, 0.25), (1, 2, 0.5), (8, 1, 1.0))
+    ]
+    lengths = [
+        {"variant": "vanilla", "longest": longest, "seed": seed, "start": start, "correct": 0.5 if start else seed / 2}
+        for longest, seed, start in product((64, 128), (1, 2), (0, 16))
+    ]
+    write_json(folder / "demonstrations/demonstrations.json", {"heads": heads, "lengths": lengths} | made_by)
+    with_sums(folder / "demonstrations")
+    answers = [{"seed": 1, "gold": "101111", "own": "100001"}, {"seed": 1, "gold": "11111", "own": "11111"}]
+    for variant in variants:
+        write_json(folder / "exposure" / variant / "exposure.json", {"answers": answers} | made_by)
+        with_sums(folder / "exposure" / variant)
+
+
 def write_report(folder: Path, *variants: str) -> Path:
     if not (folder / "grid").exists():
         write_texts(folder)
-    write_method(folder / "method", folder, explore(samples=100), variants, latents=8)
+        write_demonstrations(folder, variants[0])
+    write_method(folder / "method", folder, explore(samples=100), variants, latents=8, leading=variants[:1])
     return folder / "method"
 
 
@@ -85,6 +107,11 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     assert "| rnn | 8 | 0.01 | 1,234 | 3.000 | 1.250 |" in text
     assert "rnn, hidden size 8, learning rate 0.01:\n\n    better <1>\n    than it\n" in text and "worse" not in text
     assert "| nucleus | -1.25 | 0.0 | 12.5 |" in text and "nucleus:\n\n    lo li\n" in text
+    assert "| 1 | 37.5 | 25.0, 50.0 | 75.0 | 0.12 |\n| 8 | 100.0 | 100.0 | 75.0 | 1.00 |\n" in text
+    # 10 of 11 characters right after the gold prefix, 7 after the model's own; four of them after the wrong one
+    assert "| rope | gold | 50.0 | 90.9 | 100.0 | 50.0 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 |" in text
+    assert "| rope | own | 50.0 | 63.6 | 100.0 | 50.0 | 50.0 | 50.0 | 66.7 | 25.0 | 0.0 |" in text
+    assert "| vanilla | 64 | 75.0 | 50.0 |\n| vanilla | 128 | 75.0 | 50.0 |\n" in text
     shown = re.findall(r"!\[[^\]]+\]\((\w+)\.svg\)\n\n\*[A-Z].{20,}\.\*\n", text)
     assert set(shown) == {path.stem for path in folder.glob("*.svg")} and "influence_rope" in shown
     page = html5lib.parse((folder / "index.html").read_text(encoding="utf-8"), namespaceHTMLElements=False)
@@ -110,13 +137,21 @@ def test_the_pictures_have_a_line_or_a_panel_a_variant(tmp_path: Path, number: i
     assert np.array_equal(drawn, [TRIANGLE] * number)
 
 
-BROKEN = ["cost/rope/cost.json", "influence/rope/influence.json", "grid/results/grid.json", "passages/passages.json"]
+BROKEN = [
+    "cost/rope/cost.json",
+    "demonstrations/demonstrations.json",
+    "exposure/rope/exposure.json",
+    "grid/results/grid.json",
+    "influence/rope/influence.json",
+    "passages/passages.json",
+]
 
 
 @pytest.mark.parametrize("file", BROKEN)
 def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
     write_data(tmp_path, "rope")
     write_texts(tmp_path)
+    write_demonstrations(tmp_path, "rope")
     (tmp_path / file).write_text("{}", encoding="utf-8")
     with_sums((tmp_path / file).parent)  # as of other code
     with pytest.raises(StudyError, match=re.escape(file)) as caught:
