@@ -71,8 +71,10 @@ def cell(settings: Settings, variant: str, seed: int, **model: int) -> Experimen
     return Experiment.of(settings.model_copy(update={"recipes": {name: changed}}), name, variant)
 
 
-def trained(experiment: Experiment, prepared: Prepared, first: Job, second: Job, longest: int) -> dict[str, GPT]:
-    """Train the only seed, on examples of so many characters: the models by the name of their weights."""
+def trained(
+    experiment: Experiment, prepared: Prepared, first: Job, second: Job, longest: int | None = None
+) -> dict[str, GPT]:
+    """Train the only seed: the models by the name of their weights; longest: of examples that stand behind blanks."""
     (seed,) = experiment.recipe.seeds
     settings = experiment.settings("pretrain", "finetune") | {"seed": seed, "longest": longest}
     run = Run("demonstrations", experiment, prepared, settings, experiment.prepared_folder)
@@ -89,7 +91,7 @@ def measure_heads(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     recipe = experiment.question_recipe
     context, objectives = recipe.model.context, recipe.pretrain.objectives
     jobs = pretraining(experiment, prepared), finetuning(experiment, prepared, "pretrained")
-    models = trained(experiment, prepared, *jobs, context)
+    models = trained(experiment, prepared, *jobs)
 
     facts = dev_facts(prepared, own_pages(prepared.texts, set(prepared.of_split("dev").name)))
     cue = WordCue.of(objectives, prepared)

@@ -20,7 +20,7 @@ from tests.support.tiny import MODEL, loud, random_tokens, tiny_model
 def test_models_know_what_they_were_taught_where_they_were_taught_it(
     run: Run, project: Path, change: ChangeParams
 ) -> None:
-    section = {"seeds": [1], "heads": [1, 2], "variants": ["rope"], "longest": [48, 64]}
+    section = {"seeds": [1], "heads": [1, 2], "variants": ["vanilla"], "longest": [48, 64]}
     spans = {"mixture_weight": 1.0, "shortest_document": 40, "longest_document": 60}  # whole pages
     pretrain = {"recipes.quick.pretrain.epochs": 400, "recipes.quick.pretrain.objectives": {"span_corruption": spans}}
     change({f"demonstrations.{key}": value for key, value in section.items()} | pretrain)
