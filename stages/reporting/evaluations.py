@@ -22,9 +22,10 @@ FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
 CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of most tests
+DISTANCE = Annotated[str, Field(pattern="^[0-9]*$")]
 # the baseline's, for all variants; reader: what the reader answers; training_questions: how many the gold place
 # answers; group: of the person by the name; distance: characters of the page between title and gold place, or empty
-OF_BASELINE = {"reader": str, "training_questions": Count, "group": str, "distance": str}
+OF_BASELINE = {"reader": str, "training_questions": Count, "group": str, "distance": DISTANCE}
 QUESTIONS = Table(SPLIT | {"question": str, "gold": str} | OF_BASELINE, key=(*SPLIT,))
 PREDICTIONS = Table(
     {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},

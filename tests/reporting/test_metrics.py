@@ -85,3 +85,13 @@ def test_answers_that_are_incomplete_or_to_other_questions_are_refused(tmp_path:
     with_sums(questions.parent)
     with pytest.raises(StudyError, match=message):
         summarise(read_evaluation(tmp_path / "rope"), 10)
+
+
+@pytest.mark.parametrize(("old", "new"), [("\tdistance", "\tfar"), ("\tEnglish\t10\n", "\tEnglish\tfar\n")])
+def test_questions_without_distances_name_the_file_and_what_makes_it(tmp_path: Path, old: str, new: str) -> None:
+    write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF))
+    questions = tmp_path / "baseline/questions.tsv"
+    questions.write_text(questions.read_text().replace(old, new))
+    with_sums(questions.parent)
+    with pytest.raises(StudyError, match=r"questions\.tsv is damaged .*; delete it and run `dvc repro`"):
+        read_evaluation(tmp_path / "rope")
