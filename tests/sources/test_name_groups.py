@@ -1,9 +1,12 @@
 """Groups of names: the generated world's cultures are found again, and letters stand for nothing else."""
 
+from itertools import combinations
+
 from stages.settings.sources import People
 from stages.sources.name_groups import GROUPS, culture_of, group_of
 from stages.sources.world.generation import generate
 from stages.sources.world.lexicon import CULTURES
+from stages.sources.world.names import LISTED_SUFFICE
 from tests.support.tiny import SETTINGS
 
 
@@ -12,10 +15,23 @@ def test_each_culture_is_in_one_group() -> None:
     assert len(GROUPS) <= 4
 
 
-def test_the_culture_of_nearly_all_people_is_found_by_their_names() -> None:
+def test_no_two_cultures_have_a_given_and_a_family_name_in_common() -> None:
+    for one, other in combinations(CULTURES.values(), 2):
+        assert not ({*one.given} & {*other.given} and {*one.family} & {*other.family})
+
+
+def test_the_culture_of_all_people_is_found_by_their_names() -> None:
     world = generate(SETTINGS.sources.synthetic.model_copy(update={"people": People(train=3000, dev=1, test=1)}))
-    wrong = [person for person in world.people if culture_of(person.name) != person.culture]
-    assert len(wrong) <= 30  # names that two cultures have
+    wrong = [person.name for person in world.people if culture_of(person.name) != person.culture]
+    assert wrong == []
+
+
+def test_a_made_name_is_in_no_group_rather_than_in_a_wrong_one() -> None:
+    people = People(train=LISTED_SUFFICE, dev=1, test=1)
+    world = generate(SETTINGS.sources.synthetic.model_copy(update={"people": people}))
+    sample = world.people[::20]
+    wrong = {culture_of(person.name) for person in sample if culture_of(person.name) != person.culture}
+    assert wrong == {None}
 
 
 def test_names_of_other_data_are_told_apart_by_letters_alone() -> None:
