@@ -8,6 +8,8 @@ import csv
 import io
 import re
 
+import pytest
+
 from tests.support.pages import TEXTS, committed, published, rows_of
 
 RESULTS = "| variant | pretrained, %"  # how a table of report.md begins
@@ -17,6 +19,8 @@ CALIBRATION = "| variant | greedy"
 CONSTANT = "| answers | from scratch"
 FREQUENCY = "| training questions |"
 DISTANCE = "| characters between title and place"
+CLAIM = "performs poorly on long distance"  # behind it stands the table of the slopes
+NAMES = "| names |"
 WRONG = "| variant | wrong answers | own page"
 
 # report, table, first cells of the row, number of the column from which the figures follow one another; how many
@@ -43,7 +47,7 @@ FIGURES = [
     ("handout", FREQUENCY, ("the reader",), 1, 4),
     ("unaided", CONSTANT, ("rope",), 2, 1),
     *((recipe, DISTANCE, (variant,), 1, 4)
-      for recipe in ("handout", "unaided")
+      for recipe in ("handout", "unaided", "open")
       for variant in ("rope", "synthesizer")),
     *((recipe, ORIGINS, (variant, "unseen entities"), column, 1)
       for recipe, variant in (("handout", "rope"), ("handout", "synthesizer"), ("quick", "rope"))
@@ -52,9 +56,19 @@ FIGURES = [
 ]  # fmt: skip
 
 
-def figures_of(report: str, table: str, row: tuple[str, ...], column: int, count: int) -> list[str]:
+def folder(recipe: str) -> str:
+    """The recipe's report, below reports/."""
+    return "open/all" if recipe == "open" else f"{recipe}/compared"
+
+
+def text_of(recipe: str) -> str:
+    """The committed report of a recipe."""
+    return committed(f"reports/{folder(recipe)}/report.md").decode()
+
+
+def figures_of(recipe: str, table: str, row: tuple[str, ...], column: int, count: int) -> list[str]:
     """The figures of a table of a committed report, without their intervals."""
-    rows = rows_of(committed(f"reports/{report}/compared/report.md").decode(), table)
+    rows = rows_of(text_of(recipe), table)
     (cells,) = [cells for cells in rows if tuple(cells[: len(row)]) == row]
     return [cell.split()[0] for cell in cells[column : column + count]]
 
@@ -65,8 +79,28 @@ def test_every_figure_is_that_of_its_report() -> None:
     for source in FIGURES:
         count = source[-1]
         figures, stated = stated[:count], stated[count:]
-        if published(f"{source[0]}/compared"):
+        if published(folder(source[0])):
             assert figures == figures_of(*source), source
+
+
+@pytest.mark.parametrize(("recipe", "verdict"), [("handout", "yes"), ("unaided", "no"), ("open", "no")])
+def test_the_synthesizer_is_behind_at_every_distance_and_loses_as_is_said(recipe: str, verdict: str) -> None:
+    if published(folder(recipe)):
+        synthesizer, vanilla = (
+            [float(share) for share in figures_of(recipe, DISTANCE, (variant,), 1, 4)]
+            for variant in ("synthesizer", "vanilla")
+        )
+        assert all(ours < theirs for ours, theirs in zip(synthesizer, vanilla, strict=True))
+        text = text_of(recipe)
+        ((*pair, points, _, _, significant),) = rows_of(text[text.index(CLAIM) :], "| first | second |")
+        assert (pair, significant) == (["synthesizer", "vanilla"], verdict)
+        assert significant == "no" or points.startswith("+")  # a flatter line: it loses less
+
+
+def test_so_many_names_have_other_letters() -> None:
+    if published(folder("handout")):
+        english, other = map(int, figures_of("handout", NAMES, ("dev questions",), 1, 2))
+        assert f"{other} of the {english + other} dev names have" in TEXTS["docs/trust.md"]
 
 
 def test_every_example_is_an_answer_of_the_generated_world() -> None:
