@@ -49,6 +49,8 @@ FIGURES = [
     *((recipe, DISTANCE, (variant,), 1, 4)
       for recipe in ("handout", "unaided", "open")
       for variant in ("rope", "synthesizer")),
+    ("quick", NAMES, ("rope: right",), 1, 1),
+    ("quick", NAMES, ("rope: right",), 3, 1),
     *((recipe, ORIGINS, (variant, "unseen entities"), column, 1)
       for recipe, variant in (("handout", "rope"), ("handout", "synthesizer"), ("quick", "rope"))
       for column in (4, 5, 6, 7)),
@@ -97,10 +99,14 @@ def test_the_synthesizer_is_behind_at_every_distance_and_loses_as_is_said(recipe
         assert significant == "no" or points.startswith("+")  # a flatter line: it loses less
 
 
-def test_so_many_names_have_other_letters() -> None:
+def test_groups_of_names_have_so_many_questions() -> None:
+    text = " ".join(TEXTS["docs/trust.md"].split())
     if published(folder("handout")):
         english, other = map(int, figures_of("handout", NAMES, ("dev questions",), 1, 2))
-        assert f"{other} of the {english + other} dev names have" in TEXTS["docs/trust.md"]
+        assert f"{other} of the {english + other} dev names have letters that English lacks" in text
+    if published(folder("quick")):
+        english, _, western = map(int, figures_of("quick", NAMES, ("dev questions",), 1, 3))
+        assert f"These are {english} and {western} questions" in text
 
 
 def test_every_example_is_an_answer_of_the_generated_world() -> None:
