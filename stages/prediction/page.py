@@ -62,10 +62,17 @@ def write_prediction(
     made = sorted({(short(row.commit), row.device) for row in rows})
     tables = {
         "mixers": mixer_table(data),
-        "correlations": correlation_table(data),
+        "correlations": correlation_table(data[~data.index.isin(registered)]),
         "registered": registered_table(data, registered),
     }
-    text = fill(__file__, "prediction.md.jinja", tables=tables, made=made, cells=len(rows), mixers=len(data))
+    text = fill(
+        __file__,
+        "prediction.md.jinja",
+        tables=tables,
+        made=made,
+        cells=len(rows),
+        complete=data.trainings.nunique() == 1,
+    )
     write_page(target, text, {"alignment.svg": svg(draw(data))})
 
 
