@@ -70,7 +70,6 @@ class Task:
     def __init__(self, settings: Settings, cell: Cell) -> None:
         section = settings.capacity
         self.cell = cell
-        self.seed = cell.seed
         expansion = 0 if cell.control == "no_mlp" else section.model.expansion
         self.shape = section.model.model_copy(update={"width": cell.width, "expansion": expansion})
         self.mixer = settings_of(cell.variant, settings.every_variant, self.shape)
@@ -106,7 +105,7 @@ class Task:
 
     def new_model(self) -> GPT:
         """Return the model with the seed's random weights."""
-        torch.manual_seed(int(generator(self.seed, "weights", 0).integers(2**63)))
+        torch.manual_seed(int(generator(self.cell.seed, "weights", 0).integers(2**63)))
         return GPT(self.cell.variant, len(self.vocabulary), self.shape, self.mixer)
 
     def bits_stored(self, model: GPT) -> tuple[float, float]:
@@ -140,7 +139,7 @@ def trained(settings: Settings, cell: Cell, title: str) -> Row:
     work = work_folder(f"capacity-{cell.variant}", depends_on)
     trainer = trainer_for(task.new_model(), task.optimizer, backend)
     interval = settings.compute.checkpoint_seconds
-    _, seconds = train(trainer, task.job, task.seed, work / "training.checkpoint", interval, title)
+    _, seconds = train(trainer, task.job, cell.seed, work / "training.checkpoint", interval, title)
 
     model = task.new_model().to(backend.device)
     model.load_state_dict(trainer.weights())

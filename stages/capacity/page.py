@@ -60,7 +60,7 @@ def write_capacity(target: Path, plan: Plan) -> None:
     }
     files = {"loads.svg": svg(draw_loads(loads))} if len(loads) else {}
     made = sorted({(short(row.commit), row.device, row.precision) for row in plan.rows.values()})
-    text = fill(__file__, "capacity.md.jinja", tables=tables, made=made, model=plan.section.model, cells=len(plan.rows))
+    text = fill(__file__, "capacity.md.jinja", tables=tables, made=made, section=plan.section, cells=len(plan.rows))
     write_page(target, text, files)
 
 

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from stages.corpus.vocabulary import Vocabulary
 from stages.model.gpt import GPT
-from stages.probing.prompts import Fact, Prompt, question
+from stages.probing.prompts import Fact, continuation, question
 
 OTHERS = 2  # pages that a fact's own is compared with
 
@@ -23,18 +23,13 @@ def alignment(model: GPT, vocabulary: Vocabulary, facts: Sequence[Fact]) -> floa
     total = 0.0
     for number, fact in enumerate(facts):
         asked = gradient(model, vocabulary, question(fact).text, fact.place)
-        own = gradient(model, vocabulary, before_place(fact).text, fact.place)
+        own = gradient(model, vocabulary, continuation(fact, model.context).text, fact.place)
         others = []
         for other in elsewhere(facts, number)[:OTHERS]:
-            others.append(gradient(model, vocabulary, before_place(other).text, fact.place))
+            others.append(gradient(model, vocabulary, continuation(other, model.context).text, fact.place))
         cosines = [float(F.cosine_similarity(asked, page, dim=0)) for page in (own, *others)]
         total += cosines[0] - sum(cosines[1:]) / len(others)
     return total / len(facts)
-
-
-def before_place(fact: Fact) -> Prompt:
-    """Cut the page off at the place."""
-    return Prompt(fact.page[: fact.position], fact.place)
 
 
 def elsewhere(facts: Sequence[Fact], number: int) -> list[Fact]:

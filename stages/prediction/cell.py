@@ -15,8 +15,8 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance, settings_digest
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
-from stages.prediction.alignment import alignment, before_place
-from stages.probing.prompts import Fact, Prompt, dev_facts, question
+from stages.prediction.alignment import alignment
+from stages.probing.prompts import Fact, Prompt, continuation, dev_facts, question
 from stages.settings import Settings
 from stages.settings.measured import changed
 from stages.sources.audit import own_pages
@@ -103,7 +103,9 @@ def trained(settings: Settings, cell: Cell) -> Row:
         **cell.model_dump(),
         alignment=round(untrained, 5),
         question_bits=round(bits(finetuned, prepared, facts, [question(fact) for fact in facts]), 3),
-        page_bits=round(bits(pretrained, prepared, facts, [before_place(fact) for fact in facts]), 3),
+        page_bits=round(
+            bits(pretrained, prepared, facts, [continuation(fact, recipe.model.context) for fact in facts]), 3
+        ),
         parameters=sum(weight.numel() for weight in pretrained.parameters()),
         seconds=round(made["seconds"], 1),
         commit=made["commit"],

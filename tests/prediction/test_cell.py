@@ -9,11 +9,11 @@ import torch
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
-from stages.prediction.alignment import alignment, before_place, elsewhere, gradient
+from stages.prediction.alignment import alignment, elsewhere, gradient
 from stages.prediction.cell import Cell, bits, cells, prepared_world
-from stages.probing.prompts import dev_facts, question
+from stages.probing.prompts import continuation, dev_facts, question
 from stages.sources.audit import own_pages
-from tests.support.tiny import ROOT, SETTINGS, loud, tiny_model
+from tests.support.tiny import MODEL, ROOT, SETTINGS, loud, tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared
 
 
@@ -29,7 +29,7 @@ def test_bits_of_prompts_are_log_ratios_by_hand(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_model_that_knows_the_pages_has_many_bits_and_one_that_does_not_has_none() -> None:
     facts = toy_facts()
-    pages = [before_place(fact) for fact in facts]
+    pages = [continuation(fact, MODEL.context) for fact in facts]
     assert bits(learned(("continuation",)), toy_prepared(), facts, pages) > 5
     untrained = tiny_model("rope", len(toy_prepared().vocabulary))
     assert abs(bits(untrained, toy_prepared(), facts, pages)) < 0.5
