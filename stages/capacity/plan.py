@@ -7,11 +7,10 @@ from statistics import median
 
 from stages.capacity.cell import BITS_OF_A_PLACE, Cell, Row, digest
 from stages.settings import Settings
-from stages.settings.measured import Rates
+from stages.settings.measured import RATES, Rates
 from stages.trials.rows import cell_of
 
 ROWS = Path("reports/capacity/rows.csv")  # in git, so that the page can be made of them
-RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart
 CHOICE_SEED = 0  # of the world on which rates are chosen
 STEP_SECONDS = 0.012  # where no row tells: of width 32, one core with AVX512-BF16
 BEST: Rates = {"muon": [0.0]}  # of a part without rates: to be chosen

@@ -53,6 +53,7 @@ class Ablation(Section):
     changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
 
 
+RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart: what capacity chooses among
 Matrices = Literal["muon", "adamw"]
 Rates = dict[Matrices, Annotated[list[Rate], Field(min_length=3)]]
 

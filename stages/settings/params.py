@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.settings.measured import (
+    RATES,
     Ablation,
     Article,
     Capacity,
@@ -108,6 +109,15 @@ class Settings(Section):
         known += [("study.compared", name, self.variants) for name in self.study.compared]
         known += [("grid.variants", name, self.variants) for name in self.grid.variants]
         known += [("demonstrations.variants", name, self.variants) for name in self.demonstrations.variants]
+        for key, part in self.capacity.parts.items():
+            known += [(f"capacity.parts.{key}.variants", name, self.every_variant) for name in part.variants]
+        for matrices, rates in self.capacity.rates.items():
+            known += [
+                (f"capacity.rates.{matrices}", f"{rate:g}", [f"{choice:g}" for choice in RATES]) for rate in rates
+            ]
+        for key, forecast in self.prediction.registered.items():
+            known.append(("prediction.registered", key, self.prediction.variants))
+            known.append((f"prediction.registered.{key}.nearest", forecast.nearest, self.variants))
         known += [(f"article.models.{key}.variant", model.variant, PLAIN) for key, model in self.article.models.items()]
 
         for key, name, allowed in known:

@@ -98,6 +98,9 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("passages.variants", ["rope"], ["passages.variants: unknown key; did you mean 'variant'?"]),
         ("influence.settings.percever", [], ["influence.settings: 'percever' has no file"]),
         (DROPOUT, {"seeds": [1, 2]}, [f"{DROPOUT}.seeds", "model, optimizer"]),
+        ("capacity.parts.doses.variants", ["ropes"], ["capacity.parts.doses.variants: was 'ropes'; allowed: vanilla"]),
+        ("capacity.rates.muon", [0.001, 0.002, 0.003], ["capacity.rates.muon: was '0.002'; allowed: 0.0001, 0.0003"]),
+        ("prediction.registered.alibi.nearest", "hope", ["registered.alibi.nearest: was 'hope'; allowed: vanilla"]),
         (f"{READER}.variant", "perceiver", [f"{READER}.variant: was 'perceiver'; allowed: rope, vanilla"]),
     ],
 )
