@@ -29,13 +29,11 @@ def train_here(cell: Cell) -> Path:
     prepared = Prepared.load(experiment.prepared_folder)
     pretrained = cell.weights_folder / "pretrained"
     experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
-    moved = experiment.question_recipe.finetune.moved_positions
     scratch, finetune = (finetuning(experiment, prepared, init) for init in INITS)
     trainings = []
     for seed in cell.seeds:
         trainings.append(Training(f"scratch-seed-{seed}", seed, scratch))
-        weights = pretrained / f"seed-{seed}.safetensors"
-        trainings.append(Training(f"pretrained-seed-{seed}", seed, finetune, weights, moved))
+        trainings.append(Training(f"pretrained-seed-{seed}", seed, finetune, pretrained / f"seed-{seed}.safetensors"))
 
     settings = experiment.settings("finetune", "pretrain")
     run = Run("finetune", experiment, prepared, settings, experiment.prepared_folder, pretrained)

@@ -79,9 +79,8 @@ def trained(
     settings = experiment.settings("pretrain", "finetune") | {"seed": seed, "longest": longest}
     run = Run("demonstrations", experiment, prepared, settings, experiment.prepared_folder)
     weights = run.work / "pretrained.safetensors"
-    moved = experiment.question_recipe.finetune.moved_positions
     trainings = pretrainings(experiment, prepared, first, weights, seed)
-    run.complete([*trainings, Training("finetuned", seed, second, weights, moved)])
+    run.complete([*trainings, Training("finetuned", seed, second, weights)])
     paths = {name: run.work / f"{name}.safetensors" for name in ("pretrained", "finetuned")}
     return {name: experiment.trained_model(prepared, path) for name, path in paths.items()}
 

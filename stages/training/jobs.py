@@ -1,5 +1,6 @@
 """The trainings of a recipe as jobs: the recipe's objectives on the corpus, and the training questions."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -69,7 +70,8 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
         return question_examples(questions, answers, rows)
 
-    return _job(experiment, settings, f"finetune_{init}", draw, len(questions), passes, rate)
+    job = _job(experiment, settings, f"finetune_{init}", draw, len(questions), passes, rate)
+    return replace(job, moved_positions=settings.moved_positions)
 
 
 def _job(

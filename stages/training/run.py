@@ -42,7 +42,6 @@ class Training:
     seed: int
     job: Job
     first_weights: Path | None = None  # an ended training's; None: drawn by the seed
-    moved: int = 0  # positions that these move by (see `move_positions`)
     continues: bool = False  # whether curve, examples and seconds up to first_weights count as this one's, too
 
 
@@ -123,7 +122,7 @@ class Run:
         experiment = self.experiment
         if training.first_weights:
             model = experiment.trained_model(self.prepared, training.first_weights)
-            move_positions(model, training.moved)
+            move_positions(model, training.job.moved_positions)
         else:
             model = experiment.new_model(self.prepared, training.seed)
         return trainer_for(model, experiment.recipe.optimizer, experiment.backend)

@@ -43,9 +43,8 @@ def try_out(
     settings = experiment.settings("pretrain", "finetune")
     run = Run("trial", experiment, prepared, settings | {"seed": seed, "change": change}, data)
     weights = run.work / "pretrained.safetensors"
-    moved = experiment.question_recipe.finetune.moved_positions
     trainings = pretrainings(experiment, prepared, first, weights, seed)
-    run.complete([*trainings, Training("finetuned", seed, second, weights, moved)])
+    run.complete([*trainings, Training("finetuned", seed, second, weights)])
 
     training = read_record(run.work / "pretrained.json", FACTS)
     return Row(

@@ -46,3 +46,9 @@ def test_what_has_a_default_is_not_recorded_at_it() -> None:
     assert not {"expansion", "shuffled", "starter_code", "moved_positions"} & {
         *recorded["model"], *recorded["pretrain"], *recorded["finetune"]
     }  # fmt: skip
+
+
+def test_every_finetuning_of_a_recipe_moves_the_weights_that_it_begins_with() -> None:
+    moving = experiment({"finetune": {"moved_positions": 10}})
+    assert finetuning(moving, toy_prepared(), "pretrained").moved_positions == 10
+    assert finetuning(experiment({}), toy_prepared(), "pretrained").moved_positions == 0
