@@ -81,14 +81,10 @@ def auroc(probability: Array, correct: Marks) -> float:
     A tie counts one half. NaN without a right or without a wrong answer. `probability` and `correct`: (N,). The area
     under the ROC curve by ranks: Hanley & McNeil 1982 (Radiology).
     """
-    right = int(correct.sum())
-    wrong = len(correct) - right
-    if not right or not wrong:
+    right, wrong = probability[correct == 1], probability[correct == 0]
+    if not len(right) or not len(wrong):
         return nan
-
-    ranks = stats.rankdata(probability)  # equals have their mean rank
-    pairs = ranks[correct == 1].sum() - right * (right + 1) / 2
-    return float(pairs / (right * wrong))
+    return float(stats.mannwhitneyu(right, wrong, method="asymptotic").statistic / (len(right) * len(wrong)))
 
 
 def share_answered(probability: Array, correct: Marks, most_wrong: int) -> float:

@@ -1,6 +1,6 @@
 """The report's section on whose answers are wrong: by place, by name, by page, and what is said in their stead."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,8 @@ def frequency_table(results: Sequence[Result], commonest: str) -> Markdown:
 
     rows = [("dev questions", *np.bincount(classes, minlength=len(CLASSES)))]
     for name, right in correct.items():
-        of_classes = [right[classes == number] for number in range(len(CLASSES))]
-        rows.append((name, *(percent(marks.mean()) if len(marks) else "–" for marks in of_classes)))
+        of_classes = [classes == number for number in range(len(CLASSES))]
+        rows.append((name, *shares(right, of_classes, fewest=1)))
     return table(("training questions", *CLASSES), rows, right=[*CLASSES])
 
 
@@ -91,16 +91,15 @@ def group_table(results: Sequence[Result], place: str) -> Markdown:
     answers = results[0].pretrained
     members = {group: answers.group == group for group in dict.fromkeys(answers.group) if group}
 
-    def shares(marks: npt.NDArray[np.bool_]) -> list[str]:
-        return [percent(marks[of].mean()) if of.sum() >= FEWEST else "–" for of in members.values()]
-
     rows = [
         ("dev questions", *(of.sum() for of in members.values())),
-        (f"gold is {place}", *shares(answers.gold == place)),
+        (f"gold is {place}", *shares(answers.gold == place, members.values())),
     ]
     for result in results:
-        rows.append((f"{result.variant}: right", *shares(result.pretrained.correct == 1)))
-        rows.append((f"{result.variant}: says {place}", *shares(result.pretrained.predicted == place)))
+        rows.append((f"{result.variant}: right", *shares(result.pretrained.correct == 1, members.values())))
+        rows.append(
+            (f"{result.variant}: says {place}", *shares(result.pretrained.predicted == place, members.values()))
+        )
     return table(("names", *members), rows, right=[*members])
 
 
@@ -112,11 +111,15 @@ def distance_table(results: Sequence[Result]) -> Markdown:
     members = [known & (classes == number) for number in range(len(DISTANCES))]
     rows = [("dev questions", *(of.sum() for of in members), "")]
     for result in results:
-        correct = result.pretrained.correct
-        shares = [percent(correct[of].mean()) if of.sum() >= FEWEST else "–" for of in members]
-        rows.append((result.variant, *shares, f"{100 * slopes(result).mean():+.1f}"))
+        of_classes = shares(result.pretrained.correct, members)
+        rows.append((result.variant, *of_classes, f"{100 * slopes(result).mean():+.1f}"))
     header = ("characters between title and place", *DISTANCES, "points for 10 more")
     return table(header, rows, right=header[1:])
+
+
+def shares(marks: Any, groups: Iterable[Any], fewest: int = FEWEST) -> list[str]:
+    """Return the mean of marks (N, …) in percent of each of the groups (N,) of questions, a dash for one with fewer."""
+    return [percent(marks[group].mean()) if group.sum() >= fewest else "–" for group in groups]
 
 
 def claim(results: Sequence[Result]) -> list[Difference]:
