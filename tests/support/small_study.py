@@ -26,6 +26,8 @@ def small(content: dict[str, Any]) -> None:
     content["influence"]["settings"] = {}
     content["grid"]["variants"] = [*TWO]
     content["demonstrations"]["variants"] = [*TWO]
+    content["capacity"]["parts"] = {}
+    content["prediction"]["registered"] = {}
     content["ablation"] |= {"recipe": "quick", "held_out": 5}
     content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
     for recipe in content["recipes"].values():
