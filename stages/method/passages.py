@@ -12,6 +12,7 @@ from tqdm import tqdm
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
+from stages.inference.contrastive import Contrastive
 from stages.inference.decoding import Pick, Sampler, greedy
 from stages.inference.generation import passages
 from stages.model.gpt import GPT
@@ -26,9 +27,11 @@ TEXT = "the text itself"
 BEGINNING = 16  # a passage goes on from so many characters
 WORDS = 4  # a run
 STRETCH = 20  # characters
-WAYS: dict[str, Pick | int] = {
+Way = Pick | int | Contrastive  # int: the width of a beam
+WAYS: dict[str, Way] = {
     "greedy": greedy,
     "beam search, 8 hypotheses": 8,
+    "contrastive search, 5 candidates, α 0.6": Contrastive(candidates=5, alpha=0.6),
     "nucleus, 0.9": Sampler(seed=1, top_p=0.9),
     "top-k, 10": Sampler(seed=1, top_k=10),
     "any character": Sampler(seed=1),
@@ -49,9 +52,9 @@ def main() -> None:
     own = from_text(prepared, section)
 
     rows = []
-    for way, choice in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
-        tokens = own if choice is None else continued(model, own, choice)
-        rows.append({"way": way} | measured(model, prepared, tokens))
+    for name, way in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
+        tokens = own if way is None else continued(model, own, way)
+        rows.append({"way": name} | measured(model, prepared, tokens))
     for row in rows:
         print(f"{row['way']}: likelihood {row['likelihood']}, repetition {row['repetition']}, copied {row['copied']}")
         print(*(f"    {harmless(line)}" for line in str(row["passage"]).split("\n")), sep="\n")
@@ -71,10 +74,13 @@ def from_text(prepared: Prepared, section: Passages) -> np.ndarray:
     return np.stack([tokens[start : start + length] for start in starts])
 
 
-def continued(model: GPT, own: np.ndarray, choice: Pick | int) -> np.ndarray:
+def continued(model: GPT, own: np.ndarray, way: Way) -> np.ndarray:
     """Return passages (passages, length) that begin as those of `own` do, and go on as the model chooses."""
     beginnings = own[:, :BEGINNING]
-    return np.hstack([beginnings, *passages(model, beginnings, own.shape[1] - BEGINNING, choice)])
+    characters = own.shape[1] - BEGINNING
+    if isinstance(way, Contrastive):
+        return np.hstack([beginnings, way.continued(model, beginnings, characters)])
+    return np.hstack([beginnings, *passages(model, beginnings, characters, way)])
 
 
 def measured(model: GPT, prepared: Prepared, tokens: np.ndarray) -> dict[str, Any]:
