@@ -1,9 +1,12 @@
 """Stage `grid`: variants trained on a text by hidden size and learning rate, and what each says then."""
 
 import time
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
@@ -21,6 +24,7 @@ from stages.training.run import Run, Training
 
 FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
 CHARACTERS = 300  # a passage
+PASSAGES = 20  # of each model, for its share of non-words
 TEMPERATURE = 0.8
 
 
@@ -30,7 +34,8 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     started = time.perf_counter()
     settings = load()
-    choices = [*product(settings.grid.variants, settings.grid.widths, settings.grid.learning_rates)]
+    sizes = [(variant, width) for variant, widths in settings.grid.widths.items() for width in widths]
+    choices = [(*size, rate) for size, rate in product(sizes, settings.grid.learning_rates)]
     experiments = [cell(settings, *choice) for choice in choices]  # all of them are checked before one is trained
     prepared = Prepared.load(experiments[0].prepared_folder)
 
@@ -54,7 +59,7 @@ def cell(settings: Settings, variant: str, width: int, rate: float) -> Experimen
 
 
 def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
-    """Train a cell: how many parameters it has, the loss of each epoch, and a passage."""
+    """Train a cell: how many parameters it has, the loss of each epoch, a passage, and the share of non-words."""
     recipe = experiment.recipe
     (seed,) = recipe.seeds
     job = pretraining(experiment, prepared)
@@ -64,12 +69,22 @@ def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     publish(run.work, [f"seed-{seed}"], [seed], output)
 
     model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
-    pieces = passages(model, prepared.vocabulary.encode("\n")[None], CHARACTERS, Sampler(seed, TEMPERATURE))
+    beginnings = np.tile(prepared.vocabulary.encode("\n"), (PASSAGES, 1))
+    written = np.hstack([*passages(model, beginnings, CHARACTERS, Sampler(seed, TEMPERATURE))])
+    texts = [prepared.vocabulary.decode(passage) for passage in written]
     return {
         "parameters": sum(weight.numel() for weight in model.parameters()),
         "losses": read_table(output / f"seed-{seed}.csv", CURVES, ",").loss.tolist(),
-        "passage": "".join(prepared.vocabulary.decode(piece[0]) for piece in pieces),
+        "passage": texts[0],
+        "non_words": round(non_words(texts, prepared.vocabulary.decode(prepared.documents.tokens)), 4),
     }
+
+
+def non_words(passages: Sequence[str], text: str) -> float:
+    """Return the share of the passages' words that the text does not have; the last one of each is cut short."""
+    words = [word for passage in passages for word in passage.split()[:-1]]
+    known = {*text.split()}
+    return float(np.mean([word not in known for word in words])) if words else 0.0
 
 
 if __name__ == "__main__":

@@ -25,8 +25,7 @@ class Influence(Section):
 
 class Grid(Section):
     recipe: str
-    variants: Annotated[list[Name], Field(min_length=1, max_length=100)]
-    widths: Annotated[list[Count], Field(min_length=1, max_length=100)]
+    widths: Annotated[dict[Name, list[Count]], Field(min_length=1, max_length=100)]  # of each variant
     learning_rates: Annotated[list[Rate], Field(min_length=1, max_length=100)]
 
 

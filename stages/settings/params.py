@@ -107,7 +107,7 @@ class Settings(Section):
         ]
         known += [(f"{key}.recipe", getattr(self, key).recipe, self.recipes) for key in MEASURED]
         known += [("study.compared", name, self.variants) for name in self.study.compared]
-        known += [("grid.variants", name, self.variants) for name in self.grid.variants]
+        known += [("grid.widths", name, self.variants) for name in self.grid.widths]
         known += [("demonstrations.variants", name, self.variants) for name in self.demonstrations.variants]
         for key, part in self.capacity.parts.items():
             known += [(f"capacity.parts.{key}.variants", name, self.every_variant) for name in part.variants]

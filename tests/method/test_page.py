@@ -46,7 +46,15 @@ def write_texts(folder: Path) -> None:
     """Two trainings of each of two networks, and two ways to choose characters."""
     made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
     cells = [
-        {"variant": name, "width": 8, "learning_rate": rate, "parameters": 1234, "losses": [3.0, end], "passage": text}
+        {
+            "variant": name,
+            "width": 8,
+            "learning_rate": rate,
+            "parameters": 1234,
+            "losses": [3.0, end],
+            "passage": text,
+            "non_words": 0.25,
+        }
         for name, rate, end, text in (
             ("rnn", 0.001, 2.5, "worse"),
             ("rnn", 0.01, 1.25, "better <1>\nthan it"),
@@ -104,8 +112,8 @@ def test_the_report_shows_what_was_measured_and_each_figure_has_its_caption(tmp_
     assert "| rope | theta 2, flag false | 0.0 | – | 16 of 16 |" in text
     # 3 (12 · 512 · 32² + 2 · 512² · 32) by hand
     assert "| vanilla | L(12ℓd² + 2ℓ²d) | 69.2 | 512.0 |" in text and "| perceiver | 10ℓd²" not in text
-    assert "| rnn | 8 | 0.01 | 1,234 | 3.000 | 1.250 |" in text
-    assert "rnn, hidden size 8, learning rate 0.01:\n\n    better <1>\n    than it\n" in text and "worse" not in text
+    assert "| rnn | 8 | 1,234 | 0.01 | 1.250 | 25.0 |" in text and "| rnn | 8 | 0.001 | 3.000 | 2.500 | 25.0 |" in text
+    assert "rnn, hidden size 8, learning rate 0.01:\n\n    better <1>\n    than it\n" in text and "only\n" in text
     assert "| nucleus | -1.25 | 0.0 | 12.5 |" in text and "nucleus:\n\n    lo li\n" in text
     assert "| 1 | 37.5 | 25.0, 50.0 | 75.0 | 0.12 |\n| 8 | 100.0 | 100.0 | 75.0 | 1.00 |\n" in text
     # 10 of 11 characters right after the gold prefix, 7 after the model's own; four of them after the wrong one

@@ -34,7 +34,7 @@ def test_a_text_that_is_too_short_is_told(run: Run, change: ChangeParams) -> Non
 
 
 def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change: ChangeParams) -> None:
-    change({"grid.variants": ["vanilla", "rnn"], "grid.widths": [64], "grid.learning_rates": [1e-5, 0.01]})
+    change({"grid.widths": {"vanilla": [64], "rnn": [64]}, "grid.learning_rates": [1e-5, 0.01]})
     assert run(grid).code == 0
     written = json.loads((project / "data/grid/results/grid.json").read_text(encoding="utf-8"))
     cells = {(cell["variant"], cell["learning_rate"]): cell for cell in written["cells"]}
@@ -43,10 +43,12 @@ def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change:
         slow, fast = cells[variant, 1e-5], cells[variant, 0.01]
         assert len(slow["losses"]) == 200 and fast["losses"][-1] < 0.5 < slow["losses"][-1]
         assert len(fast["passage"]) == grid.CHARACTERS
+        assert slow["non_words"] > 0.9 > 0.2 > fast["non_words"]
     assert RHYME * 3 in cells["vanilla", 0.01]["passage"]
 
 
-def test_repetition_and_copies_are_counted_by_hand() -> None:
+def test_non_words_repetition_and_copies_are_counted_by_hand() -> None:
+    assert grid.non_words(["the cta sat o", "teh cat xx"], "the cat sat\non the mat") == 2 / 5  # cta and teh
     assert repetition([*"abcdabcd"]) == pytest.approx(1 / 5)  # the last of five runs is the first again
     assert repetition([*"abc"]) == 0
     text = "x" * 30 + "The cat sat on the mat and slept."

@@ -24,7 +24,7 @@ def small(content: dict[str, Any]) -> None:
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     content["influence"]["settings"] = {}
-    content["grid"]["variants"] = [*TWO]
+    content["grid"]["widths"] = {name: [32] for name in TWO}
     content["demonstrations"]["variants"] = [*TWO]
     content["capacity"]["parts"] = {}
     content["prediction"]["registered"] = {}

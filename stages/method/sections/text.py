@@ -1,7 +1,6 @@
 """What models of a text say: the results of stages `grid` and `passages` as tables, passages and a picture."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -14,7 +13,7 @@ from stages.system.records import ORIGIN, Amount, Count, Share, record, some
 from stages.system.terminal import harmless
 
 CHOICE = {"variant": str, "width": Count, "learning_rate": Amount}  # what tells a cell of the grid from the others
-CELL = record(**CHOICE, parameters=Count, losses=some(Amount), passage=str)
+CELL = record(**CHOICE, parameters=Count, losses=some(Amount), passage=str, non_words=Share)
 GRID = record(cells=some(CELL), provenance=record(**ORIGIN))  # grid.json
 ROW = record(way=str, likelihood=FiniteFloat, repetition=Share, copied=Share, passage=str)
 PASSAGES = record(rows=some(ROW), provenance=record(**ORIGIN))  # passages.json
@@ -28,38 +27,59 @@ def text_part(grid: dict[str, Any], passages: dict[str, Any]) -> Part:
         __file__,
         "text.md.jinja",
         cells=cells,
-        best=best_of_each(cells),
+        best=best_of_each(cells, "variant", "width"),
+        shown=shown(cells),
         passages=passages["rows"],
         block=lambda passage: block(map(harmless, passage.strip("\n").split("\n"))),
     )
     return Part(text, {"grid.svg": svg(draw_grid(cells))})
 
 
-def best_of_each(cells: Rows) -> Rows:
-    """Return the cell with the least loss in the last epoch of each variant."""
-    by_variant = groupby(cells, key=lambda cell: cell["variant"])  # one after the other, as they were trained
-    return [min(group, key=lambda cell: cell["losses"][-1]) for _, group in by_variant]
+def best_of_each(cells: Rows, *keys: str) -> Rows:
+    """Return the cell with the least loss in the last epoch for each value of the keys, by parameters."""
+    best: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for cell in sorted(cells, key=lambda cell: cell["losses"][-1]):
+        best.setdefault(tuple(cell[key] for key in keys), cell)
+    return sorted(best.values(), key=lambda cell: cell["parameters"])
+
+
+def shown(cells: Rows) -> Rows:
+    """Return each variant's best training and, of the same width, that with the lowest learning rate."""
+    pairs = []
+    for best in best_of_each(cells, "variant"):
+        like = [cell for cell in cells if (cell["variant"], cell["width"]) == (best["variant"], best["width"])]
+        lowest = min(like, key=lambda cell: cell["learning_rate"])
+        pairs += [best] if lowest is best else [best, lowest]
+    return pairs
 
 
 def draw_grid(cells: Rows) -> Figure:
-    """Draw loss against epoch, a panel a variant; colours are learning rates, dashes hidden sizes."""
-    variants, widths, rates = (list(dict.fromkeys(cell[key] for cell in cells)) for key in CHOICE)
+    """Draw the least loss against parameters, and loss and non-words against the rate, a colour a variant."""
+    variants, widths = (list(dict.fromkeys(cell[key] for cell in cells)) for key in ("variant", "width"))
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
-    panels = figure.subplots(1, len(variants), sharey=True, squeeze=False)[0]
-    for cell in cells:
-        axes = panels[variants.index(cell["variant"])]
-        colour = COLOURS[rates.index(cell["learning_rate"]) % len(COLOURS)]
-        dash = DASHES[widths.index(cell["width"]) % len(DASHES)]
-        label = f"hidden size {cell['width']}, learning rate {cell['learning_rate']:g}"
-        epochs = range(1, len(cell["losses"]) + 1)
-        axes.plot(epochs, cell["losses"], color=colour, linestyle=dash, linewidth=1.2, label=label)
+    sizes, losses, words = figure.subplots(1, 3)
+    best = best_of_each(cells, "variant", "width")
+    for variant, colour in zip(variants, COLOURS, strict=False):
+        points = [(cell["parameters"], cell["losses"][-1]) for cell in best if cell["variant"] == variant]
+        sizes.plot(*zip(*points, strict=True), "o-", color=colour, markersize=4, linewidth=1.2, label=variant)
+        for width, dash in zip(widths, DASHES * len(widths), strict=False):
+            row = [cell for cell in cells if (cell["variant"], cell["width"]) == (variant, width)]
+            row.sort(key=lambda cell: cell["learning_rate"])
+            rates = [cell["learning_rate"] for cell in row]
+            for axes, values in (
+                (losses, [cell["losses"][-1] for cell in row]),
+                (words, [100 * cell["non_words"] for cell in row]),
+            ):
+                axes.plot(rates, values, color=colour, linestyle=dash, linewidth=1.2)
 
-    for axes, variant in zip(panels, variants, strict=True):
-        axes.set_title(variant)
-        axes.set_xlabel("epoch")
-        axes.locator_params(axis="x", integer=True)
-        axes.set_ylim(bottom=0)
+    for axes, x, y in (
+        (sizes, "parameters", "loss at the best rate (nats)"),
+        (losses, "learning rate", "loss (nats)"),
+        (words, "learning rate", "words that are none (%)"),
+    ):
+        axes.set_xscale("log")
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
         axes.grid(zorder=0)
-    panels[0].set_ylabel("loss (nats a character)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8.5)
+    figure.legend(*sizes.get_legend_handles_labels(), loc="outside lower center", ncols=len(variants), fontsize=8.5)
     return figure
