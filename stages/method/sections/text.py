@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 from pydantic import FiniteFloat
 
 from stages.reporting.markdown import block
@@ -81,5 +82,8 @@ def draw_grid(cells: Rows) -> Figure:
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         axes.grid(zorder=0)
+    sizes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    sizes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    sizes.xaxis.set_minor_formatter(NullFormatter())
     figure.legend(*sizes.get_legend_handles_labels(), loc="outside lower center", ncols=len(variants), fontsize=8.5)
     return figure
