@@ -26,9 +26,9 @@ from stages.sources.audit import own_pages
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json
-from stages.training.jobs import finetuning, pretraining, pretrainings
+from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.loop import Job
-from stages.training.run import Run, Training
+from stages.training.run import Run
 
 STEP = 16  # characters between two places where a question is asked
 
@@ -78,11 +78,7 @@ def trained(
     (seed,) = experiment.recipe.seeds
     settings = experiment.settings("pretrain", "finetune") | {"seed": seed, "longest": longest}
     run = Run("demonstrations", experiment, prepared, settings, experiment.prepared_folder)
-    weights = run.work / "pretrained.safetensors"
-    trainings = pretrainings(experiment, prepared, first, weights, seed)
-    run.complete([*trainings, Training("finetuned", seed, second, weights)])
-    paths = {name: run.work / f"{name}.safetensors" for name in ("pretrained", "finetuned")}
-    return {name: experiment.trained_model(prepared, path) for name, path in paths.items()}
+    return trained_models(run, seed, first, second)
 
 
 def measure_heads(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:

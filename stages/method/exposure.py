@@ -52,9 +52,8 @@ def mark(model: GPT, prepared: Prepared, most: int) -> list[dict[str, str]]:
         gold = np.append(answers[row], MASK)
         read = torch.from_numpy(np.concatenate([text, gold[:-1]]))[None].to(model.head.weight.device)
         likeliest = model(read)[0, len(text) - 1 :].argmax(dim=-1).cpu().numpy()  # (gold,)
-        own = np.concatenate([said.tokens, [MASK], np.full(len(gold), PAD)])[
-            : len(gold)
-        ]  # after its ⁇ nothing is right
+        after = np.full(len(gold), PAD)  # its closing ⁇ nothing is right
+        own = np.concatenate([said.tokens, [MASK], after])[: len(gold)]
         rows.append({"gold": _marks(likeliest == gold), "own": _marks(own == gold)})
     return rows
 

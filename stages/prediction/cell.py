@@ -21,8 +21,8 @@ from stages.settings import Settings
 from stages.settings.measured import changed
 from stages.sources.audit import own_pages
 from stages.sources.world.generation import generate
-from stages.training.jobs import finetuning, pretraining
-from stages.training.run import Run, Training
+from stages.training.jobs import finetuning, pretraining, trained_models
+from stages.training.run import Run
 
 
 class Cell(BaseModel):
@@ -91,22 +91,18 @@ def trained(settings: Settings, cell: Cell) -> Row:
 
     record = experiment.settings("pretrain", "finetune") | {"world": cell.world, "seed": cell.seed}
     run = Run("prediction", experiment, prepared, record)
-    weights = run.work / "pretrained.safetensors"
+    jobs = pretraining(experiment, prepared), finetuning(experiment, prepared, "pretrained")
     started = time.monotonic()
-    run.complete([Training("pretrained", cell.seed, pretraining(experiment, prepared))])
-    run.complete([Training("finetuned", cell.seed, finetuning(experiment, prepared, "pretrained"), weights)])
+    models = trained_models(run, cell.seed, *jobs)
     made = provenance(record, experiment.backend, time.monotonic() - started)
 
-    pretrained = experiment.trained_model(prepared, weights)
-    finetuned = experiment.trained_model(prepared, run.work / "finetuned.safetensors")
+    pages = [continuation(fact, recipe.model.context) for fact in facts]
     return Row(
         **cell.model_dump(),
         alignment=round(untrained, 5),
-        question_bits=round(bits(finetuned, prepared, facts, [question(fact) for fact in facts]), 3),
-        page_bits=round(
-            bits(pretrained, prepared, facts, [continuation(fact, recipe.model.context) for fact in facts]), 3
-        ),
-        parameters=sum(weight.numel() for weight in pretrained.parameters()),
+        question_bits=round(bits(models["finetuned"], prepared, facts, [question(fact) for fact in facts]), 3),
+        page_bits=round(bits(models["pretrained"], prepared, facts, pages), 3),
+        parameters=sum(weight.numel() for weight in models["pretrained"].parameters()),
         seconds=round(made["seconds"], 1),
         commit=made["commit"],
         device=made["device"],

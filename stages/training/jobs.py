@@ -13,11 +13,12 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.ragged import Ragged
 from stages.experiment.experiment import Experiment
+from stages.model.gpt import GPT
 from stages.settings import Finetune, Pretrain
 from stages.training.lengths import epochs
 from stages.training.loop import Job
 from stages.training.own_answers import own_answers
-from stages.training.run import Training
+from stages.training.run import Run, Training
 
 
 def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Job:
@@ -52,6 +53,16 @@ def pretrainings(experiment: Experiment, prepared: Prepared, job: Job, weights: 
     before = weights.with_stem(f"{weights.stem}-before")
     own = practising(experiment, prepared, before)
     return [Training(before.stem, seed, job), Training(weights.stem, seed, own, before, continues=True)]
+
+
+def trained_models(run: Run, seed: int, first: Job, second: Job) -> dict[str, GPT]:
+    """Pretrain, then finetune a seed: the models by the name of their weights, which stay in the folder of work."""
+    experiment, prepared = run.experiment, run.prepared
+    weights = run.work / "pretrained.safetensors"
+    trainings = pretrainings(experiment, prepared, first, weights, seed)
+    run.complete([*trainings, Training("finetuned", seed, second, weights)])
+    paths = {name: run.work / f"{name}.safetensors" for name in ("pretrained", "finetuned")}
+    return {name: experiment.trained_model(prepared, path) for name, path in paths.items()}
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Job:

@@ -11,13 +11,14 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.inference.answers import answers
+from stages.model.gpt import GPT
 from stages.probing.extraction import extraction
 from stages.probing.prompts import PAGE_FORMS, WordCue, dev_facts, page_prompts
 from stages.settings import Objectives
 from stages.sources.audit import own_pages
 from stages.system.records import FACTS, read_record
-from stages.training.jobs import finetuning, pretraining, pretrainings
-from stages.training.run import Run, Training
+from stages.training.jobs import finetuning, pretraining, trained_models
+from stages.training.run import Run
 from stages.trials.row import Row
 
 Phrase = Mapping[str, str]  # a phrase of each page, by its title
@@ -42,10 +43,7 @@ def try_out(
     second = finetuning(experiment, prepared, "pretrained")
     settings = experiment.settings("pretrain", "finetune")
     run = Run("trial", experiment, prepared, settings | {"seed": seed, "change": change}, data)
-    weights = run.work / "pretrained.safetensors"
-    trainings = pretrainings(experiment, prepared, first, weights, seed)
-    run.complete([*trainings, Training("finetuned", seed, second, weights)])
-
+    models = trained_models(run, seed, first, second)
     training = read_record(run.work / "pretrained.json", FACTS)
     return Row(
         recipe=experiment.recipe_name,
@@ -56,22 +54,24 @@ def try_out(
         pretrain_loss=training["loss"],
         seconds=training["seconds"],
         provenance=provenance(settings, experiment.backend, training["seconds"]),
-        **_asked(run, objectives or experiment.recipe.pretrain.objectives, choosers or {}),
+        **_asked(experiment, prepared, models, objectives or experiment.recipe.pretrain.objectives, choosers or {}),
     )
 
 
-def _asked(run: Run, objectives: Objectives, choosers: Mapping[str, Phrase]) -> dict[str, Any]:
+def _asked(
+    experiment: Experiment,
+    prepared: Prepared,
+    models: dict[str, GPT],
+    objectives: Objectives,
+    choosers: Mapping[str, Phrase],
+) -> dict[str, Any]:
     """Return the marks of a row."""
-    experiment, prepared = run.experiment, run.prepared
     recipe = experiment.question_recipe
     dev = prepared.of_split("dev")
     pages = own_pages(prepared.texts, set(dev.name))
     facts = dev_facts(prepared, pages)
     prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), recipe.model.context)
 
-    models = {}
-    for name in ("pretrained", "finetuned"):
-        models[name] = experiment.trained_model(prepared, run.work / f"{name}.safetensors")
     results = answers(models["finetuned"], prepared, "dev", recipe)
     right = results.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
     extracted = extraction(models, prepared.vocabulary, facts, prompts, right)
