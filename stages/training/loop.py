@@ -72,11 +72,15 @@ class Job:
     def rate(self, step: int) -> float:
         """Return the learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
 
-        The first step has that of its own tokens, but nothing of the decay: the peak, unless the warm-up is longer.
+        A linear warm-up, then a cosine that never falls below the smallest rate. It is not held after its minimum at
+        `decay_tokens`: it rises again, as in the schedule that CS224N's assignment 5 took from minGPT. The first step
+        has the rate of its own tokens, but nothing of the decay: the peak, unless the warm-up is longer.
         """
         tokens = self._tokens(step) if step else min(self._tokens(1), self.warmup_tokens)
-        shape = self.warmup_tokens, self.decay_tokens, self.schedule.min_lr_ratio
-        return learning_rate(tokens, self.peak_rate, *shape)
+        if tokens < self.warmup_tokens:
+            return self.peak_rate * tokens / self.warmup_tokens
+        progress = (tokens - self.warmup_tokens) / (self.decay_tokens - self.warmup_tokens)
+        return self.peak_rate * max(self.schedule.min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress)))
 
     def _tokens(self, steps: int) -> int:
         """How many the first steps see."""
@@ -171,19 +175,6 @@ class _Course:
         self.look()
         save_checkpoint(self.checkpoint, self.trainer, self.progress)
         self.saved = time.monotonic()
-
-
-def learning_rate(tokens: float, peak: float, warmup_tokens: float, decay_tokens: float, min_lr_ratio: float) -> float:
-    """Return the rate after `tokens` tokens: linear warm-up, then a cosine that never falls below the smallest rate.
-
-    The cosine is not held after its minimum at `decay_tokens`: it rises again, as in the schedule that CS224N's
-    assignment 5 took from minGPT. Tokens are counted over whole contexts, PAD included; decay_tokens exceeds the
-    warm-up.
-    """
-    if tokens < warmup_tokens:
-        return peak * tokens / warmup_tokens
-    progress = (tokens - warmup_tokens) / (decay_tokens - warmup_tokens)
-    return peak * max(min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress)))
 
 
 def examples_of_step(job: Job, seed: int, number: int) -> Examples:

@@ -1,10 +1,12 @@
 """The learning rate of the assignment's recipe, against values reckoned by hand and those of a published training."""
 
+import math
+
 import pytest
 
 from stages.settings import Finetune, Pretrain, Schedule
 from stages.training.lengths import epochs, length
-from stages.training.loop import Job, learning_rate
+from stages.training.loop import Job
 from tests.support.tiny import HANDOUT, SETTINGS
 
 DOCUMENTS, QUESTIONS = 2937, 2000  # rows of the assignment's files
@@ -73,17 +75,11 @@ def test_a_schedule_without_lengths_of_its_own_follows_the_run(epochs: int) -> N
     assert rates[-1] == 0.1
 
 
-@pytest.mark.parametrize(
-    ("tokens", "rate"),
-    [
-        (0, 0.0),
-        (50, 1.0),  # half of the warm-up
-        (100, 2.0),  # its end
-        (600, 1.0),  # half of the cosine, which lasts from 100 to 1100
-        (900, 0.2),  # (1 + cos 0.8π) / 2 = 0.0955, below the minimum
-        (1300, 0.2),
-        (2100, 2.0),  # and up again
-    ],
-)
-def test_the_rate_at_given_tokens(tokens: int, rate: float) -> None:
-    assert learning_rate(tokens, 2.0, 100, 1100, 0.1) == pytest.approx(rate)
+def test_after_the_warmup_the_rate_falls_to_the_minimum_as_a_cosine_and_rises_again() -> None:
+    schedule = Schedule(warmup_tokens=100, decay_epochs=11.0, min_lr_ratio=0.1)  # an epoch is a step of 100 tokens
+    run = Job("any", "recipes.any", pytest.fail, 1, 30, 1, 2.0, schedule, context=101)
+    decay = run.decay_tokens - 100  # the cosine's half period
+    rates = [run.rate(step) for step in (1, 6, 10, 12, 21)]
+    assert rates == pytest.approx(
+        [2.0, 1.0 + math.cos(math.pi * 500 / decay), 0.2, 0.2, 1.0 + math.cos(math.pi * 2000 / decay)]
+    )
