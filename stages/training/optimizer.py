@@ -35,8 +35,6 @@ class AdamW:
     @torch.no_grad()
     def step(self, rate: float) -> None:
         """Update all weights by their gradients."""
-        if not self.weights:
-            return
         weights: list[Tensor] = [*self.weights.values()]
         steps = [self.state[f"step.{name}"] for name in self.weights]
         means = [self.state[f"exp_avg.{name}"] for name in self.weights]

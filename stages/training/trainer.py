@@ -24,15 +24,14 @@ class Trainer:
     def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
         self.backend = backend
         self.model = model.to(backend.device)
-        self.names = [name for name, _ in model.named_parameters()]
-        shares_weights = backend.dtype == torch.float32
-        self.masters = list(self.model.parameters())
-        if not shares_weights:
-            self.masters = [nn.Parameter(master.detach().clone()) for master in self.masters]
-        self.model.to(backend.dtype)
-        self.copies = [] if shares_weights else list(self.model.parameters())
+        self.named_masters = dict(self.model.named_parameters())
+        self.copies: list[nn.Parameter] = []
+        if backend.dtype != torch.float32:
+            self.named_masters = {name: nn.Parameter(w.detach().clone()) for name, w in self.named_masters.items()}
+            self.copies = list(self.model.to(backend.dtype).parameters())
+        self.masters = list(self.named_masters.values())
         self.clip = settings.gradient_clip
-        self.optimizers = build_optimizers(self.model, self._named_masters(), settings, backend.dtype)
+        self.optimizers = build_optimizers(self.model, self.named_masters, settings, backend.dtype)
 
     def cut(self, examples: Examples) -> list[Examples]:
         """Return the batch in parts of like lengths: the rectangles of mixers that need them."""
@@ -64,7 +63,7 @@ class Trainer:
 
     def weights(self) -> dict[str, Tensor]:
         """Return the masters by the model's names, float32 on the CPU."""
-        return {name: master.detach().cpu().contiguous() for name, master in self._named_masters().items()}
+        return {name: master.detach().cpu().contiguous() for name, master in self.named_masters.items()}
 
     def state(self) -> dict[str, Tensor]:
         """Masters and moments, on the CPU: all that the next step depends on beside the batch."""
@@ -77,11 +76,8 @@ class Trainer:
             tensor.copy_(tensors[name])
         self._copy_masters()
 
-    def _named_masters(self) -> dict[str, nn.Parameter]:
-        return dict(zip(self.names, self.masters, strict=True))
-
     def _state(self) -> dict[str, Tensor]:
-        tensors: dict[str, Tensor] = {f"weight.{name}": master for name, master in self._named_masters().items()}
+        tensors: dict[str, Tensor] = {f"weight.{name}": master for name, master in self.named_masters.items()}
         for optimizer in self.optimizers:
             tensors |= optimizer.state
         return tensors

@@ -60,7 +60,7 @@ def beyond(
     cut = row_step and backend.device.type == "cpu"
     loss = trained.clipped_gradients(split_by_length(examples, 0, row_step) if cut else trained.cut(examples))
 
-    gradients = {name: master.grad.cpu() for name, master in zip(trained.names, trained.masters, strict=True)}
+    gradients = {name: master.grad.cpu() for name, master in trained.named_masters.items()}
     references = {name: parameter.grad for name, parameter in plain.named_parameters()}
     assert references.keys() == gradients.keys() and all(gradient.any() for gradient in references.values())
     sizes = torch.stack([gradient.norm() for gradient in references.values()])

@@ -33,7 +33,7 @@ def trainer(variant: str, backend: Backend = FLOAT32, optimizer: Optimizer = OPT
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_shall_decay_decays(variant: str, decays: str, optimizer: Optimizer) -> None:
     trained = trainer(variant, optimizer=optimizer.model_copy(update={"weight_decay": 0.5, "decays": decays}))
-    assert sorted(name for rule in trained.optimizers for name in rule.weights) == sorted(trained.names)
+    assert sorted(name for rule in trained.optimizers for name in rule.weights) == sorted(trained.named_masters)
     before = {name: weight.clone() for name, weight in trained.weights().items()}
     for master in trained.masters:
         master.grad = torch.zeros_like(master)  # what moves, decays
