@@ -14,7 +14,6 @@ from torch.nn import functional as F
 from stages.mixers.rope import RopeSettings
 from stages.model.attention import RotaryAttention
 from stages.model.cache import KeyValueCache
-from stages.model.mixer import State
 from stages.model.packing import Packing
 from stages.settings import Model
 
@@ -26,23 +25,14 @@ class RopeConvSettings(RopeSettings):
 
 
 @dataclass
-class RopeConvState(State):
+class RopeConvState(KeyValueCache):
     """Keys and values of the positions seen, and the last inputs."""
 
-    keys: Tensor  # (B, nh, room, hs)
-    values: Tensor  # (B, nh, room, hs)
     inputs: Tensor  # (B, WIDTH - 1, C)
 
     @property
-    def room(self) -> int:
-        return self.keys.shape[2]
-
-    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, ...]:
-        """Append as KeyValueCache does."""
-        cache = KeyValueCache(self.lengths, self.keys, self.values)
-        seen = cache.extend(keys, values)
-        self.lengths = cache.lengths
-        return seen
+    def vectors(self) -> list[Tensor]:
+        return [self.keys, self.values]
 
 
 class RopeConv(RotaryAttention):
@@ -68,8 +58,7 @@ class RopeConv(RotaryAttention):
     def packed(self, x: Tensor, packing: Packing) -> None:
         return None
 
-    def empty_state(self, batch: int, positions: int) -> Any:
-        weight = self.projection.weight
-        cache = KeyValueCache.empty(batch, self.heads, positions, self.head_size, weight)
-        inputs = weight.new_zeros(batch, WIDTH - 1, weight.shape[0])
+    def empty_state(self, batch: int, positions: int) -> RopeConvState:
+        cache = super().empty_state(batch, positions)
+        inputs = cache.keys.new_zeros(batch, WIDTH - 1, self.heads * self.head_size)
         return RopeConvState(cache.lengths, cache.keys, cache.values, inputs)

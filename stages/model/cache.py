@@ -27,7 +27,7 @@ class Cache(State):
         T = vectors[0].shape[2]
         positions = self.next_positions(T)  # (B, T)
         sequence, new = (positions < self.room).nonzero(as_tuple=True)
-        for kept, added in zip(self.tensors[1:], vectors, strict=True):
+        for kept, added in zip(self.vectors, vectors, strict=True):
             kept[sequence, :, positions[sequence, new]] = added[sequence, :, new]
         self.lengths = self.lengths + T
         return self.seen_from(positions)
@@ -36,12 +36,17 @@ class Cache(State):
         """Vectors (B, nh, S, hs) of each kind, and which of them positions (B, T) may look at: (B, 1, T, S) bool."""
         filled = min(int(self.lengths.max()), self.room)
         visible = torch.arange(filled, device=positions.device) <= positions[:, None, :, None]
-        return *(kept[:, :, :filled] for kept in self.tensors[1:]), visible
+        return *(kept[:, :, :filled] for kept in self.vectors), visible
+
+    @property
+    def vectors(self) -> list[Tensor]:
+        """Vectors of each kind, (B, nh, room, hs)."""
+        return self.tensors[1:]
 
     @property
     def room(self) -> int:
         """Most positions it remembers."""
-        return self.tensors[1].shape[2]
+        return self.vectors[0].shape[2]
 
 
 @dataclass
@@ -73,7 +78,7 @@ class WindowCache(KeyValueCache):
         position may look at: (B, 1, T, w-1+T) bool.
         """
         T = vectors[0].shape[2]
-        keys, values = (torch.cat(pair, dim=2) for pair in zip(self.tensors[1:], vectors, strict=True))
+        keys, values = (torch.cat(pair, dim=2) for pair in zip(self.vectors, vectors, strict=True))
         slot = torch.arange(self.room + T, device=keys.device)
         distance = slot[self.room :, None] - slot  # (T, w-1+T)
         empty = self.room - self.lengths  # (B,) slots that hold nothing; none if negative
