@@ -113,7 +113,7 @@ class Perceiver(Backbone):
             read = last.mixer.read(x, packing, last.mixer.keys_values(_normal(last, z)), few)
         return last.add(x if self.residual else torch.zeros_like(x), read, loss_indices)
 
-    def _read_cached(self, x: Tensor, shape: torch.Size, states: Sequence[Any]) -> Tensor:
+    def _read_cached(self, x: Tensor, shape: tuple[int, int], states: Sequence[Any]) -> Tensor:
         """Make latents of x (B·T, C) where there is room, then let x read all that are made: (B·T, C)."""
         B, T = shape
         blocks: list[Any] = list(self)

@@ -67,7 +67,7 @@ def embed(table: Tensor, numbers: Tensor) -> Tensor:
 
 def embed_positions(table: Tensor, packing: Packing) -> Tensor:
     """Each character's vector by its position in its sequence. table: (≥ T, C); returns (N, C)."""
-    if packing.are_full:  # nothing to look up
+    if all(part.is_full for part in packing.parts):  # nothing to look up
         return torch.cat([table[: part.width].expand(*part.shape, -1).flatten(0, 1) for part in packing.parts])
     return embed(table, packing.positions.to(table.device))
 

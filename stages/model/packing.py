@@ -20,23 +20,14 @@ class Part:
     width: int  # T
 
     @property
-    def shape(self) -> torch.Size:
+    def shape(self) -> tuple[int, int]:
         """(B, T)."""
-        return torch.Size((len(self.lengths), self.width))
-
-    @property
-    def characters(self) -> int:
-        """Number of characters in all sequences."""
-        return sum(self.lengths)
+        return len(self.lengths), self.width
 
     @property
     def is_full(self) -> bool:
         """Whether every sequence is as long as the rectangle is wide."""
-        return self.characters == self.shape.numel()
-
-    def first(self, characters: int) -> "Part":
-        """Keep the sequences' first characters."""
-        return Part(tuple(min(length, characters) for length in self.lengths), min(self.width, characters))
+        return min(self.lengths) == self.width
 
     def filled(self) -> Tensor:
         """Which elements of the rectangle hold a character: (B, T) bool, on the CPU."""
@@ -65,11 +56,15 @@ class Packing:
 
     def first(self, characters: int) -> Self:
         """Keep the sequences' first characters."""
-        return type(self)(tuple(part.first(characters) for part in self.parts))
+        parts = []
+        for part in self.parts:
+            lengths = tuple(min(length, characters) for length in part.lengths)
+            parts.append(Part(lengths, min(part.width, characters)))
+        return type(self)(tuple(parts))
 
     def rounded(self, step: int = CHARACTER_STEP) -> Self:
         """Make the first sequences longer until the characters are a multiple of `step`, as far as there is room."""
-        missing = -sum(part.characters for part in self.parts) % step
+        missing = -sum(sum(part.lengths) for part in self.parts) % step
         parts = []
         for part in self.parts:
             lengths = []
@@ -83,9 +78,9 @@ class Packing:
     def rectangles(self, x: Tensor) -> list[Tensor]:
         """x (N, C) → (B, T, C) of each part, zeros past the end of a sequence."""
         rectangles = []
-        for rows, part in zip(x.split([part.characters for part in self.parts]), self.parts, strict=True):
+        for rows, part in zip(x.split([sum(part.lengths) for part in self.parts]), self.parts, strict=True):
             if not part.is_full:
-                empty = x.new_zeros(part.shape.numel(), x.shape[1])
+                empty = x.new_zeros(len(part.lengths) * part.width, x.shape[1])
                 rows = empty.index_copy_(0, part.slots.to(x.device), rows)
             rectangles.append(rows.view(*part.shape, -1))
         return rectangles
@@ -98,11 +93,6 @@ class Packing:
             # rows by their number; of the ways to take them this one has the fastest way back
             joined.append(rows if part.is_full else F.embedding(part.slots.to(rows.device), rows))
         return torch.cat(joined)
-
-    @property
-    def are_full(self) -> bool:
-        """Whether every part is full."""
-        return all(part.is_full for part in self.parts)
 
     @cached_property
     def extents(self) -> Tensor:

@@ -13,7 +13,6 @@ def test_sequences_lie_one_after_the_other() -> None:
     starts, lengths = PACKING.extents.tolist()
     assert (starts, lengths) == ([0, 1, 4, 9, 11], [1, 3, 5, 2, 5])
     assert PACKING.positions.tolist() == [0, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 0, 1, 2, 3, 4]
-    assert not PACKING.are_full
 
 
 def test_first_characters() -> None:
@@ -24,7 +23,7 @@ def test_first_characters() -> None:
 def test_full_packings_are_those_of_rectangles() -> None:
     packing = Packing.full((2, 3), (1, 4))
     assert packing == packing_of([[3, 3], [4]])
-    assert packing.are_full and packing.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
+    assert packing.positions.tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
 
 
 def test_sequences_grow_where_there_is_room_up_to_a_round_number_of_characters() -> None:

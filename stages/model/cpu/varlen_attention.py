@@ -86,7 +86,7 @@ class _Attend(torch.autograd.Function):
     ) -> Tensor:
         tensors = tuple(x.contiguous() for x in tensors)
         for x, packing in zip(tensors, packings, strict=True):  # C++ checks nothing
-            assert x.dtype == tensors[0].dtype and len(x) == sum(part.characters for part in packing.parts)
+            assert x.dtype == tensors[0].dtype and len(x) == int(packing.extents[1].sum())
             assert packing.extents.shape == packings[0].extents.shape
         ctx.columns, ctx.call = columns, layout | seeded(dropout_rate)
         N, heads = len(tensors[0]), layout["heads"]
