@@ -14,14 +14,9 @@ def causal_lm(documents: Ragged, rows: np.ndarray, context: int, generator: np.r
     character of the text but the first is a target equally often.
     """
     size = len(documents.tokens)
-    starts = generator.integers(1 - context, size - 2, size=len(rows), endpoint=True)
-    return windows(documents.tokens, np.maximum(starts, 0), np.minimum(starts + context + 1, size))
-
-
-def windows(tokens: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> Examples:
-    """Examples of tokens[start:end] each; starts, ends: (B,) int64, at least two characters apart."""
-    position = np.arange((ends - starts).max())[None]  # (1, T + 1) in the sequence
-    source = starts[:, None] + position
+    drawn = generator.integers(1 - context, size - 2, size=len(rows), endpoint=True)
+    starts, ends = np.maximum(drawn, 0), np.minimum(drawn + context + 1, size)  # (B,) each
+    source = starts[:, None] + np.arange((ends - starts).max())  # (B, T + 1)
     inside = source < ends[:, None]
-    sequences = np.where(inside, tokens[np.where(inside, source, 0)], PAD)
+    sequences = np.where(inside, documents.tokens[np.where(inside, source, 0)], PAD)
     return Examples.of(sequences, ends - starts)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stages.corpus.causal_lm import causal_lm, windows
+from stages.corpus.causal_lm import causal_lm
 from stages.corpus.example import PAD, Examples
 from stages.corpus.ragged import Ragged
-from stages.corpus.vocabulary import Vocabulary
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 
@@ -23,15 +22,6 @@ def sequences(examples: Examples) -> list[list[int]]:
         [*inputs[:length], targets[length - 1]]
         for inputs, targets, length in zip(examples.inputs, examples.targets, examples.lengths, strict=True)
     ]
-
-
-def test_golden_windows_of_a_text() -> None:
-    text = "The cat sat.\nThe end"
-    vocabulary = Vocabulary.of([text])
-    examples = windows(vocabulary.encode(text), np.array([0, 4, 18]), np.array([2, 13, 20]))
-    assert [vocabulary.decode(row) for row in examples.inputs] == ["Th□□□□□□", "cat sat.", "nd□□□□□□"]
-    assert [vocabulary.decode(row) for row in examples.targets] == ["h□□□□□□□", "at sat.\n", "d□□□□□□□"]
-    assert examples.lengths.tolist() == [1, 8, 1]
 
 
 @pytest.mark.parametrize("size", [300, 2, 17, 18])
