@@ -75,9 +75,7 @@ def seeded(dropout_rate: float) -> dict[str, float]:
 def _libraries() -> tuple[str, Libraries] | None:
     """Name of the kernels, and those for each type of number; None where nothing here compiles them."""
     compilers = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
-    reason = "" if any(compilers) else f"no C++ compiler found ({', '.join(COMPILERS)})"
-    if os.name != "posix":
-        compilers, reason = [], "only Linux and macOS are supported"
+    reason = f"no C++ compiler found ({', '.join(COMPILERS)})"
     for compiler in filter(None, compilers):
         for optional in (_openmp(), *ONE_THREAD):
             try:
