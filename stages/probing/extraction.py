@@ -77,8 +77,8 @@ def offset_prompt(fact: Fact, offset: int) -> Prompt:
 
 def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
     """Keep the facts whose opening has `most` characters and leaves the model room for the page up to the place."""
-    fitting = (fact for fact in facts if most + fact.position + len(fact.place) <= context + 1)
-    return [fact for fact in fitting if len(opening(fact)) >= most]
+    longest = context + 1 - most  # from the page's start to the place's end
+    return [fact for fact in facts if fact.position + len(fact.place) <= longest and len(opening(fact)) >= most]
 
 
 def matches_by_offset(

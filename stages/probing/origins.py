@@ -4,7 +4,7 @@ Unseen entities are asked about, too: names that no page and no question has.
 """
 
 from collections.abc import Collection, Container, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.sources.world.lexicon import CULTURES
 
 SEED = 2021  # of the names
-COUNT = 200  # at most
+COUNT = 200  # of the names, at most
 
 
 def origin(
@@ -49,19 +49,14 @@ def dev_origins(
     return dev[["init", "seed", "row"]].assign(asked="dev", origin=origins)
 
 
-def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int, count: int = COUNT) -> list[str]:
-    """At most `count` names of the generated world's cultures, the same each time.
+def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int) -> list[str]:
+    """At most COUNT names of the generated world's cultures, the same each time.
 
     None stands in the text `known`, the vocabulary has all characters, and the question leaves room for an answer.
     """
     names = []
     for culture in CULTURES.values():
         names += [f"{given} {family}" for given, family in product(culture.given, culture.family)]
-    fitting = []
-    for number in np.random.default_rng(SEED).permutation(len(names)):
-        name = names[number]
-        if not vocabulary.unknown(name) and name not in known and len(form.about(name)) + 2 <= context:
-            fitting.append(name)
-        if len(fitting) == count:
-            break
-    return fitting
+    drawn = (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
+    readable = (name for name in drawn if not vocabulary.unknown(name) and len(form.about(name)) + 2 <= context)
+    return [*islice((name for name in readable if name not in known), COUNT)]

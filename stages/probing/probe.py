@@ -1,8 +1,5 @@
 """All that trained weights are asked beside the dev questions; nothing here is ever trained on."""
 
-from functools import cached_property
-
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -36,8 +33,12 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
     questions = _Questions(experiment, prepared)
     origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
     tables = {"origins.tsv": [origins]}
+    weights = experiment.weights_folder
     for seed in tqdm(experiment.recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
-        models = _models(experiment, prepared, seed)
+        models = {
+            "pretrained": experiment.trained_model(prepared, weights / f"pretrained/seed-{seed}.safetensors"),
+            "finetuned": experiment.trained_model(prepared, weights / f"finetuned/pretrained-seed-{seed}.safetensors"),
+        }
         of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == seed)
         for name, table in questions.answered(models, predictions[of_seed].set_index("row")).items():
             tables.setdefault(name, []).append(table.assign(seed=seed))
@@ -47,14 +48,6 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         table = pd.concat(parts)
         joined[name] = table.set_index([column for column in FIRST if column in table]).reset_index()
     return joined
-
-
-def _models(experiment: Experiment, prepared: Prepared, seed: int) -> dict[str, GPT]:
-    """Load the models of a seed, by the name of their weights."""
-    folder = experiment.weights_folder
-    pretrained = experiment.trained_model(prepared, folder / f"pretrained/seed-{seed}.safetensors")
-    finetuned = experiment.trained_model(prepared, folder / f"finetuned/pretrained-seed-{seed}.safetensors")
-    return {"pretrained": pretrained, "finetuned": finetuned}
 
 
 class _Questions:
@@ -76,6 +69,11 @@ class _Questions:
         self.offsets = offsets(self.facts)
         self.moved = with_room(self.facts, self.offsets[-1], context) if "continuation" in forms else []
 
+        form = question_forms(prepared)[0]
+        known = "\n".join([self.corpus, *prepared.table.question])
+        names = unseen_names(prepared.vocabulary, known, form, context)
+        self.about_unseen = [prompt(prepared.vocabulary.encode(form.about(name))) for name in names]
+
     def answered(self, models: dict[str, GPT], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
         """Ask the models of one seed; predictions: the finetuned model's answers to dev by the row of the question."""
         vocabulary = self.prepared.vocabulary
@@ -92,17 +90,8 @@ class _Questions:
     def _origins_of_unseen(self, finetuned: GPT) -> pd.DataFrame:
         """Where answers about unseen entities come from."""
         origins = []
-        for answer in generate(finetuned, self._about_unseen, self.recipe.generation.max_characters):
+        for answer in generate(finetuned, self.about_unseen, self.recipe.generation.max_characters):
             text = self.prepared.vocabulary.decode(answer.tokens)
             origins.append(origin(text, None, (), self.prepared.training_answers, self.corpus))
         table = pd.DataFrame({"row": range(1, len(origins) + 1), "origin": origins})
         return table.assign(asked="unseen", init="pretrained")
-
-    @cached_property
-    def _about_unseen(self) -> list[np.ndarray]:
-        """Questions about names that no page and no question has, encoded."""
-        vocabulary = self.prepared.vocabulary
-        form = question_forms(self.prepared)[0]
-        known = "\n".join([self.corpus, *self.prepared.table.question])
-        names = unseen_names(vocabulary, known, form, self.recipe.model.context)
-        return [prompt(vocabulary.encode(form.about(name))) for name in names]

@@ -69,11 +69,9 @@ class WordCue:
         settings = objectives.word_cloze
         if settings is None:
             return cls()
-        spans = practised(prepared, settings).spans
-        answers = prepared.training_answers
-        fences = {}
-        for row, text in enumerate(prepared.each_text()):
-            fences[text] = fences_of(text, spans[row].tolist(), answers)
+        spans, answers = practised(prepared, settings).spans, prepared.training_answers
+        texts = enumerate(prepared.each_text())
+        fences = {text: fences_of(text, spans[row].tolist(), answers) for row, text in texts}
         common = common_words(prepared, settings.common_words)
         return cls(settings.words_before, common, fences)
 
@@ -155,17 +153,12 @@ def page_prompts(
         "infilling": lambda fact, _: infilling(fact, longest),
     }
 
-    prompts = {}
-    for form in forms:
-        prompts[form] = [of_form[form](fact, fact.name) for fact in facts]
+    prompts = {form: [of_form[form](fact, fact.name) for fact in facts] for form in forms}
     named = next((form for form in ("cloze", "words") if form in forms), None)
     if named:
-        prompts[OTHER_NAME] = [of_form[named](fact, _stranger(facts, i)) for i, fact in enumerate(facts)]
+        prompts[OTHER_NAME] = []
+        for number, own in enumerate(facts):
+            after = (*facts[number:], *facts[:number])  # around the end
+            stranger = next((fact.name for fact in after if fact.place != own.place), own.name)
+            prompts[OTHER_NAME].append(of_form[named](own, stranger))
     return prompts
-
-
-def _stranger(facts: Sequence[Fact], number: int) -> str:
-    """Find the name of the first fact after this one, around the end, whose place is another; else its own."""
-    own = facts[number]
-    after = (*facts[number:], *facts[:number])
-    return next((fact.name for fact in after if fact.place != own.place), own.name)

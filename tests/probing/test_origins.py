@@ -5,7 +5,7 @@ import pytest
 
 from stages.corpus.question_forms import Form
 from stages.corpus.vocabulary import Vocabulary
-from stages.probing.origins import dev_origins, origin, unseen_names
+from stages.probing.origins import COUNT, dev_origins, origin, unseen_names
 
 OWN = "Oda Quill. Painter, born in Vell, of Ilm."
 PLACES = {"Vell", "Ilm", "Nowhereham"}
@@ -49,8 +49,8 @@ def test_dev_answers_have_one_origin_each_and_test_answers_none() -> None:
 
 
 def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:
-    known = ". ".join(unseen_names(LETTERS, "", BORN, 128, 50))
-    names = unseen_names(LETTERS, known, BORN, 32, 50)
-    assert names == unseen_names(LETTERS, known, BORN, 32, 50)  # the same each time
-    assert len(set(names)) == 50 and not any(name in known or LETTERS.unknown(name) for name in names)
+    known = ". ".join(unseen_names(LETTERS, "", BORN, 128))
+    names = unseen_names(LETTERS, known, BORN, 32)
+    assert names == unseen_names(LETTERS, known, BORN, 32)  # the same each time
+    assert len(set(names)) == COUNT and not any(name in known or LETTERS.unknown(name) for name in names)
     assert max(len(f"Where was {name} born?") for name in names) <= 30  # ⁇ and an answer have room
