@@ -27,8 +27,8 @@ class RNN(RecurrentMixer):
         nn.init.orthogonal_(self.w.weight)
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
-        a = recurrence(self.u(x).float(), self.w.weight, None if state is None else state.h[:, 0])  # (B, T, C)
-        if state is not None:
-            state.h = a[:, -1:]
-            state.lengths = state.lengths + x.shape[1]
+        B, T, _ = x.shape
+        state = state or self.empty_state(B, T)
+        a = recurrence(self.u(x).float(), self.w.weight, state.h[:, 0])  # (B, T, C)
+        state.h, state.lengths = a[:, -1:], state.lengths + T
         return a.to(x.dtype)

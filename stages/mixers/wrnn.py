@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.recurrence import Hidden, RecurrentMixer, delayed, recurrence
+from stages.model.recurrence import Hidden, RecurrentMixer, recurrence
 from stages.settings import Model, Section
 
 
@@ -39,11 +39,12 @@ class WRNN(RecurrentMixer):
             nn.init.orthogonal_(layer.weight)
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
-        first_a, first_b = (None, None) if state is None else state.h.unbind(1)
+        B, T, _ = x.shape
+        state = state or self.empty_state(B, T)
+        first_a, first_b = state.h.unbind(1)  # (B, C) each
         a = recurrence(self.u(x).float(), self.w.weight, first_a)  # (B, T, C)
-        drive = self.v(a.to(x.dtype)).float() + self.r(delayed(a, first_a).to(x.dtype)).float()  # (B, T, C)
+        before = torch.cat([first_a[:, None], a[:, :-1]], dim=1)  # (B, T, C): a^{t−1}
+        drive = self.v(a.to(x.dtype)).float() + self.r(before.to(x.dtype)).float()  # (B, T, C)
         b = recurrence(drive, self.t.weight, first_b)  # (B, T, C)
-        if state is not None:
-            state.h = torch.stack([a[:, -1], b[:, -1]], dim=1)
-            state.lengths = state.lengths + x.shape[1]
+        state.h, state.lengths = torch.stack([a[:, -1], b[:, -1]], dim=1), state.lengths + T
         return b.to(x.dtype)

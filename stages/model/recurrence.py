@@ -28,22 +28,15 @@ class RecurrentMixer(Mixer):
         return Hidden(lengths, torch.zeros(batch, self.layers, self.heads * self.head_size, device=device))
 
 
-def recurrence(drive: Tensor, weight: Tensor, first: Tensor | None) -> Tensor:
-    """All h^t = tanh(drive^t + W h^{t−1}), one after another.
+def recurrence(drive: Tensor, weight: Tensor, h: Tensor) -> Tensor:
+    """All h^t = tanh(drive^t + W h^{t−1}), one after another: (B, T, C).
 
-    drive: (B, T, C) float32; weight: W (C, C) in any precision, h and the products are float32; first: (B, C), the h
-    before the first drive, or None for zero. Returns (B, T, C).
+    drive: (B, T, C) float32; weight: W (C, C) in any precision, h and the products are float32; h: (B, C), before the
+    first drive.
     """
     weight = weight.float()
-    h = first
     hidden = []
     for driven in drive.unbind(1):  # (B, C)
-        h = torch.tanh(driven if h is None else torch.addmm(driven, h, weight.t()))
+        h = torch.tanh(torch.addmm(driven, h, weight.t()))
         hidden.append(h)
     return torch.stack(hidden, dim=1)
-
-
-def delayed(hidden: Tensor, first: Tensor | None) -> Tensor:
-    """h^{t−1} beside each h^t. hidden: (B, T, C); first: (B, C), or None for zero. Returns (B, T, C)."""
-    start = torch.zeros_like(hidden[:, 0]) if first is None else first
-    return torch.cat([start[:, None], hidden[:, :-1]], dim=1)
