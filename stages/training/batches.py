@@ -75,20 +75,20 @@ class PackedBatch:
     loss_indices: np.ndarray | None  # numbers of the characters with a target, and few others; None if that is all
 
     @classmethod
-    def of(cls, parts: Sequence[Examples], step: int = CHARACTER_STEP) -> "PackedBatch":
+    def of(cls, parts: Sequence[Examples]) -> "PackedBatch":
         """Pack a batch's parts.
 
-        Some characters past a row's last target stay, so that the number of all is a multiple of `step` where there are
-        enough, and so is the number of those with a loss: kernels are prepared for each number that comes up.
+        Some characters past a row's last target stay, so that the number of all is a multiple of CHARACTER_STEP where
+        there are enough, and so is the number of those with a loss: kernels are prepared for each number that comes up.
         """
         shapes = (Part(tuple(part.lengths.tolist()), part.inputs.shape[1]) for part in parts)
-        packing = Packing(tuple(shapes)).rounded(step)
+        packing = Packing(tuple(shapes)).rounded()
         masks = [part.filled().numpy() for part in packing.parts]  # (B, T) each
         inputs = np.concatenate([part.inputs[mask] for part, mask in zip(parts, masks, strict=True)])
         targets = np.concatenate([part.targets[mask] for part, mask in zip(parts, masks, strict=True)])
 
         loss_mask = targets != PAD
-        loss_mask[np.flatnonzero(~loss_mask)[: -loss_mask.sum() % step]] = True
+        loss_mask[np.flatnonzero(~loss_mask)[: -loss_mask.sum() % CHARACTER_STEP]] = True
         return cls(inputs, targets, packing, None if loss_mask.all() else np.flatnonzero(loss_mask))
 
 

@@ -8,6 +8,7 @@ import pytest
 from stages.corpus.example import PAD, Examples
 from stages.corpus.span_corruption import span_corruption
 from stages.experiment.draws import generator
+from stages.model.packing import CHARACTER_STEP
 from stages.training.batches import PackedBatch, rows_of_step, split_by_length, steps_per_epoch
 from tests.support.tiny import spans, tiny_prepared
 
@@ -74,10 +75,9 @@ def test_the_parts_are_the_batch_by_length_and_hardly_wider_than_their_longest_r
 
 
 @pytest.mark.parametrize("rows", [1, 31, 64])
-@pytest.mark.parametrize("step", [1, 16, 128])
-def test_a_packed_batch_has_all_rows_without_pad_and_all_targets_in_the_loss(rows: int, step: int) -> None:
+def test_a_packed_batch_has_all_rows_without_pad_and_all_targets_in_the_loss(rows: int) -> None:
     parts = split_by_length(batch(rows))
-    packed = PackedBatch.of(parts, step)
+    packed = PackedBatch.of(parts)
     start = 0
     for part, lengths in zip(parts, packed.packing.parts, strict=True):
         for inputs, targets, own, length in zip(part.inputs, part.targets, part.lengths, lengths.lengths, strict=True):
@@ -88,14 +88,14 @@ def test_a_packed_batch_has_all_rows_without_pad_and_all_targets_in_the_loss(row
             start += length
     assert start == len(packed.inputs)
     filled = sum(int(part.lengths.sum()) for part in parts)
-    assert start - filled < step
-    assert start % step == 0 or start == sum(part.inputs.size for part in parts)
+    assert start - filled < CHARACTER_STEP
+    assert start % CHARACTER_STEP == 0 or start == sum(part.inputs.size for part in parts)
 
     loss_indices = np.arange(start) if packed.loss_indices is None else packed.loss_indices
     others = int((packed.targets[loss_indices] == PAD).sum())
     assert (np.diff(loss_indices) > 0).all()
     assert (packed.targets != PAD).sum() == len(loss_indices) - others
-    assert others < step
+    assert others < CHARACTER_STEP
 
 
 @pytest.mark.parametrize("part_cost", [0, 100, 1000])
