@@ -7,13 +7,12 @@ import numpy as np
 
 from stages.corpus.capitalised import practised
 from stages.corpus.causal_lm import causal_lm
+from stages.corpus.clozes import TitleClozes, WordClozes
 from stages.corpus.example import Examples
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.span_corruption import span_corruption
-from stages.corpus.title_cloze import TitleClozes
-from stages.corpus.word_cloze import WordClozes
 from stages.settings import Objectives
 
 Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example from each document

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stages.corpus.capitalised import practised
+from stages.corpus.clozes import WORD, common_words, fences_of
 from stages.corpus.phrases import Span
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import MASK
-from stages.corpus.word_cloze import WORD, common_words, fences_of
 from stages.settings import Objectives
 
 PRACTISED_BY = {  # page forms, each with the objectives that have it

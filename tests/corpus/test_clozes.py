@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from stages.corpus.capitalised import capitalised, capitalised_phrases
+from stages.corpus.clozes import common_words
 from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.corpus.titles import headings
-from stages.corpus.word_cloze import common_words
 from stages.settings import Objectives
 from tests.support.tiny import TITLE_CLOZE, WORD_CLOZE, spans
 

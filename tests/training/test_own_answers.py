@@ -13,8 +13,8 @@ from safetensors.numpy import load_file
 
 from stages import pretrain
 from stages.corpus.capitalised import capitalised
+from stages.corpus.clozes import TitleClozes
 from stages.corpus.example import MASK
-from stages.corpus.title_cloze import TitleClozes
 from stages.model.likelihood import read_targets
 from stages.system.files import read_json
 from stages.training import own_answers
@@ -117,7 +117,7 @@ def test_own_epochs_draw_what_the_model_answers(project: Path, monkeypatch: pyte
         return cue, phrase
 
     cloze = TitleClozes.cloze
-    monkeypatch.setattr("stages.corpus.title_cloze.TitleClozes.cloze", watched)
+    monkeypatch.setattr("stages.corpus.clozes.TitleClozes.cloze", watched)
     monkeypatch.setattr("stages.training.jobs.own_answers", painters)
     trained(project, monkeypatch, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]

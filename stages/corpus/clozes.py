@@ -1,13 +1,14 @@
-"""Word cloze: a page's name among a few words from around a phrase, in any order, then ⁇ and the phrase.
+"""Clozes of phrases: a cue, ⁇ and a phrase of the page, drawn by its probability to be an answer.
 
-A title cloze keeps the page's wording up to the phrase; a question shares only some words with it. Here the cue is such
-a handful of words: `in Ada Lovelace 1815 born⁇London⁇`. Which words, how many and in which order is drawn anew each
-time.
-
-Words that few pages have tell the page, so that its name is not needed; a cue can be of common ones alone.
+Both ask of a page what a question asks, in the page's own words. A *title cloze* keeps the page's wording up to the
+phrase, as salient span masking does (Roberts et al. 2020, arXiv 2002.08910), with the page's name as context: `Ada
+Lovelace was born in ⁇London⁇`. A question shares only some words with its page, and so does the cue of a *word cloze*:
+`in Ada Lovelace 1815 born⁇London⁇`. Words that few pages have tell the page, so that its name is not needed; a cue can
+be of common ones alone.
 """
 
 import re
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,14 +17,80 @@ from typing import ClassVar
 
 import numpy as np
 
-from stages.corpus.phrase_cloze import PhraseClozes
+from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.phrases import SPAN, Phrases, Span
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
-from stages.settings import WordCloze
+from stages.settings import PhraseCloze, TitleCloze, WordCloze
 
+LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats
+BLANKED = 0.3  # share of the characters that are blanked where some are
 MOST_WORDS = 4  # of a cue; their number is drawn uniformly: a question shares a handful of words with its page
 WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
+
+
+class PhraseClozes(ABC):
+    """Draws clozes from documents.
+
+    In a share `salient` of the examples the phrase is drawn by its probability (salience.py), else any of the page's.
+    """
+
+    opening_is_target: ClassVar[bool]  # whether the ⁇ that ends a cue is a target
+
+    def __init__(self, prepared: Prepared, phrases: Phrases, settings: PhraseCloze, context: int) -> None:
+        """context: the longest sequence a model can read."""
+        self.documents, self.headings = prepared.documents, prepared.headings
+        self.spans = phrases.spans
+        self.weights = phrases.weights(settings.salient)
+        self.settings = settings
+        self.context = context
+        self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
+
+    def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        """One example from each document in `rows` (B,): targets are the phrase and the ⁇ that closes it."""
+        clozes = [self.cloze(row, generator) for row in rows]
+        sequences = [np.concatenate([cue, [MASK], phrase, [MASK]]) for cue, phrase in clozes]
+        return Examples.of_rows(sequences, [len(cue) + (not self.opening_is_target) for cue, _ in clozes])
+
+    @abstractmethod
+    def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the cue and the phrase of an example; a page without a phrase gives its name and nothing."""
+
+
+class TitleClozes(PhraseClozes):
+    """Draws title clozes from documents.
+
+    The left context is 0…32 characters. In a share `free_order` of the examples the name stands anywhere
+    in it, else before it. In a share `blanked_rows` about three tenths of the context are PAD.
+
+    To fit the model's context the left context gets shorter; a phrase or a name that is too long is cut at its end.
+    """
+
+    opening_is_target: ClassVar[bool] = True
+    settings: TitleCloze
+
+    def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        document, heading = self.documents[row], int(self.headings[row])
+        cumulated = np.cumsum(self.weights[row])
+        if not len(cumulated):
+            return document[:heading], document[:0]
+
+        drawn = np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")
+        start, end = self.spans[row][drawn].tolist()
+        phrase = document[start:end][: self.context // 2]
+        name = document[:heading][: self.context - len(phrase) - 1]
+
+        room = self.context - len(name) - len(phrase) - 3  # two masks and a space
+        longest = max(0, min(LONGEST_CONTEXT, start - heading - 2, room))
+        left = document[start - generator.integers(0, longest, endpoint=True) : start]
+        if generator.random() < self.settings.blanked_rows:
+            left = np.where(generator.random(len(left)) < BLANKED, PAD, left)
+
+        free = generator.random() < self.settings.free_order
+        split = generator.integers(0, len(left), endpoint=True) if free else 0
+        space = self.space if len(left) else self.space[:0]
+        named = [left[:split], space, name] if split else [name, space]
+        return np.concatenate([*named, left[split:]]), phrase
 
 
 class WordClozes(PhraseClozes):
