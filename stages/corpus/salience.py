@@ -17,10 +17,9 @@ from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
 from stages.corpus.folding import folded
 from stages.corpus.phrases import DIGITS, PROBABILITY, SPAN, Phrases, as_probabilities
-from stages.corpus.pieces import Cutter
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
-from stages.corpus.spans import Spans, distinct
+from stages.corpus.spans import Cutter, Spans, distinct
 
 MOST_CANDIDATES = 16  # of a page
 MOST_PIECES = 12  # of a span
