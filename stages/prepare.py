@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import SPLITS, Prepared, write_table
-from stages.corpus.questions import Question
+from stages.corpus.questions import Question, hold_out
 from stages.corpus.salience import with_candidates
 from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit

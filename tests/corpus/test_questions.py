@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages.corpus.held_out import hold_out
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import Question, question_examples
+from stages.corpus.questions import Question, hold_out, question_examples
 from stages.corpus.ragged import Ragged
 from stages.corpus.salience import with_candidates
 from stages.corpus.vocabulary import Vocabulary
