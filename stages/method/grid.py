@@ -19,8 +19,8 @@ from stages.system.errors import Parser, command
 from stages.system.files import write_json
 from stages.system.records import CURVES, read_table
 from stages.training.jobs import pretraining
-from stages.training.publishing import publish
 from stages.training.run import Run, Training
+from stages.training.work import publish
 
 FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
 CHARACTERS = 300  # a passage

@@ -27,9 +27,8 @@ from stages.training.batches import steps_per_epoch
 from stages.training.cuda_graph import trainer_for
 from stages.training.lengths import phases
 from stages.training.loop import Job, train
-from stages.training.publishing import files_of
 from stages.training.trainer import Trainer
-from stages.training.work import work_folder
+from stages.training.work import files_of, work_folder
 
 PATIENCE = 10.0  # seconds: a training whose parent was killed needs some to stop
 

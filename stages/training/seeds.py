@@ -18,7 +18,7 @@ from typing import NoReturn
 from stages.experiment.cell import Cell
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
-from stages.training.publishing import publish
+from stages.training.work import publish
 
 LOOK_EVERY = 0.1  # seconds
 RUNS_A_THREAD = 2  # trainings at once, at most: more only take memory

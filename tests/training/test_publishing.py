@@ -11,8 +11,8 @@ import pytest
 from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
 from stages.system.files import read_json
-from stages.training.publishing import publish
 from stages.training.run import Run, Training
+from stages.training.work import publish
 from tests.support.project import with_sums
 from tests.support.tiny import FLOAT32, HANDOUT, MODEL, SETTINGS, VARIANTS, tiny_prepared
 from tests.training.test_loop import JOB
