@@ -4,7 +4,6 @@ The rules are not torch.optim's classes, which load torch._dynamo at their first
 """
 
 from collections.abc import Mapping
-from itertools import groupby
 
 import torch
 from torch import Tensor, nn
@@ -68,12 +67,14 @@ class Muon:
     def __init__(self, weights: Mapping[str, nn.Parameter], weight_decay: float, dtype: torch.dtype) -> None:
         self.weights, self.weight_decay, self.dtype = weights, weight_decay, dtype
         self.state = {f"momentum_buffer.{name}": torch.zeros_like(weight) for name, weight in weights.items()}
+        self.by_shape: dict[torch.Size, list[str]] = {}
+        for name, weight in weights.items():
+            self.by_shape.setdefault(weight.shape, []).append(name)
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
         """Update all matrices by their gradients."""
-        for shape, group in groupby(sorted(self.weights, key=self._shape), self._shape):
-            names = list(group)
+        for shape, names in self.by_shape.items():
             matrices: list[Tensor] = [self.weights[name] for name in names]
             gradients = [_gradient(matrix) for matrix in matrices]
             buffers = [self.state[f"momentum_buffer.{name}"] for name in names]
@@ -83,9 +84,6 @@ class Muon:
             updates = orthogonalised(updates.to(self.dtype)).float()
             torch._foreach_mul_(matrices, 1 - rate * self.weight_decay)
             torch._foreach_add_(matrices, list(updates), alpha=-rate * 0.2 * max(shape) ** 0.5)
-
-    def _shape(self, name: str) -> tuple[int, ...]:
-        return tuple(self.weights[name].shape)
 
 
 def build_optimizers(
@@ -97,9 +95,7 @@ def build_optimizers(
     `settings.decays` is "all_but_biases". Those matrices are AdamW's, too, or, but for the head, Muon's.
     """
     matrices = {f"{name}.weight" for name, module in model.named_modules() if isinstance(module, nn.Linear)}
-    decaying = {}
-    steady = {}
-    orthogonal = {}
+    decaying, steady, orthogonal = {}, {}, {}
     for name, master in masters.items():
         if name in matrices and settings.matrices == "muon" and name != "head.weight":
             orthogonal[name] = master
