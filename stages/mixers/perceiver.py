@@ -39,15 +39,14 @@ class CrossAttention(CausalSelfAttention):
         return F.linear(x, self.query_key_value.weight[:C], self.query_key_value.bias[:C])
 
     def keys_values(self, x: Tensor) -> Tensor:
-        """Project a sequence x (N, C) to its keys and values, for `read`: (N, 2C)."""
+        """Project a sequence x (N, C) to its keys and values: (N, 2C)."""
         C = x.shape[1]
         return F.linear(x, self.query_key_value.weight[C:], self.query_key_value.bias[C:])
 
-    def read(self, x: Tensor, packing: Packing, keys_values: Tensor, key_packing: Packing) -> Tensor:
-        """Let x (N, C) read another sequence's keys and values (M, 2C), query t the keys s ≤ t: (N, C)."""
-        heads = self.heads, self.heads
-        tensors, packings = [self.queries(x), keys_values], [packing, key_packing]
-        return self.projection(attend_packed(tensors, packings, heads, self.dropout_rate))
+    def read(self, x: Tensor, packing: Packing, other: Tensor, other_packing: Packing) -> Tensor:
+        """Let x (N, C) read another sequence (M, C), query t the keys s ≤ t: (N, C)."""
+        tensors, packings = [self.queries(x), self.keys_values(other)], [packing, other_packing]
+        return self.projection(attend_packed(tensors, packings, (self.heads, self.heads), self.dropout_rate))
 
     def read_cached(self, x: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
         """Let x (B·T, C) read the `visible` ones of a state's keys and values (B, nh, S, hs): (B·T, C)."""
@@ -107,10 +106,10 @@ class Perceiver(Backbone):
             few = packing.first(len(self.latents)).rounded()  # min(m, T) characters of each sequence, and a few unseen
             C = embed_positions(self.latents, few)  # (M, C): M is summed over sequences
             inputs = first_characters(x, packing, few)  # (M, C)
-            z = first.add(C, first.mixer.read(_normal(first, C), few, first.mixer.keys_values(inputs), few))
+            z = first.add(C, first.mixer.read(_normal(first, C), few, inputs, few))
             for block in inner:
                 z = block(z, few)
-            read = last.mixer.read(x, packing, last.mixer.keys_values(_normal(last, z)), few)
+            read = last.mixer.read(x, packing, _normal(last, z), few)
         return last.add(x if self.residual else torch.zeros_like(x), read, loss_indices)
 
     def _read_cached(self, x: Tensor, shape: tuple[int, int], states: Sequence[Any]) -> Tensor:
