@@ -12,7 +12,7 @@ from torch import Tensor
 
 from stages.model.attention import CausalSelfAttention, lower_triangle
 from stages.model.cache import KeyValueCache
-from stages.model.heads import merge_heads, split_heads
+from stages.model.mixer import merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.model.packing import Packing
 from stages.settings import Model

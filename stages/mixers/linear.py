@@ -10,8 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer, State
+from stages.model.mixer import Mixer, State, merge_heads, split_heads
 from stages.model.ops import wide
 from stages.settings import Model, Section
 

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from stages.model.attention import attend, attend_packed, lower_triangle
 from stages.model.cache import KeyValueCache
-from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer
+from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 

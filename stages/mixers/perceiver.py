@@ -13,8 +13,7 @@ from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend, attend_packed
 from stages.model.backbone import Backbone
-from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import State
+from stages.model.mixer import State, merge_heads, split_heads
 from stages.model.ops import embed_positions, layer_norm
 from stages.model.packing import Packing
 from stages.settings import Count, Model, Section

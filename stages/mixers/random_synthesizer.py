@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from stages.model.attention import lower_triangle
 from stages.model.cache import ValueCache
-from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer
+from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import causal_softmax, dropout
 from stages.model.packing import Packing
 from stages.settings import Model, Section

@@ -13,8 +13,7 @@ from torch.nn import functional as F
 
 from stages.model.attention import lower_triangle
 from stages.model.cache import ValueCache
-from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer
+from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.settings import Model, Section
 

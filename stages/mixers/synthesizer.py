@@ -16,8 +16,7 @@ from torch.nn import functional as F
 from stages.model.attention import lower_triangle
 from stages.model.cache import ValueCache
 from stages.model.cpu.varlen_attention import attend_by_position, serves
-from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer
+from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.model.packing import Packing
 from stages.settings import Model, Section

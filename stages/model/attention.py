@@ -10,8 +10,7 @@ from torch.nn import functional as F
 
 from stages.model.cache import KeyValueCache, WindowCache
 from stages.model.cpu.varlen_attention import Angles, attend_varlen, serves
-from stages.model.heads import merge_heads, split_heads
-from stages.model.mixer import Mixer
+from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.model.packing import Packing
 from stages.settings import Model

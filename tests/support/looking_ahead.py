@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from stages.mixers.vanilla import Vanilla
 from stages.model.attention import attend
-from stages.model.heads import merge_heads, split_heads
+from stages.model.mixer import merge_heads, split_heads
 from stages.model.packing import Packing
 from stages.settings import Model, Section
 
