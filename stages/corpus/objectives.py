@@ -6,12 +6,12 @@ from functools import partial
 import numpy as np
 
 from stages.corpus.capitalised import practised
-from stages.corpus.causal_lm import causal_lm
 from stages.corpus.clozes import TitleClozes, WordClozes
-from stages.corpus.example import Examples
+from stages.corpus.example import PAD, Examples
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
+from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import span_corruption
 from stages.settings import Objectives
 
@@ -59,3 +59,19 @@ def training_questions(prepared: Prepared, rows: np.ndarray, generator: np.rando
     """
     questions, answers = prepared.questions["train"], prepared.answers["train"]
     return question_examples(questions, answers, generator.integers(len(questions), size=len(rows)))
+
+
+def causal_lm(documents: Ragged, rows: np.ndarray, context: int, generator: np.random.Generator) -> Examples:
+    """One example for each document in `rows` (B,), of at most context + 1 characters, all targets but the first.
+
+    The documents are a text that was cut (`reading.cut`), and an example is a window of that text that starts
+    anywhere, whichever the document. Windows reach beyond both ends of the text and are clipped there, so that each
+    character of the text but the first is a target equally often.
+    """
+    size = len(documents.tokens)
+    drawn = generator.integers(1 - context, size - 2, size=len(rows), endpoint=True)
+    starts, ends = np.maximum(drawn, 0), np.minimum(drawn + context + 1, size)  # (B,) each
+    source = starts[:, None] + np.arange((ends - starts).max())  # (B, T + 1)
+    inside = source < ends[:, None]
+    sequences = np.where(inside, documents.tokens[np.where(inside, source, 0)], PAD)
+    return Examples.of(sequences, ends - starts)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stages.corpus.causal_lm import causal_lm
 from stages.corpus.example import PAD, Examples
+from stages.corpus.objectives import causal_lm
 from stages.corpus.ragged import Ragged
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
