@@ -7,15 +7,19 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
+from stages.inference.answers import answers
+from stages.inference.decoding import Pick, Sampler, greedy
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
-from stages.probing.decodings import by_decoding
 from stages.probing.extraction import extraction, matches_by_offset, offsets, with_room
 from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
 from stages.probing.prompts import WordCue, dev_facts, page_prompts, practised_forms
+from stages.settings import QuestionRecipe
 from stages.sources.audit import own_pages
 
+BEAM = 4
+SEED = 1  # of the draws
 FIRST = ("asked", "init", "seed", "row", "offset")  # columns, as far as a table has them
 
 
@@ -95,3 +99,16 @@ class _Questions:
             origins.append(origin(text, None, (), self.prepared.training_answers, self.corpus))
         table = pd.DataFrame({"row": range(1, len(origins) + 1), "origin": origins})
         return table.assign(asked="unseen", init="pretrained")
+
+
+def by_decoding(model: GPT, prepared: Prepared, recipe: QuestionRecipe) -> pd.DataFrame:
+    """Answer each dev question: row, and for `greedy`, `beam` and `draw` <it>, 0 or 1, and <it>_probability.
+
+    A draw is from the model's own distribution.
+    """
+    ways: dict[str, Pick | int] = {"greedy": greedy, "beam": BEAM, "draw": Sampler(SEED)}
+    table = pd.DataFrame({"row": prepared.of_split("dev").row})
+    for name, by in ways.items():
+        answered = answers(model, prepared, "dev", recipe, by)
+        table[name], table[f"{name}_probability"] = answered.correct, answered.probability
+    return table

@@ -7,7 +7,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.inference.answers import answers
 from stages.inference.searches import Continuation
-from stages.probing.decodings import by_decoding
+from stages.probing.probe import by_decoding
 from tests.support.tiny import BIRTHPLACES, tiny_model, tiny_prepared
 from tests.support.toy import learned, saying, toy_prepared
 

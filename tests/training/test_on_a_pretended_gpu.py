@@ -16,9 +16,9 @@ from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
-from stages.probing.decodings import by_decoding
 from stages.probing.extraction import exact_matches
 from stages.probing.neighbours import neighbours
+from stages.probing.probe import by_decoding
 from stages.probing.prompts import Prompt
 from stages.training import cuda_graph
 from stages.training.cuda_graph import GraphTrainer, trainer_for
