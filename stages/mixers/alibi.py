@@ -5,7 +5,7 @@ https://arxiv.org/abs/2108.12409
 """
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,7 +24,7 @@ class Alibi(CausalSelfAttention):
     State: keys and values, 2·C numbers a position.
     """
 
-    needs_positions: ClassVar[bool] = False
+    needs_positions = False
 
     def __init__(self, model: Model, settings: Any, layer: int) -> None:
         super().__init__(model, settings, layer)

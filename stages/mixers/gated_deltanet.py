@@ -6,7 +6,6 @@ https://arxiv.org/abs/2412.06464
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -44,7 +43,7 @@ class GatedDeltaNet(Mixer):
     State: S and the convolution's last three inputs, C·(hs + 9) numbers whatever the length.
     """
 
-    needs_positions: ClassVar[bool] = False
+    needs_positions = False
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

@@ -5,7 +5,6 @@ https://arxiv.org/abs/2006.16236
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -36,7 +35,7 @@ class Linear(Mixer):
     State: S and z, C·(hs + 1) numbers whatever the length.
     """
 
-    needs_positions: ClassVar[bool] = True
+    needs_positions = True
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

@@ -3,8 +3,6 @@
 Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", https://arxiv.org/abs/1911.02150
 """
 
-from typing import ClassVar
-
 from torch import Tensor, nn
 
 from stages.model.attention import attend, attend_packed, lower_triangle
@@ -20,7 +18,7 @@ class MultiQuery(Mixer):
     State: one head's keys and values, 2·hs numbers a position.
     """
 
-    needs_positions: ClassVar[bool] = True
+    needs_positions = True
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

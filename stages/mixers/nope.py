@@ -4,8 +4,6 @@ Kazemnejad et al. 2023, "The Impact of Positional Encoding on Length Generalizat
 https://arxiv.org/abs/2305.19466
 """
 
-from typing import ClassVar
-
 from stages.model.attention import CausalSelfAttention
 
 
@@ -16,4 +14,4 @@ class NoPositions(CausalSelfAttention):
     State: keys and values, 2·C numbers a position.
     """
 
-    needs_positions: ClassVar[bool] = False
+    needs_positions = False

@@ -5,7 +5,7 @@ Jaegle et al. 2021, "Perceiver: General Perception with Iterative Attention", ht
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -30,7 +30,7 @@ class PerceiverSettings(Section):
 class CrossAttention(CausalSelfAttention):
     """An ordinary block's attention, in halves: in the first and the last block one sequence reads another."""
 
-    needs_positions: ClassVar[bool] = True
+    needs_positions = True
 
     def queries(self, x: Tensor) -> Tensor:
         """Project a sequence x (N, C) to its queries: (N, C)."""

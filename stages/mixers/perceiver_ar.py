@@ -4,8 +4,6 @@ Hawthorne et al. 2022, "General-purpose, long-context autoregressive modeling wi
 https://arxiv.org/abs/2202.07765
 """
 
-from typing import ClassVar
-
 from stages.model.attention import CausalSelfAttention
 from stages.settings import Count, Model, Section
 
@@ -28,7 +26,7 @@ class PerceiverAR(CausalSelfAttention):
     positions, 2·C·(m-1) numbers whatever the length.
     """
 
-    needs_positions: ClassVar[bool] = True
+    needs_positions = True
 
     def __init__(self, model: Model, settings: PerceiverARSettings, layer: int) -> None:
         super().__init__(model, settings, layer)

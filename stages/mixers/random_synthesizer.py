@@ -27,7 +27,7 @@ class RandomSynthesizer(Mixer):
     State: values, C numbers a position.
     """
 
-    needs_positions: ClassVar[bool] = True
+    needs_positions = True
     by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {"scores": (1, 2)}
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:

@@ -5,7 +5,6 @@ https://arxiv.org/abs/2005.00743
 """
 
 import math
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +23,7 @@ class RelativeSynthesizer(Mixer):
     First weights are those of `synthesizer`. State: values, C numbers a position.
     """
 
-    needs_positions: ClassVar[bool] = False
+    needs_positions = False
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

@@ -37,7 +37,7 @@ class Synthesizer(Mixer):
     State: values, C numbers a position.
     """
 
-    needs_positions: ClassVar[bool] = True
+    needs_positions = True
     by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {"table": (0,), "offsets": (0,)}
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:

@@ -3,8 +3,6 @@
 Vaswani et al. 2017, "Attention Is All You Need", https://arxiv.org/abs/1706.03762
 """
 
-from typing import ClassVar
-
 from stages.model.attention import CausalSelfAttention
 
 
@@ -14,4 +12,4 @@ class Vanilla(CausalSelfAttention):
     State: keys and values, 2·C numbers a position.
     """
 
-    needs_positions: ClassVar[bool] = True
+    needs_positions = True

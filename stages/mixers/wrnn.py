@@ -6,8 +6,6 @@ The report's softmax output, of Q and s₃, is the model's own head here: the he
 has no bias.
 """
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
@@ -24,7 +22,7 @@ class WRNN(RecurrentMixer):
     State: a and b, 2·C numbers whatever the length.
     """
 
-    layers: ClassVar[int] = 2
+    layers = 2
 
     def __init__(self, model: Model, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -66,7 +66,7 @@ class RotaryAttention(CausalSelfAttention):
     order.
     """
 
-    needs_positions: ClassVar[bool] = False
+    needs_positions = False
 
     def __init__(self, model: Model, settings: Any, layer: int) -> None:
         """Take the base of the wavelengths from `settings.theta`."""

@@ -19,7 +19,7 @@ class Hidden(State):
 class RecurrentMixer(Mixer):
     """A mixer that remembers activations only. No positions: order is in the recurrence."""
 
-    needs_positions: ClassVar[bool] = False
+    needs_positions = False
     layers: ClassVar[int] = 1
 
     def empty_state(self, batch: int, positions: int) -> Hidden:
