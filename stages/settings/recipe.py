@@ -138,7 +138,7 @@ class Finetune(Section):
     shuffled: Annotated[bool, Field(exclude_if=lambda shuffled: shuffled)] = True
     # Whether questions lose what the starter code loses: characters beyond ASCII, and the last question
     starter_code: Annotated[bool, Field(exclude_if=lambda loses: not loses)] = False
-    moved_positions: Annotated[Natural, Field(exclude_if=lambda by: by == 0)] = 0  # see stages/model/positions.py
+    moved_positions: Annotated[Natural, Field(exclude_if=lambda by: by == 0)] = 0  # see `GPT.move_positions`
     schedule: Schedule
 
 

@@ -43,7 +43,7 @@ class Job:
     schedule: Schedule
     context: int  # characters
     shuffled: bool = True  # whether each epoch draws an order of its own
-    moved_positions: int = 0  # that the weights which it begins with move by (see `move_positions`)
+    moved_positions: int = 0  # that the weights which it begins with move by (see `GPT.move_positions`)
 
     def __post_init__(self) -> None:
         if self.warmup_tokens >= self.decay_tokens:

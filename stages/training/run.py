@@ -17,7 +17,6 @@ from safetensors.torch import save
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.model.positions import move_positions
 from stages.system.digests import intact, write_sums
 from stages.system.files import write_bytes, write_json, write_text
 from stages.system.live import Live
@@ -121,7 +120,7 @@ class Run:
         experiment = self.experiment
         if training.first_weights:
             model = experiment.trained_model(self.prepared, training.first_weights)
-            move_positions(model, training.job.moved_positions)
+            model.move_positions(training.job.moved_positions)
         else:
             model = experiment.new_model(self.prepared, training.seed)
         return trainer_for(model, experiment.recipe.optimizer, experiment.backend)

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from stages.model.positions import move_positions
 from tests.support.tiny import MIXERS, loud, tiny_model
 
 AXES = {"synthesizer": {"table": (0,), "offsets": (0,)}, "random_synthesizer": {"scores": (1, 2)}}
@@ -20,7 +19,7 @@ def moved(weight: Tensor, axis: int) -> Tensor:
 def test_positions_and_columns_of_scores_move_and_all_else_stays(variant: str) -> None:
     model = loud(tiny_model(variant))
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    move_positions(model, BY)
+    model.move_positions(BY)
     for name, weight in model.state_dict().items():
         expected = before[name]
         axes = (0,) if name == "positions" else AXES.get(variant, {}).get(name.rpartition(".")[2], ())
