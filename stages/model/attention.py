@@ -102,17 +102,19 @@ def lower_triangle(q: Tensor, k: Tensor, window: int | None = None) -> Tensor:
     return triangle if window is None else triangle.triu(1 - window)
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor, dropout_rate: float) -> Tensor:
+def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropout_rate: float) -> Tensor:
     """dropout(softmax(QKᵀ/√hs))V over the visible keys: (B, nh, T, hs).
 
     q: (B, nh, T, hs); k, v: (B, nk, S, hs), with a head for each of the queries' or one for all of them; visible:
-    bool, broadcast to (B, nh, T, S).
+    bool, broadcast to (B, nh, T, S), or None: those up to each query's own.
     """
     B, nh, T, hs = q.shape
-    if not q.is_cpu:  # the same in one kernel
+    if not q.is_cpu:  # the same in one kernel, which reads no mask where it needs none
         k, v = k.expand(-1, nh, -1, -1), v.expand(-1, nh, -1, -1)
-        return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate)
+        return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate, is_causal=visible is None)
 
+    if visible is None:
+        visible = lower_triangle(q, k)
     q = q.reshape(B, k.shape[1], -1, hs)  # heads that share keys as one, (B, nk, nh/nk · T, hs)
     scores = (q @ k.transpose(-2, -1)).view(B, nh, T, -1) * hs**-0.5  # (B, nh, T, S)
     weights = dropout(scores.masked_fill(~visible, -math.inf).softmax(dim=-1), dropout_rate)
@@ -141,10 +143,6 @@ def attend_packed(
         if angles is not None:
             cosine, sine = (table[: q.shape[2]] for table in angles)  # (T, hs/2) each
             q, k = rotate(q, cosine, sine), rotate(k, cosine, sine)
-        if q.is_cpu or window is not None:
-            part = attend(q, k, v, lower_triangle(q, k, window), dropout_rate)  # (B, nh, T, hs)
-        else:  # without a mask, which a GPU would read
-            k, v = k.expand(-1, query_heads, -1, -1), v.expand(-1, query_heads, -1, -1)
-            part = F.scaled_dot_product_attention(q, k, v, None, dropout_rate, is_causal=True)
-        mixed.append(merge_heads(part))
+        visible = None if window is None else lower_triangle(q, k, window)
+        mixed.append(merge_heads(attend(q, k, v, visible, dropout_rate)))
     return packings[0].join(mixed)
