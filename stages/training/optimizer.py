@@ -4,6 +4,7 @@ The rules are not torch.optim's classes, which load torch._dynamo at their first
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +12,8 @@ from torch import Tensor, nn
 from stages.model.gpt import GPT
 from stages.settings import Optimizer as Settings
 
-BETAS = (0.9, 0.95)  # AdamW's decay rates of the first and second moment, as in the assignment
-ADAM_EPSILON = 1e-8
+# AdamW's decay rates of the first and second moment are the assignment's
+ADAM: dict[str, Any] = {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "amsgrad": False, "maximize": False}
 # Muon's momentum, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
 MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
@@ -39,21 +40,9 @@ class AdamW:
         means = [self.state[f"exp_avg.{name}"] for name in self.weights]
         squares = [self.state[f"exp_avg_sq.{name}"] for name in self.weights]
         torch._foreach_add_(steps, 1)
-        torch._fused_adamw_(
-            weights,
-            list(map(_gradient, weights)),
-            means,
-            squares,
-            [],
-            steps,
-            lr=rate,
-            beta1=BETAS[0],
-            beta2=BETAS[1],
-            weight_decay=self.weight_decay,
-            eps=ADAM_EPSILON,
-            amsgrad=False,
-            maximize=False,
-        )
+        gradients = [_gradient(weight) for weight in weights]
+        options = {"lr": rate, "weight_decay": self.weight_decay, **ADAM}
+        torch._fused_adamw_(weights, gradients, means, squares, [], steps, **options)
 
 
 class Muon:
