@@ -42,7 +42,7 @@ class GraphTrainer(Trainer):
         self.graphs: dict[tuple[tuple[int, ...], ...], _Graph] = {}
         self.is_eager = False
         # the graphs' memory, one for all: they run one after the other
-        self.pool = None if backend.device.type == "cpu" else torch.cuda.graph_pool_handle()
+        self.pool = torch.cuda.graph_pool_handle()
         self.buffers = [torch.zeros_like(master) for master in self.masters]  # all graphs write gradients there
         for master, buffer in zip(self.masters, self.buffers, strict=True):
             master.grad = buffer
