@@ -12,7 +12,7 @@ from stages.experiment.backend import choose_backend
 from stages.model.cpu.kernels import identity, use_kernels
 from tests.support.tiny import SETTINGS
 
-pytest_plugins = ["tests.support.in_a_project"]
+pytest_plugins = ["tests.support.talking"]
 
 # Tests work in folders of their own: a path from here would lead nowhere
 if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():

@@ -12,11 +12,11 @@ import pytest
 
 from stages import baseline, evaluate, finetune, prepare, pretrain, report, text, world
 from stages.method import influence
-from tests.support.bounds import contents
-from tests.support.project import write_params
+from stages.system.digests import SUMS
+from tests.support.project import contents, write_params
 from tests.support.talking import Run
 
-SMALL = 30  # bytes a file
+SMALL = 30  # bytes that a full disk takes of a file
 CELL = ("--recipe", "quick", "--variant", "rope")
 STAGES: list[tuple[Any, tuple[str, ...]]] = [
     (world, ()),
@@ -45,10 +45,10 @@ def small(content: dict[str, Any]) -> None:
 
 
 @contextmanager
-def full_disk(size: int = SMALL) -> Iterator[None]:
-    """No file can grow beyond some bytes while the block runs."""
+def full_disk() -> Iterator[None]:
+    """No file can grow beyond SMALL while the block runs."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, hard))
     try:
         yield
     finally:
@@ -57,12 +57,8 @@ def full_disk(size: int = SMALL) -> Iterator[None]:
 
 def results(folder: Path) -> dict[str, bytes]:
     """What a person or DVC sees, but for figures of time and the digests of the files that have them."""
-    kept = {}
-    for path, content in contents(folder).items():
-        name = path.relative_to(folder).as_posix()
-        if name.split("/")[0] != "work" and path.name != "SHA256SUMS":
-            kept[name] = MEASURED.sub(b"", content)
-    return kept
+    names = {path: path.relative_to(folder) for path in contents(folder) if path.name != SUMS}
+    return {str(name): MEASURED.sub(b"", path.read_bytes()) for path, name in names.items() if name.parts[0] != "work"}
 
 
 def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(

@@ -1,8 +1,6 @@
 """Pages and questions of one's own: another relation, another script, and what is said of faults."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,8 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import Form, question_forms
 from stages.reporting.evaluations import PROBES
 from stages.system.records import read_table
-from tests.support.project import copy_stages, environment, write_params
-from tests.support.talking import RUN, Run, error
+from tests.support.project import copy_stages, write_params
+from tests.support.talking import Run, error, run_stages
 
 STUDIED = {
     "Άννα Βέλλη": "Νομικά", "Πέτρος Ήλης": "Ιατρική", "Ζωή Ράμμα": "Φυσική", "Νίκος Θώμης": "Νομικά",
@@ -55,11 +53,7 @@ def folder_with(folder: Path, changes: dict[str, str | bytes | None] | None = No
 def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path, run_in: Run) -> None:
     folder = folder_with(tmp_path)
     copy_stages(folder)
-    (folder / "run.py").write_text(RUN)
-    command = [sys.executable, "run.py", "stages.own", *STAGES]
-    ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
-    assert ended.returncode == 0, ended.stderr
-    assert "note:" not in ended.stderr  # every question names a page that has the answer
+    assert "note:" not in run_stages(folder, "stages.own", *STAGES)  # every question names a page that has the answer
     baseline = json.loads((folder / "data/evaluations/own/baseline/baseline.json").read_text())
     assert baseline["place"] == baseline["best_constant"]["place"] == "Νομικά"
     assert baseline["dev_accuracy"] == 0 and baseline["audit"]["ceiling"] == 100
@@ -92,18 +86,6 @@ def test_answers_and_forms_cannot_command_the_terminal(
     answer, note = Answer("\x1b[2J", 0.5, in_page=True), "questions of the form `\x1b[2J`"
     ask.show(Reply("?", [answer], "\x1b[2J", True, None, [note]), {}, as_json=False, at_least=0)
     assert "\x1b" not in "".join(capsys.readouterr())
-
-
-def test_questions_that_cannot_be_answered_well_are_counted_and_named(tmp_path: Path, run_in: Run) -> None:
-    more = "Τι σπούδασε ο Κανείς;\tΝομικά\nΤι σπούδασε Λία Ντόβα;\tΧαρά\nWhat did Ζωή Ράμμα study?\tΦυσική\n"
-    more += FILES["train.tsv"].partition("\n")[0] + "\n"
-    outcome = run_in(folder_with(tmp_path, {"dev.tsv": more}), own)
-    assert outcome.code == 0 and outcome.out == "8 pages, 6 train, 4 dev, 0 test questions\n"
-    nobody, no_answer, unknown, trained = outcome.err.splitlines()
-    assert nobody.startswith("note: 1 of 10 questions") and "names no page" in nobody and "(mine/dev.tsv:1)" in nobody
-    assert "answer that no page has" in no_answer and "(mine/dev.tsv:2)" in no_answer
-    assert "characters that no page has" in unknown and "(mine/dev.tsv:3)" in unknown
-    assert "is a training question, too" in trained and "(mine/dev.tsv:4)" in trained
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,3 @@ def influence(model: GPT, length: int) -> Tensor:
     assert (tokens[changed, changed] != tokens[-1]).all()
     logits = model(tokens)  # the last row is the unchanged one
     return (logits[:-1] - logits[-1]).abs().amax(dim=-1) > ROUNDING
-
-
-def what_passes(bottleneck: int, length: int) -> Tensor:
-    """(length, length) bool, as `influence`: t < m knows the inputs up to its own; t ≥ m the first m and its own."""
-    i, t = torch.arange(length)[:, None], torch.arange(length)
-    return torch.where(t < bottleneck, i <= t, (i < bottleneck) | (i == t))

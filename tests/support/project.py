@@ -37,6 +37,11 @@ def write_params(
     (folder / "params.yaml").write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
 
+def contents(folder: Path) -> dict[Path, bytes]:
+    """All files of a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def with_sums(folder: Path) -> None:
     """List the digests of a folder's files, as a stage does; or anew, after a change that is meant."""
     write_sums(folder / SUMS, [path for path in sorted(folder.iterdir()) if path.name != SUMS])

@@ -1,23 +1,42 @@
-"""A project with a tiny model that has learned eight pages and a rhyme, and what its commands say."""
+"""A project with a tiny model that has learned eight pages and a rhyme, and its commands as people use them."""
 
-from collections.abc import Callable, Mapping
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
+
+import pytest
+
+from tests.support.project import copy_stages, environment, with_sums, write_params
+from tests.support.tiny import tiny_prepared
 
 RHYME = "The cat sat on the mat.\n"
 ZOE = "Where was Zoé Ark born?"
-RUN = """
+QUICK = "--recipe quick --variant vanilla"
+EACH = """
 import importlib, sys
 for line in sys.argv[1:]:
     module, *sys.argv[1:] = line.split()
     importlib.import_module(module).main()
 """
-QUICK = "--recipe quick --variant vanilla"
-TEXT = "--recipe text --variant vanilla"
-STAGES = (
-    *(f"stages.pretrain {QUICK}", f"stages.finetune {QUICK}"),
-    *("stages.text", "stages.prepare --recipe text", f"stages.pretrain {TEXT}"),
-)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Outcome]
+ChangeParams = Callable[[Mapping[str, Any]], None]
 
 
 def tiny(content: dict[str, Any]) -> None:
@@ -36,17 +55,65 @@ def tiny(content: dict[str, Any]) -> None:
     quick["finetune"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": 120}
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a command ended."""
+def run_stages(folder: Path, *lines: str) -> str:
+    """Run stages, each with its options, in one process of a project's own code; what they wrote to stderr."""
+    (folder / "run.py").write_text(EACH)
+    command = [sys.executable, "run.py", *lines]
+    ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stderr
 
-    code: int
-    out: str
-    err: str
+
+@pytest.fixture(scope="session", name="project")
+def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    copy_stages(folder)
+    write_params(folder, tiny)
+    (folder / "rhyme.txt").write_text(RHYME * 10)
+    prepared = folder / "data" / "prepared" / "quick"
+    tiny_prepared().save(prepared)
+    with_sums(prepared)
+    run_stages(folder, f"stages.pretrain {QUICK}", f"stages.finetune {QUICK}")
+    run_stages(folder, "stages.text", "stages.prepare --recipe text", "stages.pretrain --recipe text --variant vanilla")
+
+    report = folder / "reports" / "quick" / "compared"
+    report.mkdir(parents=True)
+    accuracies = {"rope": {"dev_accuracy": 40.0}, "vanilla": {"dev_accuracy": 60.0}}
+    (report / "metrics.json").write_text(json.dumps({"variants": accuracies}))
+    return folder
 
 
-Run = Callable[..., Outcome]
-ChangeParams = Callable[[Mapping[str, Any]], None]
+@pytest.fixture(name="change")
+def change_fixture(project: Path) -> Iterator[ChangeParams]:
+    """Give settings of the project other values, by dotted key, until the test ends."""
+    yield partial(write_params, project, tiny)
+    write_params(project, tiny)
+
+
+@pytest.fixture(name="run_in")
+def run_in_fixture(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command's main in a folder with arguments and an input."""
+
+    def run(folder: Path, command: Any, *arguments: str, stdin: bytes = b"") -> Outcome:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("sys.argv", [command.__name__, *arguments])
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        code = 0
+        try:
+            command.main()
+        except SystemExit as stop:
+            code = 1 if isinstance(stop.code, str) else int(stop.code or 0)
+            print(stop.code if isinstance(stop.code, str) else "", file=sys.stderr)
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture(name="run")
+def run_fixture(project: Path, run_in: Run) -> Run:
+    """Run a command's main in the project."""
+    return partial(run_in, project)
 
 
 def answers(out: str) -> list[tuple[str, float]]:

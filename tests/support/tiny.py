@@ -118,9 +118,9 @@ def plain_twin(
     return PlainGPT.of(variant, shape, sections[variant], model.state_dict()).eval()
 
 
-def random_tokens(rows: int, length: int, vocabulary_size: int = 40, seed: int = 0) -> torch.Tensor:
-    """Tokens (rows, length) other than PAD and MASK."""
-    return torch.randint(2, vocabulary_size, (rows, length), generator=torch.Generator().manual_seed(seed))
+def random_tokens(rows: int, length: int, seed: int = 0) -> torch.Tensor:
+    """Tokens (rows, length) of a vocabulary of 40, other than PAD and MASK."""
+    return torch.randint(2, 40, (rows, length), generator=torch.Generator().manual_seed(seed))
 
 
 def tiny_prepared() -> Prepared:
