@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -11,10 +10,9 @@ import pytest
 from stages import evaluate, finetune
 from stages.commands import ask
 from stages.corpus.prepared import Prepared
-from tests.support.bounds import contents
-from tests.support.project import with_content, with_sums
+from tests.support.project import contents, with_content, with_sums
 from tests.support.talking import ZOE, ChangeParams, Run, error
-from tests.support.tiny import DOCUMENTS, QUESTIONS
+from tests.support.tiny import DOCUMENTS, SPLITS
 
 PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
 REFUSED = (
@@ -41,9 +39,7 @@ def test_weights_of_other_settings_are_refused(run: Run, project: Path) -> None:
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
     prepared = project / "data/prepared/quick"
     kept = contents(prepared)
-    unanswered = [replace(question, place=None) for question in QUESTIONS]
-    asked = {"train": QUESTIONS, "dev": QUESTIONS, "test": unanswered}
-    Prepared.of([*DOCUMENTS, "Zed. Ω"], asked).save(prepared)
+    Prepared.of([*DOCUMENTS, "Zed. Ω"], SPLITS).save(prepared)
     with_sums(prepared)
     try:
         assert REFUSED.format("vocabulary") in error(run(ask, ZOE))
@@ -69,10 +65,3 @@ def test_no_stage_takes_the_weights_of_another_cell(run: Run, project: Path, sta
     finally:
         shutil.rmtree(rope)
     assert f"rope/{folder} was trained with another variant.rope" in line
-
-
-@pytest.mark.parametrize("stage", [finetune, evaluate])
-def test_no_stage_takes_the_weights_of_another_training(run: Run, change: ChangeParams, stage: ModuleType) -> None:
-    change({"recipes.quick.pretrain.learning_rate": 0.02})
-    line = error(run(stage, "--recipe", "quick", "--variant", "vanilla"))
-    assert "vanilla/pretrained was trained with another recipe.pretrain.learning_rate" in line
