@@ -77,15 +77,6 @@ def unlisted(files: Iterable[str], listed: list[str]) -> list[str]:
     return [file for file in files if not any(Path(file).is_relative_to(path) for path in listed)]
 
 
-def test_imports_stand_at_the_top_of_their_file_but_for_those_of_torch_in_a_command_that_may_not_need_it() -> None:
-    nested = {
-        file.relative_to(ROOT).as_posix()
-        for file in (ROOT / "stages").rglob("*.py")
-        if re.search(r"^ +(from|import) stages\b", file.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    assert nested == {"stages/pretrain.py", "stages/finetune.py", "stages/experiment/provenance.py"}
-
-
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_depends_on_every_file_it_imports_and_on_no_folder_that_none_of_its_cells_imports(name: str) -> None:
     """The cells of a matrix share their list: a folder that some variants need stands there for all."""
