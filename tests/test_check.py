@@ -5,27 +5,15 @@ from typing import Any
 
 import pytest
 
-from stages.check import main
+from stages import check
 from tests.support.project import copy_stages, start, write_params
+from tests.support.talking import Run, error
 from tests.support.tiny import ROOT
 
 
-def test_the_committed_file_is_valid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("sys.argv", ["check", "--stamp", str(tmp_path / "stamp.txt")])
-    main()
+def test_the_committed_file_is_valid(tmp_path: Path, run_in: Run) -> None:
+    assert run_in(ROOT, check, "--stamp", str(tmp_path / "stamp.txt")).code == 0
     assert (tmp_path / "stamp.txt").is_file()
-
-
-def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What stage `check` says of a folder's params.yaml, in one line, with no stamp left."""
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr("sys.argv", ["check", "--stamp", "stamp.txt"])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert isinstance(caught.value.code, str) and "\n" not in caught.value.code
-    assert not (folder / "stamp.txt").exists()
-    return caught.value.code
 
 
 @pytest.mark.parametrize(
@@ -37,10 +25,11 @@ def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ],
 )
 def test_every_selected_cell_is_built_once_before_any_trains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selection: str, values: dict[str, Any], message: str
+    tmp_path: Path, run_in: Run, selection: str, values: dict[str, Any], message: str
 ) -> None:
     write_params(tmp_path, values={"recipe": "quick", "model.variant": selection, **values})
-    assert f"error: params.yaml: {message}" in refused(tmp_path, monkeypatch)
+    assert error(run_in(tmp_path, check, "--stamp", "stamp.txt")).startswith(f"error: params.yaml: {message}")
+    assert not (tmp_path / "stamp.txt").exists()
 
 
 @pytest.mark.parametrize(
@@ -58,12 +47,7 @@ def test_a_fault_in_the_file_of_a_selected_variant_is_told_with_its_line(
     tmp_path: Path, code: str, message: str
 ) -> None:
     copy_stages(tmp_path)
-
-    def draft(content: dict[str, Any]) -> None:
-        content["recipe"], content["model"]["variant"] = "quick", "draft"
-        content["variants"]["draft"] = {}
-
-    write_params(tmp_path, draft)
+    write_params(tmp_path, values={"recipe": "quick", "model.variant": "draft", "variants.draft": {}})
     (tmp_path / "stages/mixers/draft.py").write_text(code)
     ended = start(tmp_path, "stages.check")
     _, errors = ended.communicate(timeout=60)

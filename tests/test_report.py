@@ -3,40 +3,29 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from stages import report
 from tests.support.example import write_baseline, write_variant
 from tests.support.project import write_params
+from tests.support.talking import Outcome, Run
 
 
-def test_the_figures_reach_the_root_and_are_printed_only_where_they_are_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_params(tmp_path, lambda content: content["study"].update(compared=["rope"]))
+def test_the_figures_reach_the_root_and_are_printed_only_where_they_are_asked_for(tmp_path: Path, run_in: Run) -> None:
+    write_params(tmp_path, values={"study.compared": ["rope"]})
     write_baseline(tmp_path / "data/evaluations/quick")
     write_variant(tmp_path / "data/evaluations/quick", "rope", ([0] * 10,), ([1] * 10,))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["report", "--recipe", "quick", "--selection", "compared"])
-    report.main()
-    assert capsys.readouterr().out == "" and not (tmp_path / "metrics.json").exists()
+    options = ("--recipe", "quick", "--selection", "compared")
+    assert run_in(tmp_path, report, *options).out == "" and not (tmp_path / "metrics.json").exists()
 
-    monkeypatch.setattr("sys.argv", ["report", "--recipe", "quick", "--selection", "compared", "--headline"])
-    report.main()
+    printed = run_in(tmp_path, report, *options, "--headline").out
     of_report = tmp_path / "reports/quick/compared/metrics.json"
     assert (tmp_path / "metrics.json").read_bytes() == of_report.read_bytes()
     assert json.loads((tmp_path / "selected.json").read_text())["rope"] == 100
-    (row,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("rope")]
+    (row,) = [line.split() for line in printed.splitlines() if line.startswith("rope")]
     assert row == ["rope", "0.0", "100.0", "72.25", "100.0"]  # Wilson: 10 / (10 + 3.8415)
 
 
-def test_without_options_it_says_where_the_selected_report_lies_and_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_params(tmp_path, lambda content: content.update(recipe="open", model={"variant": "rope"}))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["report"])
-    report.main()
+def test_without_options_it_says_where_the_selected_report_lies_and_writes_nothing(tmp_path: Path, run_in: Run) -> None:
+    write_params(tmp_path, values={"recipe": "open", "model.variant": "rope"})
     printed = "report: reports/open/rope/report.md, for a browser: reports/open/rope/index.html\n"
-    assert capsys.readouterr() == (printed, "")
+    assert run_in(tmp_path, report) == Outcome(0, printed, "")
     assert [path.name for path in tmp_path.iterdir()] == ["params.yaml"]

@@ -54,9 +54,8 @@ def compared(
     sides = [side for side in ("plain", "compiled", "study") if side in seconds]
     figures: dict[str, Any] = {side: spread(seconds[side]) for side in sides}
     study = figures["study"]["median"]
-    for side in ("plain", "compiled"):
-        if side in figures:
-            figures[f"study_over_{side}"] = round(figures[side]["median"] / study, 2)
+    for side in sides[:-1]:
+        figures[f"study_over_{side}"] = round(figures[side]["median"] / study, 2)
 
     peak = product_flop / statistics.median(seconds["product"])
     figures["gemm_tflop_per_second"] = round(peak / 1e12, 4)
