@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from stages.settings.recipe import Model, Optimizer, QuestionRecipe, Schedule
-from stages.settings.section import Context, Count, Name, Rate, Section, Seed, fault_of
+from stages.settings.section import Context, Count, Name, Rate, Section, Seed, Some, fault_of
 
 FULL = "full"  # the ablation's recipe without a change, which the others are compared with
 CHANGEABLE = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe that its training depends on
@@ -14,7 +14,7 @@ CHANGEABLE = ("model", "optimizer", "pretrain", "finetune")  # sections of a rec
 
 class Cost(Section):
     recipe: str
-    lengths: Annotated[list[Context], Field(min_length=1, max_length=100)]
+    lengths: Some[Context]
     longest_run: Rate
 
 
@@ -26,7 +26,7 @@ class Influence(Section):
 class Grid(Section):
     recipe: str
     widths: Annotated[dict[Name, list[Count]], Field(min_length=1, max_length=100)]  # of each variant
-    learning_rates: Annotated[list[Rate], Field(min_length=1, max_length=100)]
+    learning_rates: Some[Rate]
 
 
 class Passages(Section):
@@ -38,10 +38,10 @@ class Passages(Section):
 
 class Demonstrations(Section):
     recipe: Name
-    seeds: Annotated[list[Seed], Field(min_length=1, max_length=100)]
-    heads: Annotated[list[Count], Field(min_length=1, max_length=100)]
-    variants: Annotated[list[Name], Field(min_length=1, max_length=100)]
-    longest: Annotated[list[Context], Field(min_length=1, max_length=100)]
+    seeds: Some[Seed]
+    heads: Some[Count]
+    variants: Some[Name]
+    longest: Some[Context]
 
 
 class Ablation(Section):
@@ -74,7 +74,7 @@ class Capacity(Section):
     batch_size: Count
     schedule: Schedule
     rates: Rates
-    seeds: Annotated[list[Annotated[Seed, Field(gt=0)]], Field(min_length=1)]  # rates are chosen with seed 0
+    seeds: Some[Annotated[Seed, Field(gt=0)]]  # rates are chosen with seed 0
     parts: dict[Name, CapacityPart]
 
 
@@ -84,8 +84,8 @@ class Forecast(Section):
 
 
 class Prediction(Section):
-    worlds: Annotated[list[Seed], Field(min_length=1)]
-    seeds: Annotated[list[Seed], Field(min_length=1)]
+    worlds: Some[Seed]
+    seeds: Some[Seed]
     facts: Count
     change: dict[str, Any]  # as of an ablation
     variants: dict[Name, dict[str, Any]]  # each checked by the mixer of the key's name

@@ -1,6 +1,6 @@
 """params.yaml as a whole."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -28,7 +28,6 @@ PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 ALL = "all"  # a selection: all variants
 PLAIN = ("rope", "vanilla")  # variants that the article's model in JavaScript has
-MEASURED = ("cost", "influence", "passages")  # sections
 MIXERS = Path(__file__).parents[1] / "mixers"
 
 
@@ -82,47 +81,43 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _recipes_with_questions_are_asked(self) -> Self:
+    def _names_exist(self) -> Self:
         asked = [name for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)]
         if sorted(self.study.asked) != sorted(asked):
             raise ValueError(
                 f"study.asked: was {self.study.asked}; allowed: each key of `recipes` with questions once: "
                 f"{', '.join(asked)}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _names_exist(self) -> Self:
-        asked = self.study.asked
-        texts = [name for name in self.recipes if name not in asked]
-        known: list[tuple[str, str, Collection[str]]] = [
-            ("recipe", self.recipe, asked),
-            ("model.variant", self.model.variant, [COMPARED, ALL, *self.variants]),
-            ("grid.recipe", self.grid.recipe, texts),
-            ("ablation.recipe", self.ablation.recipe, asked),
-            ("ablation.variant", self.ablation.variant, self.variants),
-            ("article.recipe", self.article.recipe, asked),
-            ("demonstrations.recipe", self.demonstrations.recipe, asked),
-            ("passages.variant", self.passages.variant, self.variants),
+        named: list[tuple[str, Sequence[object], Collection[object]]] = [
+            ("recipe", [self.recipe], asked),
+            ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),
+            ("study.compared", self.study.compared, self.variants),
+            ("cost.recipe", [self.cost.recipe], self.recipes),
+            ("influence.recipe", [self.influence.recipe], self.recipes),
+            ("grid.recipe", [self.grid.recipe], [name for name in self.recipes if name not in asked]),
+            ("grid.widths", [*self.grid.widths], self.variants),
+            ("passages.recipe", [self.passages.recipe], self.recipes),
+            ("passages.variant", [self.passages.variant], self.variants),
+            ("demonstrations.recipe", [self.demonstrations.recipe], asked),
+            ("demonstrations.variants", self.demonstrations.variants, self.variants),
+            ("ablation.recipe", [self.ablation.recipe], asked),
+            ("ablation.variant", [self.ablation.variant], self.variants),
+            ("article.recipe", [self.article.recipe], asked),
+            ("prediction.registered", [*self.prediction.registered], self.prediction.variants),
         ]
-        known += [(f"{key}.recipe", getattr(self, key).recipe, self.recipes) for key in MEASURED]
-        known += [("study.compared", name, self.variants) for name in self.study.compared]
-        known += [("grid.widths", name, self.variants) for name in self.grid.widths]
-        known += [("demonstrations.variants", name, self.variants) for name in self.demonstrations.variants]
+        for key, model in self.article.models.items():
+            named.append((f"article.models.{key}.variant", [model.variant], PLAIN))
         for key, part in self.capacity.parts.items():
-            known += [(f"capacity.parts.{key}.variants", name, self.every_variant) for name in part.variants]
+            named.append((f"capacity.parts.{key}.variants", part.variants, self.every_variant))
         for matrices, rates in self.capacity.rates.items():
-            known += [
-                (f"capacity.rates.{matrices}", f"{rate:g}", [f"{choice:g}" for choice in RATES]) for rate in rates
-            ]
+            named.append((f"capacity.rates.{matrices}", rates, RATES))
         for key, forecast in self.prediction.registered.items():
-            known.append(("prediction.registered", key, self.prediction.variants))
-            known.append((f"prediction.registered.{key}.nearest", forecast.nearest, self.variants))
-        known += [(f"article.models.{key}.variant", model.variant, PLAIN) for key, model in self.article.models.items()]
+            named.append((f"prediction.registered.{key}.nearest", [forecast.nearest], self.variants))
 
-        for key, name, allowed in known:
-            if name not in allowed:
-                raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(allowed)}")
+        for key, names, allowed in named:
+            for name in names:
+                if name not in allowed:
+                    raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(map(str, allowed))}")
         return self
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from stages.settings.section import Context, Count, Natural, NonNegative, Rate, Section, Seed, Share
+from stages.settings.section import Context, Count, Natural, NonNegative, Rate, Section, Seed, Share, Some
 from stages.system.errors import StudyError
 
 TEXT = "text"  # the source without questions
@@ -158,7 +158,7 @@ class Recipe(Section):
     """What pretraining takes. A recipe on a plain text has nothing more."""
 
     data: Data
-    seeds: Annotated[list[Seed], Field(min_length=1, max_length=100)]
+    seeds: Some[Seed]
     model: Model
     optimizer: Optimizer
     pretrain: Pretrain

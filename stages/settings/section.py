@@ -23,6 +23,8 @@ Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 NonNegative = Annotated[float, Field(ge=0, le=1e6)]
+T = TypeVar("T")
+Some = Annotated[list[T], Field(min_length=1, max_length=100)]
 
 # keys that earlier versions had
 GONE = {"recipes", "variants", "betas", "largest_span", "longest_context", "blanked_characters", "past_answers"}
