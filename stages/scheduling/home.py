@@ -2,18 +2,16 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+from dvc.exceptions import DvcException  # type: ignore[import-untyped]
+from dvc.repo import Repo  # type: ignore[import-untyped]
 
 from stages.scheduling.lock import name_of
 from stages.system.errors import StudyError
@@ -49,34 +47,17 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
 
     Stages with other outputs are reports: `dvc repro` makes them at home. Raises StudyError: DVC knows no such target.
     """
-    drawn = run("dvc", "dag", "--mermaid")
-    names = dict(re.findall(r'^\s*(node\d+)\["(.+)"\]$', drawn, re.MULTILINE))
-    above: dict[str, list[str]] = {name: [] for name in names.values()}
-    for first, second in re.findall(r"^\s*(node\d+)-->(node\d+)$", drawn, re.MULTILINE):
-        if not names[first].endswith(".dvc"):  # what `dvc add` tracks: a file, no stage
-            above[names[second]].append(names[first])
+    repo = Repo()
+    try:
+        needed = set().union(*(repo.stage.collect(target, with_deps=True) for target in targets))
+    except DvcException as error:
+        raise StudyError(f"{error}; `dvc stage list --all` lists the stages") from error
 
-    needed = set[str]()
-    todo = list(targets)
-    while todo:
-        name = todo.pop()
-        if name not in above:
-            raise StudyError(f"'{name}' is no stage; `dvc stage list --all` lists them")
-        if name not in needed:
-            needed.add(name)
-            todo += above[name]
-    return {name: above[name] for name in above if name in needed and not _is_report(name)}
-
-
-def _is_report(stage: str) -> bool:
-    """Whether a stage has an output that DVC does not cache."""
-    file, _, name = stage.rpartition(":")
-    return "cache: false" in yaml.safe_dump(_stages(Path(file or "dvc.yaml").resolve())[name.partition("@")[0]])
-
-
-@cache
-def _stages(file: Path) -> dict[str, Any]:
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8"))["stages"])
+    upstream = {}
+    for stage, above in repo.index.graph.adjacency():
+        if stage in needed and not stage.is_data_source and all(out.use_cache for out in stage.outs):
+            upstream[stage.addressing] = [other.addressing for other in above if not other.is_data_source]
+    return upstream
 
 
 def restore(upstream: Mapping[str, list[str]]) -> set[str]:

@@ -4,7 +4,7 @@ A result made elsewhere is pinned by its entry, which names the outputs by their
 restore the newest run of a stage, which need not be the one that others built on.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,6 @@ def merge(root: Path, stage: str, entry: Entry) -> None:
     partial = path.with_name(f".{path.name}.partial")
     YAML().dump(lock, partial)
     partial.replace(path)
-
-
-def reads_the_same(entry: Entry, above: Iterable[Entry]) -> bool:
-    """Whether a stage read, when its entry was written, what the entries above it name now."""
-    read = {dep["path"]: dep.get("md5") for dep in entry["deps"]}
-    return all(read.get(out["path"]) == out["md5"] for made in above for out in made["outs"])
 
 
 def name_of(stage: str) -> str:

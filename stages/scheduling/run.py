@@ -17,8 +17,8 @@ from dask.system import CPU_COUNT
 from distributed import Client, Future, LocalCluster
 
 from stages.scheduling import home
-from stages.scheduling.lock import entries, merge
-from stages.scheduling.schedule import Schedule, Unit, seeds_of
+from stages.scheduling.lock import merge
+from stages.scheduling.schedule import Schedule, Unit
 from stages.scheduling.unit import LOOK_EVERY
 from stages.settings import load
 from stages.system.errors import StudyError
@@ -44,11 +44,10 @@ def complete(targets: Collection[str], scheduler: str | None, workers: int) -> N
         if not stale:
             return
 
-        seeds = {stage: seeds_of(stage, settings) for stage in upstream}
-        schedule = Schedule(upstream, stale, entries(Path(), upstream), seeds)
+        schedule = Schedule(upstream, stale, settings)
         Run(client, schedule, stack.enter_context(home.snapshot())).carry_out()
 
-        home.run("dvc", "checkout", "--quiet", "--allow-missing", *schedule.done)
+        home.run("dvc", "checkout", "--quiet", "--allow-missing", *upstream)
         if schedule.failed:
             left = ", ".join(unit.name for unit in schedule.left)
             left = f"; not run for want of them: {left}" if left else ""
@@ -151,7 +150,7 @@ class Run:
             if unit.seed is None:
                 for root in (Path(), self.snapshot):
                     merge(root, unit.stage, entry)
-            self.schedule.end(unit, entry)
+            self.schedule.end(unit)
             print(f"done     {unit.name} in {seconds:.0f} s; {len(self.schedule.left)} to go", flush=True)
 
     def _lose(self, unit: Unit, address: str) -> None:

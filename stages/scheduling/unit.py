@@ -42,13 +42,13 @@ def main() -> None:
             DVC_SITE_CACHE_DIR=str(clone / ".dvc" / "tmp" / "site"), **dict.fromkeys(THREADS, given.threads)
         )
         run(clone, env, log, "dvc", "checkout", "--force", "--quiet", "--allow-missing", "--with-deps", stage)
-        if given.seed:
+        if not given.seed:
+            run(clone, env, log, "dvc", "repro", "--single-item", stage)
+        elif subprocess.run(["dvc", "status", "--quiet", stage], cwd=clone, env=env).returncode:  # it is out of date
             kind, _, cell = name_of(stage).partition("@")
             recipe, _, variant = cell.partition("-")  # neither name has one
             options = ("--recipe", recipe, "--variant", variant, "--seed", given.seed)
             run(clone, env, log, "python", "-m", f"stages.{kind}", *options)
-        else:
-            run(clone, env, log, "dvc", "repro", "--single-item", stage)
         print(json.dumps(entries(clone, [stage]).get(stage)))
 
 

@@ -12,7 +12,7 @@ import pytest
 from stages.scheduling.run import MOST_LOSSES, Run, connect, local
 from stages.scheduling.schedule import Schedule, Unit
 from stages.system.errors import StudyError
-from tests.support.tiny import ROOT
+from tests.support.tiny import ROOT, SETTINGS
 
 
 def test_without_dask_the_command_says_what_to_install_and_still_helps(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_an_address_without_a_scheduler_is_told_in_one_line(address: str, monkey
 
 def test_a_unit_that_loses_three_workers_has_failed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     unit, client = Unit("a"), SimpleNamespace(cancel=lambda futures: None)
-    schedule, pending = Schedule({"a": []}, ["a"], {}, {}), SimpleNamespace(done=lambda: False)
+    schedule, pending = Schedule({"a": []}, ["a"], SETTINGS), SimpleNamespace(done=lambda: False)
     run = Run(client, schedule, tmp_path)  # type: ignore[arg-type]
     for number in range(MOST_LOSSES):
         assert schedule.ready() == [unit]
