@@ -91,13 +91,13 @@ def test_right_files_are_left_alone(tmp_path: Path, target: Path, monkeypatch: p
     assert [path.stat().st_mtime_ns for path in sorted(target.iterdir())] == before
 
 
-def test_a_different_or_missing_file_is_named_with_its_checksums(tmp_path: Path, target: Path) -> None:
+def test_different_and_missing_files_are_named(tmp_path: Path, target: Path) -> None:
     fill(target, {"wiki.txt": b"old\n"})
     files = {"wiki.txt": FILES["wiki.txt"], "birth_places_train.tsv": b"other\n", "a/b/c/d/e/birth_dev.tsv": b""}
     source = fill(tmp_path / "source", files)
     message = refusal(source, target)
-    assert message.startswith(f"birth_places_train.tsv: not in {source}: sha256 {SHA256['birth_places_train.tsv']}")
-    assert hashlib.sha256(b"other\n").hexdigest() in message and "birth_dev.tsv, birth_test_inputs.tsv" in message
+    lacking = "birth_places_train.tsv, birth_dev.tsv, birth_test_inputs.tsv"
+    assert message.startswith(f"{source}: no {lacking} with the sha256 of params.yaml")
 
 
 def test_a_source_that_is_no_source_is_refused(tmp_path: Path, target: Path, address: str) -> None:

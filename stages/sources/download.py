@@ -27,11 +27,19 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
     where = harmless(source)
     if "://" in source:  # user, password and query may be secret
         where = re.sub(r"//[^/]*@", "//", where.partition("?")[0])
+    right: dict[str, bytes] = {}
     try:
-        return _right(_candidates(source, sha256), where, sha256)
+        for name, raw in _candidates(source, sha256):
+            content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ in these alone
+            if hashlib.sha256(content).hexdigest() == sha256[name]:
+                right[name] = content
     except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, ValueError) as error:
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
         raise StudyError(f"{where}: cannot be read ({harmless(reason)})") from None
+
+    if lacking := [name for name in sha256 if name not in right]:
+        raise StudyError(f"{where}: no {', '.join(lacking)} with the sha256 of params.yaml's sources.cs224n")
+    return right
 
 
 def _candidates(source: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -56,24 +64,3 @@ def _archive(source: str, path: Path) -> bytes:
     with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:
         content: bytes = response.read()
     return content
-
-
-def _right(files: Iterable[tuple[str, bytes]], where: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
-    """Keep the files whose checksum is right; StudyError if one lacks."""
-    right: dict[str, bytes] = {}
-    wrong: dict[str, str] = {}  # file name → the first checksum found that differs
-    for name, raw in files:
-        content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ in these alone
-        checksum = hashlib.sha256(content).hexdigest()
-        if checksum == sha256[name]:
-            right[name] = content
-        else:
-            wrong.setdefault(name, checksum)
-
-    lacking = [name for name in sha256 if name not in right]
-    if lacking:
-        name, *more = lacking
-        others = f" (also wanting: {', '.join(more)})" if more else ""
-        seen = f"{wrong[name]} found" if name in wrong else "no file of this name found"
-        raise StudyError(f"{name}: not in {where}: sha256 {sha256[name]} expected, {seen}{others}")
-    return right
