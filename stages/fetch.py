@@ -17,11 +17,9 @@ ADVICE = "set CS224N_DATA to a folder, a zip or a URL with the four files"
 def obtain(source: str | None, folder: Path, addresses: Sequence[str], sha256: Mapping[str, str]) -> str:
     """Bring `folder` to hold the files named in `sha256`, and say what was done.
 
-    In: `source`, a folder, a zip file or an http(s) address of one; None or blank to take what `folder` holds already
-    or else the first of the `addresses` that serves; `sha256`, file name → checksum of the content with LF line ends
-    and one final newline.
-    Out: one line for the user. Nothing is written before all four are verified; other files in `folder` stay.
-    Raises StudyError: the source, or every address, is unreadable or lacks a file or holds another.
+    source: as for `read_source`; None or blank: what `folder` holds already, else the first of the addresses that
+    serves. Nothing is written before all four are verified; other files in `folder` stay. Raises StudyError: no source
+    has the files.
     """
     source = (source or "").strip()
     files, origin = _first_that_serves([source] if source else [str(folder), *addresses], sha256)

@@ -39,10 +39,9 @@ class Experiment(Cell):
     def to_train(cls, cell: Cell) -> "Experiment":
         """Return a cell to train. Raises StudyError: as `of`, or the training takes more memory than there is."""
         params = cell.params
-        name = cell.recipe_name
-        experiment = cls.of(params, name, cell.variant)
-        check_needs(params, name, experiment.backend.memory, experiment.backend.dtype.itemsize)
-        selected = params.selected(params.model.variant) if params.recipe == name else []
+        experiment = cls.of(params, cell.recipe_name, cell.variant)
+        check_needs(params, cell.recipe_name, experiment.backend.memory, experiment.backend.dtype.itemsize)
+        selected = params.selected(params.model.variant) if params.recipe == cell.recipe_name else []
         return replace(experiment, only_seed=cell.only_seed, selected=tuple(selected))
 
     @classmethod
@@ -100,11 +99,15 @@ class Experiment(Cell):
         say how weights are trained, not what they mean. Raises StudyError: one line with the setting that differs.
         """
         make = f"train anew with: dvc repro stages/dvc.yaml:{STAGES[folder.name]}@{self.recipe_name}-{self.variant}"
+
+        def parts(settings: dict[str, Any]) -> dict[str, Any]:
+            recipe = {name: settings["recipe"][name] for name in ("model", *sections)}
+            return {"variant": settings["variant"], "recipe": recipe}
+
         made = read_record(folder / "provenance.json", MADE)
-        with as_written(folder / "provenance.json"):
-            parts = _parts(made["settings"], sections)
         ignored = () if sections else ("recipe.model.dropout",)  # which matters in training only
-        other = other_setting(parts, _parts(self.settings(*sections), sections), *ignored)
+        with as_written(folder / "provenance.json"):
+            other = other_setting(parts(made["settings"]), parts(self.settings(*sections)), *ignored)
         if other or made["vocabulary_sha256"] != vocabulary.sha256:
             raise StudyError(f"{folder} was trained with another {other or 'vocabulary'}; {make}")
 
@@ -121,8 +124,3 @@ class Experiment(Cell):
         except RuntimeError as error:  # other names or shapes
             raise StudyError(f"{weights} was trained with other settings; run `dvc repro`") from error
         return model.to(self.backend.device)
-
-
-def _parts(settings: dict[str, Any], sections: tuple[str, ...]) -> dict[str, Any]:
-    """Return the variant's section, and the recipe's shape and these sections."""
-    return {"variant": settings["variant"], "recipe": {name: settings["recipe"][name] for name in ("model", *sections)}}

@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ from stages.system.terminal import harmless
 CONNECTED_WITHIN = 20  # seconds
 MOST_LOSSES = 3  # workers that a unit may lose: it is likely to be the reason
 STOPPED = 130  # exit code of a unit that somebody else told to stop
+GONE = "the scheduler is gone; what ended is in the lock, the same command goes on"
 
 
 def complete(targets: Collection[str], scheduler: str | None, workers: int) -> None:
@@ -82,7 +84,7 @@ class Run:
         self.schedule = schedule
         self.snapshot = snapshot
         self.running: dict[Unit, tuple[Future[Any], str, float]] = {}  # with the worker's address, and since when
-        self.losses: list[Unit] = []
+        self.losses = Counter[Unit]()
 
     def carry_out(self) -> None:
         """Go on until nothing is left, or nothing that can run.
@@ -107,11 +109,11 @@ class Run:
     def _workers(self) -> dict[str, int]:
         """Ask the scheduler for the workers: their addresses, and how many threads each has."""
         if self.client.status != "running":  # Dask would try for long to connect again
-            raise _gone()
+            raise StudyError(GONE)
         try:
             return dict(self.client.nthreads())
         except (OSError, AttributeError) as error:  # a client that lost its scheduler has None in its place
-            raise _gone() from error
+            raise StudyError(GONE) from error
 
     def _give_out(self, waiting: list[Unit], workers: dict[str, int]) -> None:
         """Give each free worker a unit."""
@@ -123,51 +125,44 @@ class Run:
             options = {"cwd": str(self.snapshot), "capture_output": True, "encoding": "utf-8"}
             future = self.client.submit(subprocess.run, command, **options, pure=False, workers=[address])
             self.running[unit] = future, address, time.monotonic()
-            print(f"started  {unit.name} on worker {_short(address)}", flush=True)
+            print(f"started  {unit.name} on worker {harmless(address)}", flush=True)
 
     def _collect(self, workers: dict[str, int]) -> None:
         """Take what ended, and what lost its worker."""
         for unit, (future, address, started) in list(self.running.items()):
             if future.done():
                 del self.running[unit]
-                self._end(unit, future, address, time.monotonic() - started)
+                self._end(unit, future, time.monotonic() - started)
             elif address not in workers:
                 del self.running[unit]
                 self.client.cancel([future])
-                self._lose(unit, address)
+                self._lose(unit)
 
-    def _end(self, unit: Unit, future: Future[Any], address: str, seconds: float) -> None:
+    def _end(self, unit: Unit, future: Future[Any], seconds: float) -> None:
         if future.status == "error":
-            self._fail(unit, f"{_short(address)}: {future.exception()}")
+            self._fail(unit, str(future.exception()))
         elif future.status != "finished":
-            raise _gone()
+            raise StudyError(GONE)
         elif (ended := future.result()).returncode == STOPPED:
-            self._lose(unit, address)
+            self._lose(unit)
         elif ended.returncode:
             self._fail(unit, ended.stderr.strip().rpartition("\n")[2] or f"it ended with code {ended.returncode}")
         else:
-            entry = json.loads(ended.stdout)
             if unit.seed is None:
                 for root in (Path(), self.snapshot):
-                    merge(root, unit.stage, entry)
-            self.schedule.end(unit)
+                    merge(root, unit.stage, json.loads(ended.stdout))
+            self.schedule.left.remove(unit)
             print(f"done     {unit.name} in {seconds:.0f} s; {len(self.schedule.left)} to go", flush=True)
 
-    def _lose(self, unit: Unit, address: str) -> None:
+    def _lose(self, unit: Unit) -> None:
         """Let a unit wait again, if it did not lose its worker too often."""
-        print(f"lost     {unit.name}: its worker {_short(address)} is gone", flush=True)
-        self.losses.append(unit)
-        if self.losses.count(unit) == MOST_LOSSES:
+        print(f"lost     {unit.name}: its worker is gone", flush=True)
+        self.losses[unit] += 1
+        if self.losses[unit] == MOST_LOSSES:
             self._fail(unit, f"lost its worker {MOST_LOSSES} times")
 
     def _fail(self, unit: Unit, reason: str) -> None:
-        self.schedule.fail(unit)
+        """Say why a unit failed. What is below it will not run."""
+        self.schedule.left.remove(unit)
+        self.schedule.failed.append(unit)
         print(f"failed   {unit.name}: {harmless(reason)}", flush=True)
-
-
-def _gone() -> StudyError:
-    return StudyError("the scheduler is gone; what ended is in the lock, the same command goes on")
-
-
-def _short(address: str) -> str:
-    return harmless(address.rpartition("/")[2])

@@ -43,15 +43,6 @@ class Schedule:
             unit for unit in self.left if stages.isdisjoint(self.upstream[unit.stage]) and unit not in waiting_for_seeds
         ]
 
-    def end(self, unit: Unit) -> None:
-        """Note that a unit came to its end."""
-        self.left.remove(unit)
-
-    def fail(self, unit: Unit) -> None:
-        """Note that a unit failed: what is below it will not run."""
-        self.left.remove(unit)
-        self.failed.append(unit)
-
 
 def units_of(stage: str, settings: Settings) -> list[Unit]:
     """Divide a stage that trains several seeds into a unit for each, and the stage that publishes them."""

@@ -17,12 +17,9 @@ SILENCE_SECONDS = 30.0  # without a byte from the server
 
 
 def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
-    """Read the files named in `sha256` from a folder, a zip file or an http(s) address of a zip.
+    """Read files by name from a folder, a zip file or an http(s) address of a zip: LF line ends, one final newline.
 
-    In: `source` as a user writes it (`~` is expanded, a relative path starts at the working folder);
-    `sha256`, file name → hexadecimal checksum of the normalised content.
-    Out: file name → normalised content: LF line ends, exactly one final newline.
-    Raises StudyError: nothing there, unreadable, no zip archive, a file missing or different.
+    sha256: of each file read so. Raises StudyError: the source cannot be read, or a file is missing or different.
     """
     where = harmless(source)
     if "://" in source:  # user, password and query may be secret

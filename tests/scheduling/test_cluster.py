@@ -169,7 +169,7 @@ def test_a_killed_workers_training_goes_on_elsewhere_and_nothing_else_runs_again
     begun = started(story.failing)
     assert begun.count("pretrain@quick-vanilla seed 1") == 2
     assert {unit for unit in begun if begun.count(unit) > 1} == {"pretrain@quick-vanilla seed 1"}
-    assert "lost     pretrain@quick-vanilla seed 1: its worker " in story.failing
+    assert "lost     pretrain@quick-vanilla seed 1: its worker is gone" in story.failing
     log = (story.project.folder / "work/logs/pretrain@quick-vanilla-seed-1.log").read_text(encoding="utf-8")
     first, second, third = map(int, re.findall(r"\| +(\d+)/\d+ \[00:00<\?", log))
     assert first == 0 < second <= third  # after Ctrl-C, after the kill

