@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from stages.commands.answers import Reply, ask, usual
-from stages.commands.options import add_decoding, add_model, share, tell, within
+from stages.commands.options import add_decoding, add_model, tell, within
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
@@ -41,7 +41,8 @@ def main() -> None:
         temperature="draw --top answers and print those that differ; 0: always the likeliest character",
         beams=f"hypotheses of the beam search, {WIDTH} or --top by default; 1: greedy, as in the reports",
     )
-    parser.add_argument("--at-least", type=share, default=0.0, help=f"say `{UNSURE}` below this probability (0 to 1)")
+    chance = within(0, 1, float)
+    parser.add_argument("--at-least", type=chance, default=0.0, help=f"say `{UNSURE}` below this probability (0 to 1)")
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
     by = decoding(given, 1.0, max(given.top, WIDTH))

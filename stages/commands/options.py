@@ -10,24 +10,16 @@ from stages.system.terminal import harmless
 LARGEST_SEED = 2**31 - 1
 
 
-def within(least: int, most: int) -> Callable[[str], int]:
-    """Make the type of an option that is a whole number of this range."""
+def within(least: float, most: float, kind: Callable[[str], float] = int) -> Callable[[str], float]:
+    """Make the type of an option that is a number of this range, a whole one unless kind says otherwise."""
 
-    def number(text: str) -> int:
-        value = int(text)
+    def number(text: str) -> float:
+        value = kind(text)
         if not least <= value <= most:
             raise argparse.ArgumentTypeError(f"was {value}; allowed: {least} to {most}")
         return value
 
     return number
-
-
-def share(text: str) -> float:
-    """Read an option that is a share; raises ArgumentTypeError outside of 0…1."""
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"was {value}; allowed: 0 to 1")
-    return value
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from stages.experiment.cell import Cell
 from stages.experiment.draws import generator
 from stages.model.gpt import GPT
 from stages.model.registry import settings_of
-from stages.settings import QuestionRecipe, Section, Settings, with_questions
+from stages.settings import QuestionRecipe, Section, Settings
 from stages.settings.changes import other_setting
 from stages.settings.needs import check_needs
 from stages.system.digests import as_written, verified
@@ -58,7 +58,7 @@ class Experiment(Cell):
     @property
     def question_recipe(self) -> QuestionRecipe:
         """The recipe, which has questions. Raises StudyError: it has none."""
-        return with_questions(self.recipe_name, self.recipe)
+        return self.params.question_recipe(self.recipe_name)
 
     def title(self, phase: str, seed: int) -> str:
         """Return the title of a training's bar; where several variants are selected, with this one's number."""

@@ -20,7 +20,6 @@ from stages.settings.recipe import Schedule as Schedule
 from stages.settings.recipe import SpanCorruption as SpanCorruption
 from stages.settings.recipe import TitleCloze as TitleCloze
 from stages.settings.recipe import WordCloze as WordCloze
-from stages.settings.recipe import with_questions as with_questions
 from stages.settings.section import Count as Count
 from stages.settings.section import Section as Section
 from stages.settings.section import check as check

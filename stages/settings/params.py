@@ -19,7 +19,7 @@ from stages.settings.measured import (
     Prediction,
     changed,
 )
-from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe, with_questions
+from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
 from stages.settings.section import Name, NonNegative, Section, check, read_yaml
 from stages.settings.sources import Sources
 from stages.system.errors import StudyError
@@ -182,7 +182,13 @@ class Settings(Section):
 
     def question_recipe(self, name: str) -> QuestionRecipe:
         """Look up the recipe of that name. Raises StudyError: there is none, or it has no questions."""
-        return with_questions(name, self.recipe_named(name))
+        recipe = self.recipe_named(name)
+        if not isinstance(recipe, QuestionRecipe):
+            raise StudyError(
+                f"recipe '{name}' has no questions, only a text; see what it learned with: "
+                f"python -m stages sample --recipe {name} --variant <variant>"
+            )
+        return recipe
 
 
 def load(path: Path = PARAMS) -> Settings:

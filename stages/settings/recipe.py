@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from stages.settings.section import Context, Count, Natural, NonNegative, Rate, Section, Seed, Share, Some
-from stages.system.errors import StudyError
 
 TEXT = "text"  # the source without questions
 ASKING = ("title_cloze", "word_cloze", "training_questions")  # objectives that it cannot have
@@ -206,16 +205,6 @@ class QuestionRecipe(Recipe):
                 f"{self.model.context}"
             )
         return self
-
-
-def with_questions(name: str, recipe: Recipe) -> QuestionRecipe:
-    """Take the recipe of that name for one with questions. Raises StudyError: its data have none."""
-    if not isinstance(recipe, QuestionRecipe):
-        raise StudyError(
-            f"recipe '{name}' has no questions, only a text; see what it learned with: "
-            f"python -m stages sample --recipe {name} --variant <variant>"
-        )
-    return recipe
 
 
 def _kind(recipe: Any) -> str:

@@ -84,13 +84,11 @@ def _asked(
     return {
         "correct": _marks(results.correct),
         "memorised": "".join("-" if np.isnan(mark) else str(int(mark)) for mark in memorised),
-        "of_own_page": _marks(_is_in(answer, pages.get(name, ())) for name, answer in answered),
+        "of_own_page": _marks(
+            answer != "" and any(answer in page for page in pages.get(name, ())) for name, answer in answered
+        ),
         "says": says,
     }
-
-
-def _is_in(answer: str, pages: Iterable[str]) -> bool:
-    return bool(answer) and any(answer in page for page in pages)
 
 
 def _marks(outcomes: Iterable[Any]) -> str:
