@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from stages.reporting.html.index import write_page
-from stages.reporting.statistics.significance import compare_trainings, shown_points
+from stages.reporting.statistics.significance import compare_trainings
 from stages.reporting.style import styled
 from stages.reporting.template import fill
 from stages.reporting.trials import figures, made, trial_files
@@ -37,7 +37,7 @@ def write_ablation(target: Path, settings: Ablation, rows: Sequence[Row]) -> Non
         recipe=settings.recipe,
         variant=settings.variant,
         rows=data.to_dict("records"),
-        points={difference.first: shown_points(difference, 2) for difference in differences},
+        points={difference.first: difference.shown(2) for difference in differences},
         questions=len(full.correct),
         facts=len(full.memorised.replace("-", "")),
         seed=settings.seed,

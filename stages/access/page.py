@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 
 from stages.reporting.html.index import write_page
-from stages.reporting.sections.comparisons import TEMPLATE_VALUES
 from stages.reporting.statistics.significance import Difference, compare_trainings
 from stages.reporting.style import styled
 from stages.reporting.template import Part, fill
@@ -61,7 +60,6 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
         doses=f"{recipe}_exposures.svg" in files,
         compared={cell: differences(variants) for cell, variants in cells.items() if len(variants) > 1},
         questions=len(rows[0].correct),
-        **TEMPLATE_VALUES,
     )
     return Part(text, files)
 

@@ -18,7 +18,6 @@ from stages.reporting.sections.extraction import extraction_part
 from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.public_runs import public_part
 from stages.reporting.sections.wrong import wrong_part
-from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, interval, provenance_table, thin
 from stages.reporting.template import Part, fill
@@ -54,7 +53,7 @@ def write_report(
     metrics = study_metrics(recipe, selection, results, baseline)
 
     dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if recipe == PUBLIC and "vanilla" in variants else None
-    compared = comparisons_part(best_first, baseline.place, variants[0])
+    compared = comparisons_part(best_first, variants[0])
     others = sections(best_first, baseline, recipe)
     text = fill(
         __file__,
@@ -95,7 +94,6 @@ def origin(results: Sequence[Result]) -> dict[str, Any]:
     return {
         "seeds": min(seeds),
         "most_seeds": max(seeds),
-        "least": LEAST_SEEDS,
         "all_seeds": sorted({seed for run in runs for seed in run.pretrain_seconds}),
         "provenance_table": provenance_table([result.evaluation for result in results]),
         "commits": {provenance.commit for provenance in provenances},

@@ -8,6 +8,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from stages.reporting.markdown import Markdown, code, escape
+from stages.reporting.statistics.intervals import LEAST_SEEDS
+from stages.reporting.statistics.significance import LEVEL, shown_p
 from stages.reporting.tables import percent
 
 SHARED = Path(__file__).parent / "sections"  # what several pages include
@@ -28,8 +30,9 @@ def fill(beside: str, template: str, **values: object) -> Markdown:
     beside: a file of the template's folder.
     """
     pages = environment([Path(beside).parent, SHARED], finalize=escape, keep_trailing_newline=True)
-    pages.filters |= {"code": code, "percent": percent, "power": power}
-    return Markdown(pages.get_template(template).render(figure=figure, **values))
+    pages.filters |= {"code": code, "percent": percent, "power": power, "p_value": shown_p}
+    pages.globals |= {"figure": figure, "least": LEAST_SEEDS, "level": LEVEL}
+    return Markdown(pages.get_template(template).render(**values))
 
 
 def environment(folders: Sequence[Path], **options: Any) -> Environment:

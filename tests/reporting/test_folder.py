@@ -13,7 +13,7 @@ from tests.support.example import PLACES, SHOWN, probe_tables, write_baseline, w
 
 FILES = {
     "report.md", "index.html", "metrics.json", "accuracy.svg", "loss.svg", "predictions.tsv", "curves.csv",
-    "accuracy.csv", "differences.csv", "extraction.svg", "extraction.csv",
+    "accuracy.csv", "extraction.svg", "extraction.csv",
 }  # fmt: skip
 BOTH = ["vanilla", "rope"]
 NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
@@ -57,7 +57,7 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
 ) -> None:
     page = written(evaluations, *BOTH)
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
-        "What a model reads and says", "Differences between variants", "Against the baselines", "Learning curves",
+        "What a model reads and says", "Differences between variants", "Beside the reader", "Learning curves",
         "Memorised and extracted", "Where it fails", "Who is answered wrongly", "Calibration", "How it was made",
     ]  # fmt: skip
     assert "\n    span_corruption, page 1\n      reads  <A> ⁇ B\n      says   ···B⁇\n" in page

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from stages.reporting.evaluations import Baseline
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
-from stages.reporting.sections.comparisons import TEMPLATE_VALUES
 from stages.reporting.sections.failures import COLUMNS
 from stages.reporting.statistics.significance import Difference, compare_trainings
 from stages.reporting.tables import percent
@@ -36,7 +35,6 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
         distance_table=distance_table(results),
         claim=claim(results),
         fewest=FEWEST,
-        **TEMPLATE_VALUES,
     )
     return Part(text)
 

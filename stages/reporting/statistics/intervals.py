@@ -23,28 +23,14 @@ def accuracy_interval(correct: Marks) -> tuple[float, float]:
     """
     questions, seeds = correct.shape
     mean = float(correct.mean())
-    half = half_width(correct)
-    if seeds < LEAST_SEEDS or not half:
-        return wilson(round(mean * questions), questions)
-    return max(0.0, mean - half), min(1.0, mean + half)
-
-
-def half_width(values: Marks) -> float:
-    """Return half of the 95 % interval of the mean of values (N, seeds), which may be differences.
-
-    With fewer than LEAST_SEEDS seeds it is that of the questions alone.
-    """
-    questions, seeds = values.shape
-    of_questions = question_variance(values.mean(axis=1))
-    if seeds < LEAST_SEEDS:
-        return float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * of_questions**0.5
-    of_seeds, shared = seed_variance(values)
-    of_questions = max(0.0, of_questions - shared)
-    variance = of_seeds + of_questions
-    if not variance:
-        return 0.0
-    freedom = variance**2 / (of_seeds**2 / (seeds - 1) + of_questions**2 / max(1, questions - 1))
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * variance**0.5
+    if seeds >= LEAST_SEEDS:
+        of_seeds, shared = seed_variance(correct)
+        of_questions = max(0.0, question_variance(correct.mean(axis=1)) - shared)
+        if variance := of_seeds + of_questions:
+            freedom = variance**2 / (of_seeds**2 / (seeds - 1) + of_questions**2 / max(1, questions - 1))
+            half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * variance**0.5
+            return max(0.0, mean - half), min(1.0, mean + half)
+    return wilson(round(mean * questions), questions)
 
 
 def question_variance(by_question: npt.NDArray[np.float64]) -> float:

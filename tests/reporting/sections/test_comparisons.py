@@ -1,15 +1,13 @@
 """The comparisons of a report: which are made, and what its tables have of them."""
 
-import io
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, summarise
-from stages.reporting.sections.comparisons import against_baselines, between_variants, comparisons_part
-from tests.support.example import PLACES, write_variant
+from stages.reporting.sections.comparisons import between_variants, comparisons_part
+from tests.support.example import write_variant
 
 
 def results(folder: Path, right: dict[str, int], seeds: int = 1) -> list[Result]:
@@ -20,27 +18,12 @@ def results(folder: Path, right: dict[str, int], seeds: int = 1) -> list[Result]
     return [summarise(read_evaluation(folder / name), 50) for name in right]
 
 
-def test_each_variant_meets_the_constant_the_reader_and_every_other(tmp_path: Path) -> None:
-    both = results(tmp_path, {"rope": 40, "vanilla": 36})
-    differences = [*against_baselines(both, PLACES[3]), *between_variants(both, "vanilla")]
-    assert [(pair.first, pair.second, pair.points) for pair in differences] == [
-        ("rope", f"always {PLACES[3]}", 70.0),  # the place of every tenth question
-        ("vanilla", f"always {PLACES[3]}", 62.0),
-        ("rope", "the reader", 30.0),  # 40 less 25 of 50
-        ("vanilla", "the reader", 22.0),
-        ("rope", "vanilla", 8.0),
-    ]
-
-
 def test_the_tables_have_differences_and_where_a_variant_and_the_reader_part(tmp_path: Path) -> None:
-    part = comparisons_part(results(tmp_path, {"rope": 40, "vanilla": 36}), PLACES[3], "vanilla")
+    part = comparisons_part(results(tmp_path, {"rope": 40, "vanilla": 36}), "vanilla")
     (pair,) = [line for line in part.text.splitlines() if line.startswith("| rope | vanilla |")]
     assert pair.startswith("| rope | vanilla | +8.0 (+0.4 to +15.6) | – | – | – |")  # 1.96 √(0.08 · 0.92 / 49)
-    (row,) = [line for line in part.text.splitlines() if line.startswith("| rope | +70.0")]
     # the reader knows 20 of the 40 right ones and 5 of the 10 wrong ones; to the others it says `Nowhere`, as the model
-    assert row.endswith("| 50.0 | 40.0 | 10.0 |")
-    last = pd.read_csv(io.StringIO(part.files["differences.csv"])).iloc[-1]
-    assert last.tolist()[:3] == ["rope", "vanilla", 8.0] and last.isna().tolist()[5:7] == [True, True]
+    assert "| rope | 50.0 | 40.0 | 10.0 |" in part.text
 
 
 @pytest.mark.parametrize(("variants", "pairs"), [(4, 6), (5, 10), (6, 5), (14, 13)])
