@@ -22,11 +22,7 @@ class Answers:
     correct: Marks
     probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
     predicted: npt.NDArray[np.str_]  # (N, seeds)
-    gold: npt.NDArray[np.str_]  # (N,) the right places
-    reader: npt.NDArray[np.str_]  # (N,) the reader's answers
-    training_questions: npt.NDArray[np.int64]  # (N,) how many training questions the right place answers
-    group: npt.NDArray[np.str_]  # (N,) of the person by the name; empty if in none
-    distance: npt.NDArray[np.float64]  # (N,) characters of the page between title and place; NaN if it does not stand
+    asked: pd.DataFrame  # (N rows) what QUESTIONS has of each question; an unknown distance is NaN
 
     @property
     def mean(self) -> float:
@@ -75,7 +71,7 @@ def read_answers(evaluation: Evaluation, init: str, questions: int, split: str =
     """
     table = evaluation.predictions
     rows = table[(table["split"] == split) & (table["init"] == init)]
-    rows = rows.astype({"row": int, "seed": int, "correct": int, "probability": float})
+    rows = rows.astype({"correct": int, "probability": float}).assign(distance=pd.to_numeric(rows["distance"]))
     counts = rows.groupby("seed")["row"].agg(["size", "nunique"])
     is_whole = len(counts) and (counts == questions).all(axis=None)
     if not is_whole or ((rows["predicted"] == rows["gold"]) != rows["correct"]).any():
@@ -84,16 +80,11 @@ def read_answers(evaluation: Evaluation, init: str, questions: int, split: str =
             f"{split} questions once per seed; `dvc repro` makes it"
         )
     by_seed = rows.pivot(index="row", columns="seed", values=["correct", "probability", "predicted"])
-    asked = rows.drop_duplicates("row").sort_values("row")
     return Answers(
-        by_seed["correct"].to_numpy().astype(np.int64),
+        by_seed["correct"].to_numpy(np.int64),
         by_seed["probability"].to_numpy(float),
-        by_seed["predicted"].to_numpy(dtype=str),
-        asked["gold"].to_numpy(dtype=str),
-        asked["reader"].to_numpy(dtype=str),
-        asked["training_questions"].to_numpy(np.int64),
-        asked["group"].to_numpy(dtype=str),
-        pd.to_numeric(asked["distance"]).to_numpy(float),
+        by_seed["predicted"].to_numpy(str),
+        rows.drop_duplicates("row").sort_values("row", ignore_index=True),
     )
 
 

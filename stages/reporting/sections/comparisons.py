@@ -32,7 +32,7 @@ def between_variants(results: Sequence[Result], reference: str) -> list[Differen
 
 def beside_the_reader(answers: Answers) -> tuple[float, float, float]:
     """Return how often both say the same, only the answers are right, and only the reader is: in 0…1."""
-    reader = answers.reader[:, None]
+    same = answers.predicted == answers.asked[["reader"]].to_numpy()
     right = answers.correct == 1
-    readers = reader == answers.gold[:, None]
-    return (answers.predicted == reader).mean(), (right & ~readers).mean(), (~right & readers).mean()
+    readers = (answers.asked.reader == answers.asked.gold).to_numpy()[:, None]
+    return same.mean(), (right & ~readers).mean(), (~right & readers).mean()

@@ -1,10 +1,11 @@
 """The report's section on whose answers are wrong: by place, by name, by page, and what is said in their stead."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from stages.reporting.evaluations import Baseline
 from stages.reporting.markdown import Markdown, table
@@ -27,11 +28,10 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
         __file__,
         "wrong.md.jinja",
         place=baseline.place,
-        commonest=baseline.constant_place,
         constant_table=constant_table(results, baseline.place),
-        frequency_table=frequency_table(results, baseline.constant_place),
+        frequency_table=frequency_table(results),
         kinds_table=kinds_table(results, baseline.place),
-        group_table=group_table(results, baseline.place),
+        group_table=group_table(results),
         distance_table=distance_table(results),
         claim=claim(results),
         fewest=FEWEST,
@@ -42,7 +42,7 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
 def constant_table(results: Sequence[Result], place: str) -> Markdown:
     """Return how often `place` is the right answer and each variant's, all seeds together, in percent."""
     header = ("answers", "from scratch, %", "pretrained, %")
-    gold = percent((results[0].pretrained.gold == place).mean())
+    gold = percent((results[0].pretrained.asked.gold == place).mean())
     rows = [("gold", gold, gold)]
     for result in results:
         scratch, pretrained = ((answers.predicted == place).mean() for answers in (result.scratch, result.pretrained))
@@ -50,21 +50,12 @@ def constant_table(results: Sequence[Result], place: str) -> Markdown:
     return table(header, rows, right=header[1:])
 
 
-def frequency_table(results: Sequence[Result], commonest: str) -> Markdown:
-    """Return each pretrained variant's accuracy in percent, by how many training questions the right place answers.
-
-    commonest: the answer of the last row, to every question.
-    """
-    answers = results[0].pretrained
-    classes = np.digitize(answers.training_questions, [*CLASSES.values()]) - 1  # (N,) the number of the class
-    correct = {result.variant: result.pretrained.correct.mean(axis=1) for result in results}
-    correct["the reader"] = answers.reader == answers.gold
-    correct[f"always {commonest}"] = answers.gold == commonest
-
-    rows = [("dev questions", *np.bincount(classes, minlength=len(CLASSES)))]
-    for name, right in correct.items():
-        of_classes = [classes == number for number in range(len(CLASSES))]
-        rows.append((name, *shares(right, of_classes, fewest=1)))
+def frequency_table(results: Sequence[Result]) -> Markdown:
+    """Return each pretrained variant's accuracy by how many training questions the right place answers."""
+    asked = results[0].pretrained.asked
+    correct: dict[str, Any] = {result.variant: result.pretrained.correct for result in results}
+    correct["the reader"] = (asked.reader == asked.gold).to_numpy()
+    rows = class_rows(in_classes(asked.training_questions, CLASSES), CLASSES, correct, fewest=1)
     return table(("training questions", *CLASSES), rows, right=[*CLASSES])
 
 
@@ -81,43 +72,42 @@ def kinds_table(results: Sequence[Result], place: str) -> Markdown:
     return table(header, rows, right=header[1:])
 
 
-def group_table(results: Sequence[Result], place: str) -> Markdown:
-    """Return each pretrained variant's accuracy by the group of the name, and how often it says `place`, in percent.
-
-    Both stand for groups of FEWEST questions alone.
-    """
-    answers = results[0].pretrained
-    members = {group: answers.group == group for group in dict.fromkeys(answers.group) if group}
-
-    rows = [
-        ("dev questions", *(of.sum() for of in members.values())),
-        (f"gold is {place}", *shares(answers.gold == place, members.values())),
-    ]
-    for result in results:
-        rows.append((f"{result.variant}: right", *shares(result.pretrained.correct == 1, members.values())))
-        rows.append(
-            (f"{result.variant}: says {place}", *shares(result.pretrained.predicted == place, members.values()))
-        )
-    return table(("names", *members), rows, right=[*members])
+def group_table(results: Sequence[Result]) -> Markdown:
+    """Return each pretrained variant's accuracy by the group of the name."""
+    group = results[0].pretrained.asked.group
+    groups = [name for name in dict.fromkeys(group) if name]
+    correct = {f"{result.variant}: right": result.pretrained.correct for result in results}
+    return table(("names", *groups), class_rows(group, groups, correct), right=groups)
 
 
 def distance_table(results: Sequence[Result]) -> Markdown:
     """Return each pretrained variant's accuracy by the distance of the place from the title, and its slope."""
-    distances = results[0].pretrained.distance
-    known = ~np.isnan(distances)
-    classes = np.digitize(distances, [*DISTANCES.values()]) - 1  # (N,); those not known are in the last one
-    members = [known & (classes == number) for number in range(len(DISTANCES))]
-    rows = [("dev questions", *(of.sum() for of in members), "")]
-    for result in results:
-        of_classes = shares(result.pretrained.correct, members)
-        rows.append((result.variant, *of_classes, f"{100 * slopes(result).mean():+.1f}"))
+    distance = results[0].pretrained.asked.distance
+    correct = {result.variant: result.pretrained.correct for result in results}
+    counts, *rows = class_rows(in_classes(distance, DISTANCES), DISTANCES, correct)
+    points = [f"{100 * slopes(result).mean():+.1f}" for result in results]
     header = ("characters between title and place", *DISTANCES, "points for 10 more")
-    return table(header, rows, right=header[1:])
+    cells = [[*counts, ""], *([*row, slope] for row, slope in zip(rows, points, strict=True))]
+    return table(header, cells, right=header[1:])
 
 
-def shares(marks: Any, groups: Iterable[Any], fewest: int = FEWEST) -> list[str]:
-    """Return the mean of marks (N, …) in percent of each of the groups (N,) of questions, a dash for one with fewer."""
-    return [percent(marks[group].mean()) if group.sum() >= fewest else "–" for group in groups]
+def in_classes(values: pd.Series, least: Mapping[str, int]) -> pd.Series:
+    """Return the class of each value, by the least value of each; of NaN none."""
+    return pd.cut(values, [*least.values(), np.inf], right=False, labels=[*least])
+
+
+def class_rows(
+    of: pd.Series, classes: Iterable[str], correct: Mapping[str, Any], fewest: int = FEWEST
+) -> list[list[object]]:
+    """Return how many questions are in each class, then a row of accuracies in percent for each of `correct` (N, …).
+
+    of: the class of each question (N,). A class of fewer than `fewest` questions has a dash.
+    """
+    members = [(of == name).to_numpy() for name in classes]
+    rows: list[list[object]] = [["dev questions", *(asked.sum() for asked in members)]]
+    for name, marks in correct.items():
+        rows.append([name, *(percent(marks[asked].mean()) if asked.sum() >= fewest else "–" for asked in members)])
+    return rows
 
 
 def claim(results: Sequence[Result]) -> list[Difference]:
@@ -131,10 +121,7 @@ def slopes(result: Result) -> npt.NDArray[np.float64]:
 
     A least-squares slope is a sum over the questions, so it is compared as an accuracy is.
     """
-    answers = result.pretrained
-    known = ~np.isnan(answers.distance)
-    weights = np.zeros(len(known))
-    if known.any():
-        weights[known] = answers.distance[known] - answers.distance[known].mean()
+    distance = result.pretrained.asked.distance
+    weights = (distance - distance.mean()).fillna(0).to_numpy()
     scale = (weights**2).sum() or 1.0
-    return 10 * len(weights) * weights[:, None] / scale * answers.correct
+    return 10 * len(weights) * weights[:, None] / scale * result.pretrained.correct

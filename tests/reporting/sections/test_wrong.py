@@ -10,9 +10,9 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import summarise
 from stages.reporting.sections.wrong import claim, wrong_part
 from tests.reporting.sections.test_probes import cells
-from tests.support.example import BASELINE, PLACES, probe_tables, write_variant
+from tests.support.example import BASELINE, probe_tables, write_variant
 
-ALWAYS = BASELINE.model_copy(update={"place": "Nowhere", "constant_place": PLACES[9]})
+ALWAYS = BASELINE.model_copy(update={"place": "Nowhere"})
 
 
 def text_of(folder: Path, right: int, probes: dict[str, pd.DataFrame] | None = None, questions: int = 50) -> str:
@@ -35,7 +35,6 @@ def test_accuracy_has_a_class_for_none_one_few_and_many_training_questions(tmp_p
     # the last five questions: one each of the places that answer 6, 7, 8, 9 and 0 training questions
     assert cells(text, "x")[1] == ["80.0", "100.0", "100.0", "80.0"]
     assert cells(text, "the reader") == [["0.0", "100.0", "50.0", "50.0"]]  # knows every other question
-    assert cells(text, f"always {PLACES[9]}") == [["0.0", "0.0", "0.0", "25.0"]]
     assert cells(text_of(tmp_path, right=1, questions=1), "x")[1] == ["–", "100.0", "–", "–"]
 
 
@@ -51,7 +50,6 @@ def test_names_of_a_group_have_shares_from_thirty_questions_on(tmp_path: Path) -
     text = text_of(tmp_path, right=60, questions=80)  # of the first 40 names one group is, of the others another
     assert cells(text, "dev questions")[1] == ["40", "40"]
     assert cells(text, "x: right") == [["100.0", "50.0"]]
-    assert cells(text, "x: says Nowhere") == [["0.0", "50.0"]]
     assert cells(text_of(tmp_path, right=50), "x: right") == [["100.0", "–"]]
 
 
