@@ -23,10 +23,13 @@ INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
 CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of most tests
 DISTANCE = Annotated[str, Field(pattern="^[0-9]*$")]
-# the baseline's, for all variants; reader: what the reader answers; training_questions: how many the gold place
-# answers; group: of the person by the name; distance: characters of the page between title and gold place, or empty
-OF_BASELINE = {"reader": str, "training_questions": Count, "group": str, "distance": DISTANCE}
-QUESTIONS = Table(SPLIT | {"question": str, "gold": str} | OF_BASELINE, key=(*SPLIT,))
+# reader: what the reader answers; training_questions: how many the gold place answers; group: of the person by the
+# name; distance: characters of the page between title and gold place, or empty
+QUESTIONS = Table(
+    SPLIT
+    | {"question": str, "gold": str, "reader": str, "training_questions": Count, "group": str, "distance": DISTANCE},
+    key=(*SPLIT,),
+)
 PREDICTIONS = Table(
     {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
     key=(*SPLIT, "seed", "init"),
@@ -46,13 +49,6 @@ PROBES = {  # the columns that every report reads
 }
 
 
-class MadeWith(BaseModel):
-    """The settings of a result that matter here."""
-
-    variant: dict[str, Any] = {}
-    recipe: dict[str, Any] = {}
-
-
 class Provenance(BaseModel):
     """Where a result comes from."""
 
@@ -63,7 +59,7 @@ class Provenance(BaseModel):
     kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
     seconds: Amount  # pretraining's
-    settings: MadeWith = MadeWith()
+    settings: dict[str, Any] = {}
 
 
 class Run(BaseModel):
@@ -87,24 +83,20 @@ class Run(BaseModel):
 
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":
-        """Join runs of seeds that were trained apart; raises StudyError where settings differ, or seeds do not."""
+        """Join runs of seeds that were trained apart; raises StudyError where their settings differ."""
         provenances = [provenance for run in runs for provenance in run.provenance]
-        settings = [provenance.settings.model_dump() for provenance in provenances]
-        for other in settings[1:]:
-            if key := other_setting(settings[0], other):
+        for other in provenances:
+            if key := other_setting(provenances[0].settings, other.settings, "compute", "seeds"):
                 raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
 
-        seconds = {seed: taken for run in runs for seed, taken in run.pretrain_seconds.items()}
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
-        if len(by_seed) > len(seconds):
-            raise StudyError("run.json: parts of one evaluation have the same seed; leave one of them out")
-        figures = {
-            "pretrain_loss": fmean(run.pretrain_loss for run in by_seed),
-            "documents_per_second": harmonic_mean([run.documents_per_second for run in by_seed]),
-            "pretrain_seconds": seconds,
-            "provenance": provenances,
-        }
-        return runs[0].model_copy(update=figures)
+        return Run(
+            parameters=runs[0].parameters,
+            pretrain_loss=fmean(run.pretrain_loss for run in by_seed),
+            documents_per_second=harmonic_mean([run.documents_per_second for run in by_seed]),
+            pretrain_seconds={seed: seconds for run in runs for seed, seconds in run.pretrain_seconds.items()},
+            provenance=provenances,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +104,7 @@ class Evaluation:
     """One variant's evaluation: its tables and its run's figures; the last five are those of `probing.probe`.
 
     Every cell of the first two is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
-    The predictions have the baseline's columns beside them, as QUESTIONS has them.
+    Beside the columns of PREDICTIONS the first has those of QUESTIONS.
     """
 
     variant: str
@@ -160,8 +152,6 @@ def read_evaluation(folder: Path) -> Evaluation:
     questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
     predictions = _joined(parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
     predictions = predictions.merge(questions, "left", [*SPLIT])
-    columns = ["variant", *SPLIT, "seed", *INIT, "question", "gold", "predicted", *CORRECT, "probability"]
-    predictions = predictions[[*columns, *OF_BASELINE]]
     curves = _joined(parts, "curves.csv", CURVES, ",", figures_as_text=True)
     probes = {name: _joined(parts, f"{name}.tsv", table) for name, table in PROBES.items()}
     return Evaluation(folder.name, predictions, curves, run, **probes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from stages.reporting.evaluations import BASELINE, OF_BASELINE, Baseline, read_baseline, read_evaluation
+from stages.reporting.evaluations import BASELINE, Baseline, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import block
@@ -28,6 +28,7 @@ PUBLIC = "handout"  # the recipe that public runs have, too
 SOURCE_LOSSES = Path(__file__).parents[2] / "docs" / "source_losses.tsv"  # of a vanilla model
 # committed reports, for links
 OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "access/page", "method")
+COLUMNS = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
 
 
 @styled()
@@ -48,13 +49,12 @@ def write_report(
     """
     baseline = read_baseline(evaluations)
     examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
-    results = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]
-    best_first = sorted(results, key=lambda result: (-result.pretrained.mean, result.variant))
-    metrics = study_metrics(recipe, selection, results, baseline)
+    by_name = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]
+    results = sorted(by_name, key=lambda result: (-result.pretrained.mean, result.variant))  # the best first
+    metrics = study_metrics(recipe, selection, by_name, baseline)
 
     dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if recipe == PUBLIC and "vanilla" in variants else None
-    compared = comparisons_part(best_first, variants[0])
-    others = sections(best_first, baseline, recipe)
+    parts = sections(results, baseline, recipe, variants[0])
     text = fill(
         __file__,
         "report.md.jinja",
@@ -62,28 +62,41 @@ def write_report(
         baseline=baseline,
         settings=settings,
         examples=block(examples.splitlines()),
-        results=best_first,
+        results=results,
         interval=interval,
         dots=dots is not None,
-        comparisons=compared.text,
-        parts=[part.text for part in others],
+        parts=[part.text for part in parts],
         others=[(name.partition("/")[0], name) for name in OTHERS if name != f"{recipe}/{selection}"],
-        **origin(best_first),
+        **origin(results),
     )
-    files = tables(results, settings.show_questions) | pictures(best_first, baseline, leading, dots)
-    for part in (compared, *others):
+    curves = pd.concat([result.evaluation.curves for result in by_name], ignore_index=True)
+    files = {
+        "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
+        "accuracy.svg": svg(draw_accuracy(results, baseline)),
+        "accuracy.csv": accuracy_rows(by_name).to_csv(index=False, lineterminator="\n"),
+        "loss.svg": svg(draw_losses(curves, [result.variant for result in results], leading, dots)),
+        "curves.csv": thin(curves).to_csv(index=False, lineterminator="\n"),
+        "predictions.tsv": predictions(by_name, settings.show_questions),
+    }
+    for part in parts:
         files |= part.files
-    write_page(target, text, files | {"metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"})
+    write_page(target, text, files)
     return metrics
 
 
-def sections(results: Sequence[Result], baseline: Baseline, recipe: str) -> list[Part]:
-    """Return the sections after the learning curves; results: best first."""
+def sections(results: Sequence[Result], baseline: Baseline, recipe: str, reference: str) -> list[Part]:
+    """Return the sections from the comparisons on; results: best first."""
     evaluations = [result.evaluation for result in results]
     public = public_part(results) if recipe == PUBLIC and not baseline.held_out else None
-    extraction = extraction_part(evaluations)
-    wrong = (failures_part(evaluations), wrong_part(results, baseline))
-    return [*filter(None, (public, extraction)), *wrong, calibration_part(results)]
+    parts = [
+        comparisons_part(results, reference),
+        public,
+        extraction_part(evaluations),
+        failures_part(evaluations),
+        wrong_part(results, baseline),
+        calibration_part(results),
+    ]
+    return [part for part in parts if part]
 
 
 def origin(results: Sequence[Result]) -> dict[str, Any]:
@@ -96,33 +109,13 @@ def origin(results: Sequence[Result]) -> dict[str, Any]:
         "most_seeds": max(seeds),
         "all_seeds": sorted({seed for run in runs for seed in run.pretrain_seconds}),
         "provenance_table": provenance_table([result.evaluation for result in results]),
-        "commits": {provenance.commit for provenance in provenances},
-        "devices": {provenance.device for provenance in provenances},  # with their threads: their times do not compare
-        "precisions": {provenance.precision for provenance in provenances},
+        "origins": {(made.commit, made.device, made.precision) for made in provenances},
     }
 
 
-def tables(results: Sequence[Result], show_questions: bool) -> dict[str, str]:
-    """Return predictions.tsv, curves.csv and accuracy.csv, by name."""
-    predictions = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
-    predictions = predictions.drop(columns=[*OF_BASELINE])
+def predictions(results: Sequence[Result], show_questions: bool) -> str:
+    """Return predictions.tsv, with questions and gold places if they are to be shown."""
+    table = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
     if not show_questions:
-        predictions = predictions.assign(question="", gold="")
-    curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
-    return {
-        "predictions.tsv": predictions.to_csv(sep="\t", index=False, lineterminator="\n"),
-        "curves.csv": thin(curves).to_csv(index=False, lineterminator="\n"),
-        "accuracy.csv": accuracy_rows(results).to_csv(index=False, lineterminator="\n"),
-    }
-
-
-def pictures(
-    results: Sequence[Result], baseline: Baseline, leading: Sequence[str], dots: pd.DataFrame | None
-) -> dict[str, str]:
-    """Return the figures of accuracies and losses, by name; results: best first; dots: others' losses."""
-    curves = pd.concat([result.evaluation.curves for result in results], ignore_index=True)
-    variants = [result.variant for result in results]
-    return {
-        "accuracy.svg": svg(draw_accuracy(results, baseline)),
-        "loss.svg": svg(draw_losses(curves, variants, leading, dots)),
-    }
+        table = table.assign(question="", gold="")
+    return table[COLUMNS].to_csv(sep="\t", index=False, lineterminator="\n")

@@ -49,8 +49,8 @@ def test_structure_serves_those_who_do_not_see_it(page: str) -> None:
     labels = [element.get("aria-label") for element in tree.iter() if str(element.tag).endswith("svg")]
     assert len(labels) == len(set(labels)) == 2 and all(labels)
     titles = [
-        "What a model reads and says", "Beside the reader", "Learning curves", "A part", "Who is answered wrongly",
-        "Calibration", "How it was made",
+        "What a model reads and says", "Beside the reader", "A part", "Who is answered wrongly", "Calibration",
+        "Learning curves", "How it was made",
     ]  # fmt: skip
     assert ["".join(head.itertext()) for head in tree.iter("h2")] == titles
     links = [link for link in tree.iter("a") if link.get("href", "").startswith("#")]
