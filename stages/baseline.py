@@ -1,7 +1,6 @@
 """Stage `baseline`: what a constant answer scores and a reader of the pages, and what could be known at best."""
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -20,46 +19,24 @@ SHOWN = 3  # pages
 QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions", "group", "distance"]
 
 
-def percent(part: float, whole: float) -> float:
-    """part / whole in percent, to two decimals; 0 of nothing."""
-    return round(100 * part / whole, 2) if whole else 0.0
+def percent(marks: pd.Series) -> float:
+    """Return the share of those that are 1 or true in percent, to two decimals; 0 of none."""
+    return round(100 * float(marks.mean()), 2) if len(marks) else 0.0
 
 
-def constant_baseline(table: pd.DataFrame, audit: pd.DataFrame, place: str | None) -> dict[str, Any]:
-    """Accuracies in percent on dev of always answering `place`, and of the training set's best constant.
+def commonest(places: pd.Series) -> str:
+    """Return the most frequent place; among equals the first by name."""
+    counts = places.value_counts()
+    return str(min(counts[counts == counts.max()].index))
 
-    Without a place the best stands for it. table: questions.tsv (split, row, question, place); audit: audit.tsv. The
-    ceiling is the share of dev answers that stand in the person's own page.
+
+def distances(asked: pd.DataFrame) -> pd.Series:
+    """Return how many characters of the own page stand between title and gold place; nothing where it does not stand.
+
+    asked: with name, and position as audit.tsv has it.
     """
-    dev = table[table.split == "dev"].place
-    counts = table[table.split == "train"].place.value_counts()
-    best = min(counts[counts == counts.max()].index)  # ties: first by name
-    place = place or best
-    known = audit[audit.split == "dev"]
-    return {
-        "place": place,
-        "dev_accuracy": percent((dev == place).sum(), len(dev)),
-        "dev_correct": int((dev == place).sum()),
-        "dev_questions": len(dev),
-        "best_constant": {"place": best, "dev_accuracy": percent((dev == best).sum(), len(dev))},
-        "audit": {"answer_in_page": int(known.in_page.sum()), "ceiling": percent(known.in_page.sum(), len(known))},
-    }
-
-
-def training_questions(table: pd.DataFrame, places: pd.Series) -> pd.Series:
-    """Count for each of the `places` the training questions that it answers; table: questions.tsv (split, place)."""
-    counts = table[table.split == "train"].place.value_counts()
-    return places.map(counts).fillna(0).astype(int)
-
-
-def distances(asked: pd.DataFrame, audit: pd.DataFrame) -> list[str]:
-    """Return how many characters of the own page stand between title and gold place; empty where it does not stand.
-
-    asked: with split, row, name; audit: audit.tsv (split, row, position).
-    """
-    positions = asked[["split", "row"]].merge(audit, "left", ["split", "row"]).position
-    known = zip(positions, asked.name, strict=True)
-    return [str(max(0, int(position) - len(name))) if position >= 0 else "" for position, name in known]
+    between = (asked.position - asked.name.str.len()).clip(lower=0)
+    return between.where(asked.position >= 0).astype("Int64")
 
 
 @command
@@ -72,28 +49,35 @@ def main() -> None:
     source = Path("data/prepared") / arguments.recipe
     prepared = Prepared.load(source)
     table = prepared.table
-    audit = read_table(source / "audit.tsv", AUDIT)
-    result = constant_baseline(table, audit, recipe.baseline.place)
-    result["held_out"] = recipe.data.held_out
 
     asked = table[table.split != "train"].rename(columns={"place": "gold"})
+    asked = asked.merge(read_table(source / "audit.tsv", AUDIT), "left", ["split", "row"])
     likeliest = prepared.likeliest(prepared.candidates)
     asked["reader"] = [likeliest.get(name, "") for name in asked.name]
     if recipe.any_spelling:
         asked["reader"] = spelled_as(asked.gold, asked.reader)
-    asked["training_questions"] = training_questions(table, asked.gold)
+    asked["training_questions"] = asked.train_count
     asked["group"] = [group_of(name, recipe.data.source) for name in asked.name]
-    asked["distance"] = distances(asked, audit)
-    dev = asked[asked.split == "dev"]
-    result["reader"] = {"dev_accuracy": percent((dev.reader == dev.gold).sum(), len(dev))}
+    asked["distance"] = distances(asked)
 
+    dev = asked[asked.split == "dev"]
+    place = recipe.baseline.place or commonest(table[table.split == "train"].place)
+    result = {
+        "place": place,
+        "dev_accuracy": percent(dev.gold == place),
+        "dev_questions": len(dev),
+        "reader_accuracy": percent(dev.gold == dev.reader),
+        "answer_in_page": int(dev.in_page.sum()),
+        "ceiling": percent(dev.in_page),
+        "held_out": recipe.data.held_out,
+    }
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
         pages = range(1, min(SHOWN, len(prepared.documents)) + 1)
         write_text(folder / "examples.txt", "\n".join(shown(prepared, recipe, [*pages])) + "\n")
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
-    scored = f"{result['dev_correct']} of {result['dev_questions']} dev = {result['dev_accuracy']} %"
-    print(f"{harmless(result['place'])}: {scored}; the reader: {result['reader']['dev_accuracy']} %")
+    scored = f"{(dev.gold == place).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"
+    print(f"{harmless(place)}: {scored}; the reader: {result['reader_accuracy']} %")
 
 
 if __name__ == "__main__":

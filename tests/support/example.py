@@ -32,13 +32,15 @@ ORIGINS = {
     ("dev", "pretrained"): ["correct", "own_page", "training_answer", "corpus", "hallucination"],
     ("unseen", "pretrained"): ["training_answer", "hallucination", "empty", "training_answer"],
 }
+
+
 RECORD: dict[str, Any] = {
     "place": "London",
     "dev_accuracy": 10.0,
     "dev_questions": 10,
-    "best_constant": {"place": "London", "dev_accuracy": 10.0},
-    "reader": {"dev_accuracy": 50.0},
-    "audit": {"answer_in_page": 9, "ceiling": 95.8},
+    "reader_accuracy": 50.0,
+    "answer_in_page": 9,
+    "ceiling": 95.8,
     "held_out": 0,
 }
 BASELINE = Baseline.model_validate(RECORD)
@@ -46,8 +48,7 @@ BASELINE = Baseline.model_validate(RECORD)
 
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
     """Write baseline.json of ten dev questions: the constant answer is right for one, the reader for five."""
-    constant = {"place": place, "dev_accuracy": 10.0}
-    write_json(folder / "baseline/baseline.json", RECORD | constant | {"best_constant": constant, "held_out": held_out})
+    write_json(folder / "baseline" / "baseline.json", RECORD | {"place": place, "held_out": held_out})
     (folder / "baseline" / "examples.txt").write_text("span_corruption, page 1\n  reads  <A> ⁇ B\n  says   ···B⁇\n")
     with_sums(folder / "baseline")
 
@@ -62,6 +63,7 @@ def write_variant(
     provenance: Mapping[str, str] | None = None,
     probability: Sequence[Sequence[float]] | None = None,
     probes: Mapping[str, pd.DataFrame] | None = None,
+    pretrain_loss: float = 0.123456,
 ) -> None:
     """Write one variant's evaluation and the questions, of which the reader knows every other; `person`: of the names.
 
@@ -79,12 +81,20 @@ def write_variant(
                 answer = gold if mark else "Nowhere"
                 predictions.append((variant, "dev", row, seed, init, answer, mark, likely))
             predictions.append((variant, "test", 1, seed, init, "Rome", "", "0.10"))
-    questions: list[tuple[object, ...]] = [("test", 1, "Where was Tam born?", "", "Rome", 0, "", "")]
-    for row in range(1, len(pretrained[0]) + 1):
-        question, place = f"Where was {person.format(row)} born?", PLACES[row % len(PLACES)]
-        reader, group = place if row % 2 else "Nowhere", "English" if row <= 40 else "elsewhere"
-        distance = 10 * (row % 8) if row % 10 else ""
-        questions.append(("dev", row, question, place, reader, row % len(PLACES), group, distance))
+    questions = [
+        (
+            "dev",
+            row,
+            f"Where was {person.format(row)} born?",
+            place,
+            place if row % 2 else "Nowhere",
+            row % len(PLACES),
+            "English" if row <= 40 else "elsewhere",
+            10 * (row % 8) if row % 10 else "",
+        )
+        for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
+    ]
+    questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0, "", ""))
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS.columns], questions)
     with_sums(folder / "baseline")
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS.columns], predictions)
@@ -95,7 +105,7 @@ def write_variant(
         for step in range(1, curve_rows + 1)
     ]
     _write_rows(folder / variant / "curves.csv", ",", CURVE_COLUMNS, curves)
-    record = {"parameters": 3290624, "pretrain_loss": 0.123456, "documents_per_second": 1234.56}
+    record = {"parameters": 3290624, "pretrain_loss": pretrain_loss, "documents_per_second": 1234.56}
     record |= {"pretrain_seconds": {seed: 10.0 * seed for seed in range(1, len(pretrained) + 1)}}
     write_json(folder / variant / "run.json", record | {"provenance": PROVENANCE | (provenance or {})})
     for name, table in (probe_tables() if probes is None else probes).items():
