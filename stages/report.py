@@ -40,17 +40,12 @@ def main() -> None:
         settings.question_recipe(given.recipe).report,
         settings.study.compared,
     )
-    if given.headline:
-        write_headline(metrics)
-
-
-def write_headline(metrics: dict[str, Any]) -> None:
-    """Write metrics.json and selected.json, where people and `dvc metrics` look for them, and print a table."""
+    if not given.headline:
+        return
     write_json(Path("metrics.json"), metrics)
     write_json(Path("selected.json"), headline(metrics))
     print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
-    best_first = sorted(metrics["variants"].items(), key=lambda row: -row[1]["dev_accuracy"])
-    for variant, figures in best_first:
+    for variant, figures in sorted(metrics["variants"].items(), key=lambda row: -row[1]["dev_accuracy"]):
         print(ROW.format(variant, *(figures[column] for column in COLUMNS)))
 
 

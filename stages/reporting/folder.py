@@ -19,7 +19,7 @@ from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.public_runs import public_part
 from stages.reporting.sections.wrong import wrong_part
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import accuracy_rows, interval, provenance_table, thin
+from stages.reporting.tables import accuracy_rows, origin, thin
 from stages.reporting.template import Part, fill
 from stages.settings import Report
 from stages.system.digests import verified
@@ -54,6 +54,8 @@ def write_report(
     metrics = study_metrics(recipe, selection, by_name, baseline)
 
     dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if recipe == PUBLIC and "vanilla" in variants else None
+    runs = [result.evaluation.run for result in results]
+    seeds = [len(result.pretrained.by_seed) for result in results]
     parts = sections(results, baseline, recipe, variants[0])
     text = fill(
         __file__,
@@ -63,11 +65,14 @@ def write_report(
         settings=settings,
         examples=block(examples.splitlines()),
         results=results,
-        interval=interval,
         dots=dots is not None,
         parts=[part.text for part in parts],
         others=[(name.partition("/")[0], name) for name in OTHERS if name != f"{recipe}/{selection}"],
-        **origin(results),
+        seeds=min(seeds),
+        most_seeds=max(seeds),
+        all_seeds=sorted({seed for run in runs for seed in run.pretrain_seconds}),
+        alike=len({(made.commit, made.device, made.precision) for run in runs for made in run.provenance}) == 1,
+        origin=origin,
     )
     curves = pd.concat([result.evaluation.curves for result in by_name], ignore_index=True)
     files = {
@@ -97,20 +102,6 @@ def sections(results: Sequence[Result], baseline: Baseline, recipe: str, referen
         calibration_part(results),
     ]
     return [part for part in parts if part]
-
-
-def origin(results: Sequence[Result]) -> dict[str, Any]:
-    """Return what the page says of how its figures came about; results: best first."""
-    runs = [result.evaluation.run for result in results]
-    provenances = [provenance for run in runs for provenance in run.provenance]
-    seeds = [len(result.pretrained.by_seed) for result in results]
-    return {
-        "seeds": min(seeds),
-        "most_seeds": max(seeds),
-        "all_seeds": sorted({seed for run in runs for seed in run.pretrain_seconds}),
-        "provenance_table": provenance_table([result.evaluation for result in results]),
-        "origins": {(made.commit, made.device, made.precision) for made in provenances},
-    }
 
 
 def predictions(results: Sequence[Result], show_questions: bool) -> str:

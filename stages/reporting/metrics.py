@@ -35,6 +35,11 @@ class Answers:
         low, high = accuracy_interval(self.correct)
         return in_percent(low), in_percent(high)
 
+    def shown(self, unit: str = "") -> str:
+        """Return the accuracy with its interval."""
+        low, high = self.interval
+        return f"{self.mean:.1f}{unit} ({low:.1f} to {high:.1f})"
+
     @property
     def by_seed(self) -> tuple[float, ...]:
         """Each seed's own accuracy in percent."""

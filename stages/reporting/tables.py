@@ -1,4 +1,4 @@
-"""Cells and tables of the report: accuracies, losses, and where the figures come from."""
+"""Cells and tables of the report: shares, accuracies, losses, and where the figures come from."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -6,39 +6,18 @@ from math import isnan
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import Evaluation, Provenance
-from stages.reporting.markdown import Markdown, table
-from stages.reporting.metrics import Answers, Result
+from stages.reporting.evaluations import Run
+from stages.reporting.metrics import Result
 
 
-def interval(answers: Answers, unit: str = "") -> str:
-    """Return an accuracy and its interval."""
-    low, high = answers.interval
-    return f"{answers.mean:.1f}{unit} ({low:.1f} to {high:.1f})"
-
-
-def provenance_table(evaluations: Sequence[Evaluation]) -> Markdown:
-    """Return commit, params hash, device, precision, kernels, libraries, seconds of all seeds and rate of one."""
-    header = ("variant", "commit", "params", "device", "precision", "kernels", "libraries", "seconds", "documents/s")
+def origin(run: Run) -> list[str]:
+    """Return commit, params hash, device, precision, kernels and libraries, each of all pretrainings of a run."""
     rows = []
-    for evaluation in evaluations:
-        run = evaluation.run
-        columns = zip(*map(_origin, run.provenance), strict=True)
-        seconds = sum(provenance.seconds for provenance in run.provenance)
-        joined = [" + ".join(dict.fromkeys(column)) for column in columns]
-        rows.append([evaluation.variant, *joined, f"{seconds:,.0f}", f"{run.documents_per_second:,.1f}"])
-    return table(header, rows, right=header[-2:])
-
-
-def _origin(provenance: Provenance) -> list[str]:
-    return [
-        short(provenance.commit),
-        short(provenance.params_sha256),
-        provenance.device,
-        provenance.precision,
-        kernels_in_words(provenance.kernels),
-        ", ".join(map(" ".join, provenance.libraries.items())),
-    ]
+    for made in run.provenance:
+        libraries = ", ".join(f"{name} {version}" for name, version in made.libraries.items())
+        hashes = short(made.commit), short(made.params_sha256)
+        rows.append((*hashes, made.device, made.precision, kernels_in_words(made.kernels), libraries))
+    return [" + ".join(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
 
 
 def short(identity: str) -> str:

@@ -20,20 +20,12 @@ def write_page(target: Path, report: str, files: Mapping[str, str]) -> None:
 
     Among the files are the pictures that the report shows, as SVG.
     """
-    written = {"report.md": report, "index.html": render_index(report, files), **files}
-    with new_folder(target) as folder:
-        for name, content in written.items():
-            write_text(folder / name, content)
-
-
-def render_index(report: str, files: Mapping[str, str]) -> str:
-    """Return index.html for the Markdown `report` with its pictures: see `write_page`."""
     template = environment([FOLDER], autoescape=True).get_template("index.html.jinja")
-    return template.render(
-        page=convert(report, files),
-        style=style(FOLDER / "index.css"),
-        **only_script((FOLDER / "index.js").read_text("utf-8")),
-    )
+    script = only_script((FOLDER / "index.js").read_text("utf-8"))
+    page = template.render(page=convert(report, files), style=style(FOLDER / "index.css"), **script)
+    with new_folder(target) as folder:
+        for name, content in {"report.md": report, "index.html": page, **files}.items():
+            write_text(folder / name, content)
 
 
 def style(own: Path) -> Markup:

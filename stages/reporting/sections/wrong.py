@@ -28,7 +28,7 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
         __file__,
         "wrong.md.jinja",
         place=baseline.place,
-        constant_table=constant_table(results, baseline.place),
+        results=results,
         frequency_table=frequency_table(results),
         kinds_table=kinds_table(results, baseline.place),
         group_table=group_table(results),
@@ -37,17 +37,6 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
         fewest=FEWEST,
     )
     return Part(text)
-
-
-def constant_table(results: Sequence[Result], place: str) -> Markdown:
-    """Return how often `place` is the right answer and each variant's, all seeds together, in percent."""
-    header = ("answers", "from scratch, %", "pretrained, %")
-    gold = percent((results[0].pretrained.asked.gold == place).mean())
-    rows = [("gold", gold, gold)]
-    for result in results:
-        scratch, pretrained = ((answers.predicted == place).mean() for answers in (result.scratch, result.pretrained))
-        rows.append((result.variant, percent(scratch), percent(pretrained)))
-    return table(header, rows, right=header[1:])
 
 
 def frequency_table(results: Sequence[Result]) -> Markdown:
