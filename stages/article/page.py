@@ -27,11 +27,7 @@ from stages.system.records import read_table
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
 NEAR = 3.0  # points from the best variant
-# The text is about these models, its first sentence about the last two.
-BRIEF = "pages_only_rope"
-ALONE = "unaided"
-LONGER = "pages_only_longer"
-ANSWERS = "with_reader"
+LONGER, ALONE, ANSWERS = "pages_only_longer", "unaided", "with_reader"  # models that the finding is about
 
 
 @command
@@ -61,11 +57,20 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
     """Return the page of its data: what `main` collects of the models, and the figures."""
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
+    models = content["models"]
+    of_open = [dot.value for dot in figures["mixers"].dots if dot.series == "open"]
     pages = environment([HTML], autoescape=True)
     pages.filters["percent"] = lambda value: f"{value:.0f}\N{NO-BREAK SPACE}%"
     return pages.get_template("index.html.jinja").render(
         **content,
-        **text_values(content, figures),
+        first=first_person(content["people"], models),
+        commits=sorted({short(commit) for model in models.values() for commit in model["commits"]}),
+        bits=bits_of(content),
+        of_open=of_open,
+        near=[accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR],
+        handout=metrics(HANDOUT),
+        unaided=metrics(UNAIDED),
+        memorised=extraction(UNAIDED).loc[("pretrained", "memorised", "synthesizer"), "share"],
         article=settings.article,
         charts=figures,
         full=FULL,
@@ -73,28 +78,6 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
         style=style(HTML / "article.css"),
         **only_script("\n".join(('"use strict";', *scripts))),
     )
-
-
-def text_values(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> dict[str, Any]:
-    """Return what the page's sentences say: models, people and numbers by name."""
-    models, people = content["models"], content["people"]
-    of_open = [dot.value for dot in figures["mixers"].dots if dot.series == "open"]
-    return {
-        "first": first_person(people, models),
-        "trained": [person for person in people if person["split"] == "train"],
-        "brief": models[BRIEF],
-        "longer": models[LONGER],
-        "longer_name": LONGER,
-        "practised": models[ANSWERS],
-        "unaided_right": models[ALONE]["right"]["question"],
-        "commits": sorted({short(commit) for model in models.values() for commit in model["commits"]}),
-        "bits": bits_of(content),
-        "near": [accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR],
-        "of_open": of_open,
-        "handout": metrics(HANDOUT),
-        "unaided": metrics(UNAIDED),
-        "memorised": extraction(UNAIDED)["pretrained", "memorised", "synthesizer"][0],
-    }
 
 
 def first_person(people: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -17,7 +17,6 @@ HANDOUT = "handout/compared"
 UNAIDED = "unaided/compared"
 OPEN = "open/all"
 QUICK = "quick/compared"
-Measure = tuple[str, str, str]  # weights, measure, variant
 INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
     "page's words, pretrained": ("pretrained", "continuation"),
@@ -54,11 +53,10 @@ def metrics(selection: str) -> dict[str, Any]:
     return figures
 
 
-def extraction(selection: str) -> dict[Measure, list[float]]:
-    """Return shares of the facts in percent, and the ends of their intervals, of a report."""
+def extraction(selection: str) -> pd.DataFrame:
+    """Return a report's shares of the facts in percent, with their intervals, by weights, measure and variant."""
     table = pd.read_csv(REPORTS / selection / "extraction.csv").set_index(["weights", "measure", "variant"])
-    percent = 100 * table[["share", "ci_low", "ci_high"]]
-    return dict(zip(percent.index, percent.to_numpy().tolist(), strict=True))
+    return 100 * table[["share", "ci_low", "ci_high"]]
 
 
 def by_init(reports: Iterable[dict[str, Any]], variants: Sequence[str]) -> list[Dot]:
@@ -81,11 +79,9 @@ def accuracy(row: str, series: str, report: dict[str, Any], variant: str, key: s
     return Dot(row, series, figures[key], figures.get(f"{key}_ci_low"), figures.get(f"{key}_ci_high"))
 
 
-def facts(
-    shares: Mapping[Measure, Sequence[float]], rows: Mapping[str, tuple[str, str]], variants: Sequence[str]
-) -> list[Dot]:
+def facts(shares: pd.DataFrame, rows: Mapping[str, tuple[str, str]], variants: Sequence[str]) -> list[Dot]:
     """Return shares of the facts; rows: weights and measure of each row."""
-    return [Dot(row, variant, *shares[*rows[row], variant]) for row, variant in product(rows, variants)]
+    return [Dot(row, variant, *shares.loc[(*rows[row], variant), :]) for row, variant in product(rows, variants)]
 
 
 def practice() -> list[Dot]:

@@ -28,37 +28,30 @@ def main() -> None:
     experiment = Experiment.of(settings.of_article(name), settings.article.recipe, model.variant)
     prepared = Prepared.load(experiment.prepared_folder)
 
-    work = _trained(experiment, prepared, model.init, settings.article.seed)
-    finetuned = work / "finetuned.safetensors"
-    answered = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
+    made_with = experiment.settings("pretrain", "finetune")
+    seed = settings.article.seed
+    run = Run(
+        "article", experiment, prepared, made_with | {"seed": seed, "init": model.init}, experiment.prepared_folder
+    )
+    first = None
+    trainings = []
+    if model.init == "pretrained":
+        first = run.work / "pretrained.safetensors"
+        trainings = pretrainings(experiment, prepared, pretraining(experiment, prepared), first, seed)
+    run.complete([*trainings, Training("finetuned", seed, finetuning(experiment, prepared, model.init), first)])
 
-    parts = [read_record(path, FACTS) for path in sorted(work.glob("*.json"))]
+    finetuned = run.work / "finetuned.safetensors"
+    answered = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
+    parts = [read_record(path, FACTS) for path in sorted(run.work.glob("*.json"))]
     facts = {
         "accuracy": 100 * float(answered.correct.mean()),  # percent of the dev questions
-        **provenance(_settings(experiment), experiment.backend, sum(part["seconds"] for part in parts)),
+        **provenance(made_with, experiment.backend, sum(part["seconds"] for part in parts)),
         "parameters": parts[0]["parameters"],
         "commits": sorted({part["commit"] for part in parts}),
     }
     with result_folder(Path("data/article") / name) as folder:
         write_bytes(folder / WEIGHTS, finetuned.read_bytes())
         write_json(folder / "facts.json", facts)
-
-
-def _trained(experiment: Experiment, prepared: Prepared, init: str, seed: int) -> Path:
-    """Return the folder of work with the weights `finetuned`, from scratch or after pretraining."""
-    settings = _settings(experiment) | {"seed": seed, "init": init}
-    run = Run("article", experiment, prepared, settings, experiment.prepared_folder)
-    weights = None
-    trainings = []
-    if init == "pretrained":
-        weights = run.work / "pretrained.safetensors"
-        trainings = pretrainings(experiment, prepared, pretraining(experiment, prepared), weights, seed)
-    run.complete([*trainings, Training("finetuned", seed, finetuning(experiment, prepared, init), weights)])
-    return run.work
-
-
-def _settings(experiment: Experiment) -> dict[str, object]:
-    return experiment.settings("pretrain", "finetune")
 
 
 if __name__ == "__main__":
