@@ -115,9 +115,7 @@ def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path) -> None:
     ("name", "content"),
     [
         ("rope/predictions.tsv", None),
-        ("rope/extraction.tsv", "seed\t1\n"),
         ("rope/run.json", "{"),
-        ("baseline/examples.txt", ""),
         ("baseline/baseline.json", '{"dev_accuracy": NaN}'),
     ],
 )

@@ -1,8 +1,6 @@
 """Text from data cannot become markup."""
 
-from markdown_it import MarkdownIt
-
-from stages.reporting.markdown import Markdown, code, escape, table
+from stages.reporting.markdown import Markdown, escape, table
 
 HOSTILE = "A|B <script>`x`\n| *y* [z](http://e.x) __b__ $m$ \\| &amp; www.e.x \u202e"
 
@@ -24,8 +22,3 @@ def test_hostile_cells_leave_the_tables_shape() -> None:
     lines = table(("a", "b"), [(HOSTILE, Markdown("*n*"))], right=("b",)).split("\n")
     assert lines[1:2] == ["| --- | ---: |"] and len(lines) == 3
     assert lines[2].count("|") == 3 and lines[2].endswith("| *n* |")
-
-
-def test_a_code_span_shows_its_text_to_the_letter() -> None:
-    (span,) = MarkdownIt("commonmark").parseInline(str(code("data/<variant>/*.json")))[0].children or []
-    assert (span.type, span.content) == ("code_inline", "data/<variant>/*.json")

@@ -61,16 +61,16 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
 
 
 def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
-    assert (
-        "test_accuracy"
-        not in study_metrics("own", "rope", [result(tmp_path, "rope", (HALF, HALF))], BASELINE)["selected"]
-    )
-    for path, line in (("baseline/questions.tsv", "Tam born?\t"), ("rope/predictions.tsv", "pretrained\tRome\t")):
-        text = (tmp_path / path).read_text()
-        (tmp_path / path).write_text(
-            text.replace(line, line + ("Rome" if "Tam" in line else "1")).replace("scratch\tRome\t", "scratch\tRome\t1")
-        )
-        with_sums((tmp_path / path).parent)
+    rope = result(tmp_path, "rope", (HALF, HALF))
+    assert "test_accuracy" not in study_metrics("own", "rope", [rope], BASELINE)["selected"]
+    changes = {
+        "baseline/questions.tsv": ("Tam born?\t", "Tam born?\tRome"),
+        "rope/predictions.tsv": ("\tRome\t", "\tRome\t1"),
+    }
+    for name, (before, after) in changes.items():
+        path = tmp_path / name
+        path.write_text(path.read_text().replace(before, after))
+        with_sums(path.parent)
     rope = summarise(read_evaluation(tmp_path / "rope"), 10)
     assert study_metrics("own", "rope", [rope], BASELINE)["selected"]["test_accuracy"] == 100.0
 
@@ -85,13 +85,3 @@ def test_answers_that_are_incomplete_or_to_other_questions_are_refused(tmp_path:
     with_sums(questions.parent)
     with pytest.raises(StudyError, match=message):
         summarise(read_evaluation(tmp_path / "rope"), 10)
-
-
-@pytest.mark.parametrize(("old", "new"), [("\tdistance", "\tfar"), ("\tEnglish\t10\n", "\tEnglish\tfar\n")])
-def test_questions_without_distances_name_the_file_and_what_makes_it(tmp_path: Path, old: str, new: str) -> None:
-    write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF))
-    questions = tmp_path / "baseline/questions.tsv"
-    questions.write_text(questions.read_text().replace(old, new))
-    with_sums(questions.parent)
-    with pytest.raises(StudyError, match=r"questions\.tsv is damaged .*; delete it and run `dvc repro`"):
-        read_evaluation(tmp_path / "rope")
