@@ -29,7 +29,7 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
         "wrong.md.jinja",
         place=baseline.place,
         results=results,
-        frequency_table=frequency_table(results),
+        frequency_table=frequency_table(results, baseline.place),
         kinds_table=kinds_table(results, baseline.place),
         group_table=group_table(results),
         distance_table=distance_table(results),
@@ -39,11 +39,15 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
     return Part(text)
 
 
-def frequency_table(results: Sequence[Result]) -> Markdown:
-    """Return each pretrained variant's accuracy by how many training questions the right place answers."""
+def frequency_table(results: Sequence[Result], place: str) -> Markdown:
+    """Return each pretrained variant's accuracy by how many training questions the right place answers.
+
+    place: what guessing by frequency alone says to each question.
+    """
     asked = results[0].pretrained.asked
     correct: dict[str, Any] = {result.variant: result.pretrained.correct for result in results}
     correct["the reader"] = (asked.reader == asked.gold).to_numpy()
+    correct[f"always {place}"] = (asked.gold == place).to_numpy()
     rows = class_rows(in_classes(asked.training_questions, CLASSES), CLASSES, correct, fewest=1)
     return table(("training questions", *CLASSES), rows, right=[*CLASSES])
 
