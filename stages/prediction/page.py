@@ -26,6 +26,11 @@ from stages.trials.rows import cell_of, read_rows
 PAGE = ROWS.parent / "page"
 RECURRENT = ("min_gru", "rnn", "wrnn", "perceiver")  # the class that everybody would call first
 DRAWS = 2000  # of the bootstrap
+EXPECTED = {
+    "all": 0.8,
+    "others": 0.6,
+}  # rank correlation of alignment and T1, at least: over all mixers, and without these
+LABEL = (0.3, 0.045)  # of the axes' ranges: how far apart names stand that shall not overlap
 TARGETS = {"question_bits": "T1: bits of a question", "share": "T2: share stored at load 1"}
 FORECASTS = {
     "alignment": "alignment of untrained weights",
@@ -64,6 +69,7 @@ def write_prediction(
         "mixers": mixer_table(data),
         "correlations": correlation_table(data[~data.index.isin(registered)]),
         "registered": registered_table(data, registered),
+        "expected": expectation_table(data, registered),
     }
     text = fill(
         __file__,
@@ -91,13 +97,15 @@ def correlation(data: pd.DataFrame, forecast: str, target: str) -> str:
     if len(pairs) < 4 or pairs[forecast].nunique() < 2:
         return "–"
 
-    def rank(x: np.ndarray, y: np.ndarray) -> float:
-        return float(np.nan_to_num(stats.spearmanr(x, y).statistic)) if len({*x}) > 1 and len({*y}) > 1 else 0.0
-
     columns = [pairs[name].to_numpy() for name in (forecast, target)]
     draws = np.random.default_rng(1).integers(len(pairs), size=(DRAWS, len(pairs)))
-    low, high = np.quantile([rank(*(column[rows] for column in columns)) for rows in draws], [0.025, 0.975])
-    return f"{rank(*columns):.2f} ({low:.2f} to {high:.2f})"
+    low, high = np.quantile([spearman(*(column[rows] for column in columns)) for rows in draws], [0.025, 0.975])
+    return f"{spearman(*columns):.2f} ({low:.2f} to {high:.2f})"
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the rank correlation; 0 where one of the two is constant."""
+    return float(np.nan_to_num(stats.spearmanr(x, y).statistic)) if len({*x}) > 1 and len({*y}) > 1 else 0.0
 
 
 def correlation_table(data: pd.DataFrame) -> Markdown:
@@ -126,18 +134,46 @@ def mixer_table(data: pd.DataFrame) -> Markdown:
 
 def registered_table(data: pd.DataFrame, registered: Mapping[str, Forecast]) -> Markdown:
     """Return the forecast ranks of mixers that were not trained then, beside their nearest's and their own."""
-    ranks = {target: data[target].rank(ascending=False) for target in TARGETS}
     rows = []
     for variant, forecast in registered.items():
-        measured = []
+        measured: list[str] = []
         for target in TARGETS:
-            for name in (forecast.nearest, variant):
-                rank = ranks[target].get(name, np.nan)
-                measured.append("–" if variant not in data.index or np.isnan(rank) else f"{rank:g}")
+            nearest, own = ranks_of(data, variant, forecast, target)
+            known = not np.isnan(own)
+            measured += [f"{nearest:g}", f"{own:g}", closer(forecast.rank, nearest, own)] if known else ["–"] * 3
         rows.append((variant, forecast.rank, forecast.nearest, *measured))
-    columns = [f"{title.partition(':')[0]}: {whose}" for title in TARGETS.values() for whose in ("nearest", "own")]
+    columns = [f"{title[:2]}: {what}" for title in TARGETS.values() for what in ("nearest's", "own", "closer")]
     header = ("mixer", "forecast by alignment", "nearest mixer", *columns)
     return table(header, rows, right=["forecast by alignment", *columns])
+
+
+def ranks_of(data: pd.DataFrame, variant: str, forecast: Forecast, target: str) -> tuple[float, float]:
+    """Return the ranks by a target of the nearest mixer and of the mixer itself; NaN: not measured."""
+    ranks = data[target].rank(ascending=False)
+    return ranks.get(forecast.nearest, np.nan), ranks.get(variant, np.nan)
+
+
+def closer(forecast: float, nearest: float, own: float) -> str:
+    """Say which of two forecasts is closer to the rank that came out."""
+    by_alignment, naive = abs(forecast - own), abs(nearest - own)
+    return "neither" if by_alignment == naive else "alignment" if by_alignment < naive else "nearest"
+
+
+def expectation_table(data: pd.DataFrame, registered: Mapping[str, Forecast]) -> Markdown:
+    """Return what was expected of T1 before any mixer was trained, beside what came out."""
+    known = data[~data.index.isin(registered)]
+    groups = {"all": known, "others": known[~known.index.isin(RECURRENT)]}
+    rows = []
+    for name, least in EXPECTED.items():
+        value = spearman(groups[name].alignment.to_numpy(), groups[name].question_bits.to_numpy())
+        what = f"rank correlation of alignment and T1 over {len(groups[name])} mixers: {least:g} or more"
+        rows.append((what, f"{value:.2f}", "yes" if value >= least else "no"))
+
+    ranks = {variant: ranks_of(data, variant, forecast, "question_bits") for variant, forecast in registered.items()}
+    won = [variant for variant in ranks if closer(registered[variant].rank, *ranks[variant]) == "alignment"]
+    what = "registered ranks for T1 closer than those of the nearest mixers"
+    rows.append((what, f"{len(won)} of {len(registered)}", "yes" if len(won) == len(registered) else "no"))
+    return table(("expected before", "came out", "holds"), rows, right=["came out"])
 
 
 def draw(data: pd.DataFrame) -> Figure:
@@ -145,8 +181,17 @@ def draw(data: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(SMALL, 4.4), layout="constrained")
     axes = figure.subplots()
     axes.scatter(data.alignment, data.question_bits, s=28, color=COLOURS[0], zorder=3)
-    for variant, row in data.iterrows():
-        axes.annotate(str(variant), (row.alignment, row.question_bits), (4, 3), textcoords="offset points", color=INK)
+    width, height = (
+        share * np.ptp(data[name]) for share, name in zip(LABEL, ("alignment", "question_bits"), strict=True)
+    )
+    placed: list[tuple[float, float]] = []
+    for variant, row in data.sort_values("question_bits").iterrows():
+        y = row.question_bits
+        for x, other in placed:
+            if abs(x - row.alignment) < width and y < other + height:
+                y = other + height
+        placed.append((row.alignment, y))
+        axes.annotate(str(variant), (row.alignment + 0.02 * width, y), (4, -3), textcoords="offset points", color=INK)
     axes.set_xlabel("cue alignment of untrained weights")
     axes.set_ylabel("bits of a question, after reading pages alone")
     axes.grid(zorder=0)

@@ -8,7 +8,7 @@ import pytest
 from stages.prediction.cell import Row, cells
 from stages.prediction.page import RECURRENT, by_mixer, correlation, write_prediction
 from stages.settings.measured import Forecast
-from tests.support.pages import rows_of
+from tests.support.pages import TEXTS, committed, rows_of
 from tests.support.tiny import SETTINGS, VARIANTS
 
 FORECASTS = {"alibi": Forecast(nearest="nope", rank=9), "rope": Forecast(nearest="vanilla", rank=3)}
@@ -54,8 +54,17 @@ def test_the_page_has_all_mixers_and_both_groups(tmp_path: Path) -> None:
 def test_a_forecast_stands_beside_the_ranks_that_came_out(tmp_path: Path) -> None:
     write_prediction(tmp_path / "page", rows(), STORED, FORECASTS)
     table = rows_of((tmp_path / "page/report.md").read_text("utf-8"), "| mixer | forecast by alignment |")
-    assert table[0] == ["alibi", "9", "nope", "–", "–", "–", "–"]  # not trained yet
-    assert table[1] == ["rope", "3", "vanilla", "1", "2", "1", "2"]
+    assert table[0] == ["alibi", "9", "nope", *"––––––"]  # not trained yet
+    assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", "1", "2", "neither"]
+
+
+def test_what_was_expected_stands_beside_what_came_out(tmp_path: Path) -> None:
+    better = {"rope": Forecast(nearest="wrnn", rank=3)}  # 1 from its rank, and the last one 12
+    for forecasts, won in ((FORECASTS, "0 of 2"), (better, "1 of 1")):
+        write_prediction(tmp_path / "page", rows(), STORED, forecasts)
+        *correlations, ranks = rows_of((tmp_path / "page/report.md").read_text("utf-8"), "| expected before |")
+        assert [row[1:] for row in correlations] == [["1.00", "yes"]] * 2
+        assert ranks[1:] == [won, "yes" if won == "1 of 1" else "no"]
 
 
 def test_a_share_that_was_not_measured_is_left_out(tmp_path: Path) -> None:
@@ -63,6 +72,17 @@ def test_a_share_that_was_not_measured_is_left_out(tmp_path: Path) -> None:
     report = (tmp_path / "page/report.md").read_text("utf-8")
     assert rows_of(report, "| variant | alignment |")[0][3] == "–"
     assert np.isnan(by_mixer(rows(), {}).share).all()
+
+
+def test_the_notes_have_the_figures_of_the_committed_page() -> None:
+    report = committed("reports/prediction/page/report.md").decode()
+    notes = TEXTS["docs/notes.md"].partition("## Can one tell before training?")[2]
+    alignment, of_class, _, pages = rows_of(report, "| forecast |")
+    shown = [*alignment[1:3], of_class[1].partition(" ")[0], *(cell.partition(" ")[0] for cell in pages[1:3])]
+    assert all(figure in notes for figure in shown)
+    bits = {row[0]: row[2] for row in rows_of(report, "| variant | alignment |")}
+    assert f"({bits['nope']}, {bits['vanilla']} and {bits['rope']})" in notes
+    assert "| 1 of 3 | no |" in report and "closer for one of three" in notes
 
 
 @pytest.mark.parametrize("name", RECURRENT)
