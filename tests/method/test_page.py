@@ -18,6 +18,7 @@ from stages.method.sections.costs import draw_costs, read_costs
 from stages.method.sections.reach import Reach, draw_reach, reach_table, read_reach
 from stages.system.errors import StudyError
 from stages.system.files import write_json
+from tests.support.pages import TEXTS, committed, rows_of
 from tests.support.project import with_sums
 
 LENGTHS, T = [64, 128, 256, 512, 1024], 16
@@ -165,3 +166,25 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
     with pytest.raises(StudyError, match=re.escape(file)) as caught:
         write_report(tmp_path, "rope")
     assert "\n" not in str(caught.value)
+
+
+def test_the_verdicts_on_wrnn_rest_on_the_committed_table() -> None:
+    page, docs = committed("reports/method/report.md").decode(), TEXTS["docs/variants.md"]
+    loss = {(row[0], int(row[1])): float(row[4]) for row in rows_of(page, "| variant | hidden size | parameters |")}
+    for title, sizes in (("of the same size", (32, 64, 128)), ("of as many parameters", (36, 72, 144))):
+        leads = [loss["rnn", size] - loss["wrnn", own] for size, own in zip(sizes, (32, 64, 128), strict=True)]
+        assert f"| before `rnn` {title} | {' | '.join(f'{lead:.3f}' for lead in leads)} |" in docs
+
+    none = [(row[2], float(row[5])) for row in rows_of(page, "| variant | hidden size | learning rate |")]
+    lowest = [share for rate, share in none if rate == "0.0001"]
+    best = [float(row[5]) for row in rows_of(page, "| variant | hidden size | parameters |")]
+    assert f"at 1e-4 {min(lowest):.0f} to {max(lowest):.0f} % of the words" in docs
+    assert f"at the best rate {min(best):.0f} to {max(best):.0f} %" in docs
+
+
+def test_contrastive_search_repeats_as_little_as_the_docs_say() -> None:
+    page, docs = committed("reports/method/report.md").decode(), TEXTS["docs/variants.md"]
+    rows = {way: cells for way, *cells in rows_of(page, "| characters | log-likelihood")}
+    (search,) = (cells for way, cells in rows.items() if way.startswith("contrastive search"))
+    assert f"before, {rows['greedy'][1]} %" in docs and f" {search[1]} % of their runs" in docs
+    assert f"{rows['top-k, 10'][2]} % is recited" in TEXTS["docs/data.md"]
