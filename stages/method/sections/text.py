@@ -82,8 +82,9 @@ def draw_grid(cells: Rows) -> Figure:
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         axes.grid(zorder=0)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     sizes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     sizes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    sizes.xaxis.set_minor_formatter(NullFormatter())
     figure.legend(*sizes.get_legend_handles_labels(), loc="outside lower center", ncols=len(variants), fontsize=8.5)
     return figure
