@@ -1,6 +1,6 @@
 """The page of the study of prediction, from its rows and those of capacity: reports/prediction/page/."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +26,8 @@ from stages.trials.rows import cell_of, read_rows
 PAGE = ROWS.parent / "page"
 RECURRENT = ("min_gru", "rnn", "wrnn", "perceiver")  # the class that everybody would call first
 DRAWS = 2000  # of the bootstrap
-EXPECTED = {
-    "all": 0.8,
-    "others": 0.6,
-}  # rank correlation of alignment and T1, at least: over all mixers, and without these
-LABEL = (0.3, 0.045)  # of the axes' ranges: how far apart names stand that shall not overlap
+EXPECTED = (0.8, 0.6)  # least rank correlation of alignment and T1: over all mixers, and without RECURRENT
+NAME_WIDTH, NAME_HEIGHT = 0.3, 0.045  # of the range of the dots: names that stand closer would overlap
 TARGETS = {"question_bits": "T1: bits of a question", "share": "T2: share stored at load 1"}
 FORECASTS = {
     "alignment": "alignment of untrained weights",
@@ -64,12 +61,13 @@ def write_prediction(
 ) -> None:
     """Write report.md, index.html and the figure; stored: each mixer's share of the bits at load 1."""
     data = by_mixer(rows, stored)
+    groups = groups_of(data, registered)
     made = sorted({(short(row.commit), row.device) for row in rows})
     tables = {
         "mixers": mixer_table(data),
-        "correlations": correlation_table(data[~data.index.isin(registered)]),
+        "correlations": correlation_table(*groups),
         "registered": registered_table(data, registered),
-        "expected": expectation_table(data, registered),
+        "expected": expectation_table(data, groups, registered),
     }
     text = fill(
         __file__,
@@ -108,15 +106,20 @@ def spearman(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.nan_to_num(stats.spearmanr(x, y).statistic)) if len({*x}) > 1 and len({*y}) > 1 else 0.0
 
 
-def correlation_table(data: pd.DataFrame) -> Markdown:
-    """Return the rank correlation of each forecast with each target, over all mixers and without RECURRENT."""
-    others = data[~data.index.isin(RECURRENT)]
+def groups_of(data: pd.DataFrame, registered: Container[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the mixers that are not registered, and of these the ones that are not RECURRENT."""
+    known = data.loc[[variant for variant in data.index if variant not in registered]]
+    return known, known[~known.index.isin(RECURRENT)]
+
+
+def correlation_table(*groups: pd.DataFrame) -> Markdown:
+    """Return the rank correlation of each forecast with each target, over each group of mixers."""
     header = ["forecast"]
     for title in TARGETS.values():
-        header += [f"{title}, {len(data)} mixers", f"{title}, {len(others)} mixers"]
+        header += [f"{title}, {len(group)} mixers" for group in groups]
     rows = []
     for forecast, title in FORECASTS.items():
-        figures = [correlation(some, forecast, target) for target in TARGETS for some in (data, others)]
+        figures = [correlation(group, forecast, target) for target in TARGETS for group in groups]
         rows.append((title, *figures))
     return table(header, rows, right=header[1:])
 
@@ -139,7 +142,7 @@ def registered_table(data: pd.DataFrame, registered: Mapping[str, Forecast]) -> 
         measured: list[str] = []
         for target in TARGETS:
             nearest, own = ranks_of(data, variant, forecast, target)
-            known = not np.isnan(own)
+            known = not np.isnan([nearest, own]).any()
             measured += [f"{nearest:g}", f"{own:g}", closer(forecast.rank, nearest, own)] if known else ["–"] * 3
         rows.append((variant, forecast.rank, forecast.nearest, *measured))
     columns = [f"{title[:2]}: {what}" for title in TARGETS.values() for what in ("nearest's", "own", "closer")]
@@ -159,20 +162,24 @@ def closer(forecast: float, nearest: float, own: float) -> str:
     return "neither" if by_alignment == naive else "alignment" if by_alignment < naive else "nearest"
 
 
-def expectation_table(data: pd.DataFrame, registered: Mapping[str, Forecast]) -> Markdown:
-    """Return what was expected of T1 before any mixer was trained, beside what came out."""
-    known = data[~data.index.isin(registered)]
-    groups = {"all": known, "others": known[~known.index.isin(RECURRENT)]}
+def expectation_table(
+    data: pd.DataFrame, groups: Sequence[pd.DataFrame], registered: Mapping[str, Forecast]
+) -> Markdown:
+    """Return what was expected of T1 before any mixer was trained, beside what came out.
+
+    groups: those that EXPECTED is about, in its order.
+    """
     rows = []
-    for name, least in EXPECTED.items():
-        value = spearman(groups[name].alignment.to_numpy(), groups[name].question_bits.to_numpy())
-        what = f"rank correlation of alignment and T1 over {len(groups[name])} mixers: {least:g} or more"
+    for group, least in zip(groups, EXPECTED, strict=True):
+        value = spearman(group.alignment.to_numpy(), group.question_bits.to_numpy())
+        what = f"rank correlation of alignment and T1 over {len(group)} mixers: {least:g} or more"
         rows.append((what, f"{value:.2f}", "yes" if value >= least else "no"))
 
-    ranks = {variant: ranks_of(data, variant, forecast, "question_bits") for variant, forecast in registered.items()}
-    won = [variant for variant in ranks if closer(registered[variant].rank, *ranks[variant]) == "alignment"]
+    won = 0
+    for variant, forecast in registered.items():
+        won += closer(forecast.rank, *ranks_of(data, variant, forecast, "question_bits")) == "alignment"
     what = "registered ranks for T1 closer than those of the nearest mixers"
-    rows.append((what, f"{len(won)} of {len(registered)}", "yes" if len(won) == len(registered) else "no"))
+    rows.append((what, f"{won} of {len(registered)}", "yes" if won == len(registered) else "no"))
     return table(("expected before", "came out", "holds"), rows, right=["came out"])
 
 
@@ -181,9 +188,7 @@ def draw(data: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(SMALL, 4.4), layout="constrained")
     axes = figure.subplots()
     axes.scatter(data.alignment, data.question_bits, s=28, color=COLOURS[0], zorder=3)
-    width, height = (
-        share * np.ptp(data[name]) for share, name in zip(LABEL, ("alignment", "question_bits"), strict=True)
-    )
+    width, height = NAME_WIDTH * np.ptp(data.alignment), NAME_HEIGHT * np.ptp(data.question_bits)
     placed: list[tuple[float, float]] = []
     for variant, row in data.sort_values("question_bits").iterrows():
         y = row.question_bits

@@ -58,6 +58,13 @@ def test_a_forecast_stands_beside_the_ranks_that_came_out(tmp_path: Path) -> Non
     assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", "1", "2", "neither"]
 
 
+def test_a_rank_without_that_of_the_nearest_mixer_is_closer_to_nothing(tmp_path: Path) -> None:
+    stored = {variant: share for variant, share in STORED.items() if variant != "vanilla"}  # the nearest one of rope
+    write_prediction(tmp_path / "page", rows(), stored, FORECASTS)
+    table = rows_of((tmp_path / "page/report.md").read_text("utf-8"), "| mixer | forecast by alignment |")
+    assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", *"–––"]
+
+
 def test_what_was_expected_stands_beside_what_came_out(tmp_path: Path) -> None:
     better = {"rope": Forecast(nearest="wrnn", rank=3)}  # 1 from its rank, and the last one 12
     for forecasts, won in ((FORECASTS, "0 of 2"), (better, "1 of 1")):
