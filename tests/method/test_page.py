@@ -16,6 +16,8 @@ from stages.method.measurement import Measurement
 from stages.method.page import write_method
 from stages.method.sections.costs import draw_costs, read_costs
 from stages.method.sections.reach import Reach, draw_reach, reach_table, read_reach
+from stages.method.sections.text import draw_grid
+from stages.reporting.style import COLOURS
 from stages.system.errors import StudyError
 from stages.system.files import write_json
 from tests.support.pages import TEXTS, committed, rows_of
@@ -188,3 +190,10 @@ def test_contrastive_search_repeats_as_little_as_the_docs_say() -> None:
     (search,) = (cells for way, cells in rows.items() if way.startswith("contrastive search"))
     assert f"before, {rows['greedy'][1]} %" in docs and f" {search[1]} % of their runs" in docs
     assert f"{rows['top-k, 10'][2]} % is recited" in TEXTS["docs/data.md"]
+
+
+def test_every_variant_of_the_grid_has_a_line_however_many_colours_there_are() -> None:
+    cell = {"width": 8, "learning_rate": 0.01, "parameters": 1234, "losses": [3.0, 2.0], "passage": "", "non_words": 0}
+    names = [f"variant_{number}" for number in range(len(COLOURS) + 1)]
+    sizes = draw_grid([cell | {"variant": name} for name in names]).axes[0]
+    assert [line.get_label() for line in sizes.lines] == names

@@ -1,6 +1,7 @@
 """What models of a text say: the results of stages `grid` and `passages` as tables, passages and a picture."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -60,10 +61,10 @@ def draw_grid(cells: Rows) -> Figure:
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     sizes, losses, words = figure.subplots(1, 3)
     best = best_of_each(cells, "variant", "width")
-    for variant, colour in zip(variants, COLOURS, strict=False):
+    for variant, colour in zip(variants, cycle(COLOURS), strict=False):
         points = [(cell["parameters"], cell["losses"][-1]) for cell in best if cell["variant"] == variant]
         sizes.plot(*zip(*points, strict=True), "o-", color=colour, markersize=4, linewidth=1.2, label=variant)
-        for width, dash in zip(widths, DASHES * len(widths), strict=False):
+        for width, dash in zip(widths, cycle(DASHES), strict=False):
             row = [cell for cell in cells if (cell["variant"], cell["width"]) == (variant, width)]
             row.sort(key=lambda cell: cell["learning_rate"])
             rates = [cell["learning_rate"] for cell in row]
