@@ -66,9 +66,14 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         Answer(text, round(probabilities[text], 6), bool(text) and any(text in page for page in pages))
         for text in sorted(probabilities, key=probabilities.__getitem__, reverse=True)
     ]
-    titles = [] if pages else sorted({prepared.title(row) for row in range(len(prepared.documents))})
-    meant = next(iter(get_close_matches(name or "", titles, 1, CLOSE)), None)
+    meant = _closest(name, prepared) if name and not pages else None
     return Reply(question, answers, name, bool(pages), meant, _notes(prepared, question, name, pages, meant))
+
+
+def _closest(name: str, prepared: Prepared) -> str | None:
+    """Find the page title most like a name."""
+    titles = {prepared.title(row) for row in range(len(prepared.documents))}
+    return next(iter(get_close_matches(name, sorted(titles), 1, CLOSE)), None)
 
 
 def _notes(prepared: Prepared, question: str, name: str | None, pages: Sequence[str], meant: str | None) -> list[str]:
