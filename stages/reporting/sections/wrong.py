@@ -42,7 +42,7 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
 def frequency_table(results: Sequence[Result], place: str) -> Markdown:
     """Return each pretrained variant's accuracy by how many training questions the right place answers.
 
-    place: what guessing by frequency alone says to each question.
+    place: the constant answer, which the last row gives to each question.
     """
     asked = results[0].pretrained.asked
     correct: dict[str, Any] = {result.variant: result.pretrained.correct for result in results}
