@@ -1,4 +1,4 @@
-"""Stage `exposure`: which characters of answers are right after the gold ones, and after the model's own."""
+"""Stage `exposure`: which characters of an answer are right after the gold ones, and after the model's own."""
 
 import time
 from pathlib import Path
@@ -17,6 +17,7 @@ from stages.model.gpt import GPT
 from stages.system.digests import result_folder
 from stages.system.errors import command
 from stages.system.files import write_json
+from stages.system.records import mark_string
 
 
 @command
@@ -32,8 +33,8 @@ def main() -> None:
     rows = []
     for seed in cell.seeds:
         model = experiment.trained_model(prepared, weights / f"pretrained-seed-{seed}.safetensors")
-        of_seed = mark(model, prepared, experiment.question_recipe.generation.max_characters)
-        rows += [{"seed": seed} | marks for marks in of_seed]
+        marks = mark(model, prepared, experiment.question_recipe.generation.max_characters)
+        rows += [{"seed": seed} | answer for answer in marks]
     made = provenance(experiment.settings(), experiment.backend, time.perf_counter() - started)
     with result_folder(Path("data/exposure") / cell.variant) as folder:
         write_json(folder / "exposure.json", {"answers": rows, "provenance": made})
@@ -41,25 +42,21 @@ def main() -> None:
 
 @torch.inference_mode()
 def mark(model: GPT, prepared: Prepared, most: int) -> list[dict[str, str]]:
-    """Mark the gold characters of each dev answer, the closing ⁇ included: 1 where the likeliest one is that, else 0.
+    """Mark each gold character of the dev answers, the closing ⁇ included: 1 where the model's likeliest one is that.
 
-    `gold` is after the gold characters before it, `own` after those that the model itself has said, `most` at most.
+    In `gold` the model reads the gold characters before it, in `own` those that it wrote itself, at most `most`.
     """
     questions, answers = prepared.questions["dev"], prepared.answers["dev"]
     prompts = [prompt(questions[row]) for row in range(len(questions))]
     rows = []
-    for row, (text, said) in enumerate(zip(prompts, generate(model, prompts, most), strict=True)):
+    for row, (text, continuation) in enumerate(zip(prompts, generate(model, prompts, most), strict=True)):
         gold = np.append(answers[row], MASK)
         read = torch.from_numpy(np.concatenate([text, gold[:-1]]))[None].to(model.head.weight.device)
         likeliest = model(read)[0, len(text) - 1 :].argmax(dim=-1).cpu().numpy()  # (gold,)
-        after = np.full(len(gold), PAD)  # its closing ⁇ nothing is right
-        own = np.concatenate([said.tokens, [MASK], after])[: len(gold)]
-        rows.append({"gold": _marks(likeliest == gold), "own": _marks(own == gold)})
+        padding = np.full(len(gold), PAD)  # PAD is no gold character
+        own = np.concatenate([continuation.tokens, [MASK], padding])[: len(gold)]
+        rows.append({"gold": mark_string(likeliest == gold), "own": mark_string(own == gold)})
     return rows
-
-
-def _marks(right: np.ndarray) -> str:
-    return "".join("01"[mark] for mark in right.astype(int))
 
 
 if __name__ == "__main__":

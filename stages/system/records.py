@@ -1,13 +1,13 @@
 """Machine-made tables and JSON, each value of its type and range."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import Field, FiniteFloat, TypeAdapter, create_model
+from pydantic import Field, FiniteFloat, StringConstraints, TypeAdapter, create_model
 
 from stages.system.digests import as_written, verified
 
@@ -15,6 +15,12 @@ Count = Annotated[int, Field(ge=0, le=2**53)]
 Amount = Annotated[FiniteFloat, Field(ge=0, le=1e15)]
 Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
 Mark = Annotated[int, Field(ge=0, le=1)]
+MarkString = Annotated[str, StringConstraints(pattern="^[01]+$")]  # a character for each outcome: 1 right, 0 wrong
+
+
+def mark_string(outcomes: Iterable[Any]) -> str:
+    """Write outcomes, each true or false, as a MarkString."""
+    return "".join(str(int(outcome)) for outcome in outcomes)
 
 
 def record(**fields: Any) -> Any:

@@ -11,12 +11,11 @@ from pydantic import BaseModel, StringConstraints
 
 from stages.system.digests import as_written
 from stages.system.files import write_json
-from stages.system.records import Amount, Count
+from stages.system.records import Amount, Count, MarkString
 
 ABLATIONS = Path("data/ablations")  # <recipe>/<change>.json
 ACCESS = Path("reports/access/rows")  # in git, so that the page can be made of them
 PRACTICES = ("reader", "any", "one")  # changes of the study of access: who chooses the phrases
-Marks = Annotated[str, StringConstraints(pattern="^[01]+$")]  # a character for each question: 1 or 0
 
 
 class Row(BaseModel):
@@ -27,10 +26,10 @@ class Row(BaseModel):
     change: str
     seed: Count
     epochs: Count
-    correct: Marks
-    memorised: Annotated[str, StringConstraints(pattern="^[01-]+$")]  # `-`: the page does not tell the answer
-    of_own_page: Marks  # the answer is a part of it
-    says: dict[str, Marks]  # the answer is that of `reader` or of another chooser of phrases
+    correct: MarkString
+    memorised: Annotated[str, StringConstraints(pattern="^[01-]+$")]  # `-`: no page tells the answer
+    of_own_page: MarkString  # whether the answer is a part of the person's own page
+    says: dict[str, MarkString]  # by `reader` or another chooser of phrases: whether the answer is its phrase
     pretrain_loss: Amount
     seconds: Amount  # of pretraining
     provenance: dict[str, Any]
@@ -46,6 +45,6 @@ class Row(BaseModel):
 
 
 def marks(rows: Sequence[Row], name: str) -> npt.NDArray[np.int64]:
-    """(N, seeds) 1 or 0 of rows of several seeds: a field, or whom the answers are compared with."""
+    """Return marks (N, seeds), 1 or 0, of rows that differ in their seed; name: a field or a key of `says`."""
     characters = [[*(row.says[name] if name in row.says else getattr(row, name))] for row in rows]
     return (np.array(characters).T == "1").astype(np.int64)

@@ -1,6 +1,6 @@
 """A trial: a changed recipe, trained once and asked the dev questions of a folder; what stays is its row."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from stages.probing.extraction import extraction
 from stages.probing.prompts import PAGE_FORMS, WordCue, dev_facts, page_prompts
 from stages.settings import Objectives
 from stages.sources.audit import own_pages
-from stages.system.records import FACTS, read_record
+from stages.system.records import FACTS, mark_string, read_record
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.run import Run
 from stages.trials.row import Row
@@ -34,8 +34,8 @@ def try_out(
 ) -> Row:
     """Train the experiment's only seed on a folder of prepared questions, and ask its dev questions.
 
-    phrases: what is practised, where it is not what the recipe says; objectives: whose word clozes the facts are asked
-    in, where they are not the recipe's; choosers: whose phrases answers are compared with, beside the reader's.
+    phrases: what is practised instead of the recipe's own phrases; objectives: those whose word clozes ask for the
+    facts, by default the recipe's; choosers: phrases that the answers are compared with, beside the reader's.
     """
     prepared = Prepared.load(data)
     (seed,) = experiment.recipe.seeds
@@ -65,7 +65,7 @@ def _asked(
     objectives: Objectives,
     choosers: Mapping[str, Phrase],
 ) -> dict[str, Any]:
-    """Return the marks of a row."""
+    """Return the marks of a row: what the models answer, and what they have memorised."""
     recipe = experiment.question_recipe
     dev = prepared.of_split("dev")
     pages = own_pages(prepared.texts, set(dev.name))
@@ -78,18 +78,14 @@ def _asked(
     memorised = extracted.set_index("row").pretrained_memorised.reindex(results.row)
 
     answered = [*zip(dev.name, results.predicted, strict=True)]
-    says = {}
+    agreements = {}
     for chooser, phrases in {"reader": prepared.likeliest(prepared.candidates), **choosers}.items():
-        says[chooser] = _marks(phrases.get(name) == answer for name, answer in answered)
+        agreements[chooser] = mark_string(phrases.get(name) == answer for name, answer in answered)
     return {
-        "correct": _marks(results.correct),
+        "correct": mark_string(results.correct),
         "memorised": "".join("-" if np.isnan(mark) else str(int(mark)) for mark in memorised),
-        "of_own_page": _marks(
+        "of_own_page": mark_string(
             answer != "" and any(answer in page for page in pages.get(name, ())) for name, answer in answered
         ),
-        "says": says,
+        "says": agreements,
     }
-
-
-def _marks(outcomes: Iterable[Any]) -> str:
-    return "".join(str(int(outcome)) for outcome in outcomes)

@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from math import nan
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
-from pydantic import StringConstraints
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
-from stages.system.records import ORIGIN, Amount, Count, Share, record, some
+from stages.system.records import ORIGIN, Amount, Count, MarkString, Share, mark_string, record, some
 
 HEADS = record(heads=Count, seed=Count, correct=Share, memorised=Share, spread=Amount)
 LENGTH = record(variant=str, longest=Count, seed=Count, start=Count, correct=Share)
 DEMONSTRATIONS = record(heads=some(HEADS), lengths=some(LENGTH), provenance=record(**ORIGIN))  # demonstrations.json
-MARKS = Annotated[str, StringConstraints(pattern="^[01]+$")]  # a mark for each character of a gold answer
-EXPOSURE = record(answers=some(record(seed=Count, gold=MARKS, own=MARKS)), provenance=record(**ORIGIN))  # exposure.json
+ANSWER = record(seed=Count, gold=MarkString, own=MarkString)  # a mark for each character of a gold answer
+EXPOSURE = record(answers=some(ANSWER), provenance=record(**ORIGIN))  # exposure.json
 POSITIONS = 4  # characters of an answer that have a column each
 Rows = Sequence[Mapping[str, Any]]
 
@@ -64,7 +63,7 @@ def right(marks: Sequence[str]) -> list[float]:
     parts = [[answer[place] for answer in marks] for place in (slice(None), *places, slice(POSITIONS, None))]
     parts.append([answer[answer.find("0") + 1 :] for answer in wrong])
     of_characters = [_ones("".join(part)) for part in parts]
-    alone = "".join(str(int(answer.count("0") == 1)) for answer in wrong)
+    alone = mark_string(answer.count("0") == 1 for answer in wrong)
     return [1 - len(wrong) / len(marks), *of_characters, _ones(alone)]
 
 
