@@ -1,4 +1,4 @@
-"""Stage `passages`: what a model of a text says by each way to choose its characters, and how that reads."""
+"""Stage `passages`: what a model of a text writes by each way to choose its characters, and figures of that."""
 
 import time
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ import torch
 from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared
-from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
+from stages.experiment.trained import load_trained
 from stages.inference.contrastive import Contrastive
 from stages.inference.decoding import Pick, Sampler, greedy
 from stages.inference.generation import passages
@@ -45,21 +45,19 @@ def main() -> None:
     started = time.perf_counter()
     settings = load()
     section = settings.passages
-    experiment = Experiment.of(settings, section.recipe, section.variant)
-    prepared = Prepared.load(experiment.prepared_folder)
-    experiment.check_weights(pretrained := experiment.weights_folder / "pretrained", prepared.vocabulary)
-    model = experiment.trained_model(prepared, pretrained / f"seed-{experiment.recipe.seeds[0]}.safetensors")
+    trained = load_trained(settings, section.recipe, section.variant, None, "pretrain")
+    prepared = trained.prepared
     own = from_text(prepared, section)
 
     rows = []
     for name, way in tqdm([(TEXT, None), *WAYS.items()], desc="passages"):
-        tokens = own if way is None else continued(model, own, way)
-        rows.append({"way": name} | measured(model, prepared, tokens))
+        tokens = own if way is None else continued(trained.model, own, way)
+        rows.append({"way": name} | measured(trained.model, prepared, tokens))
     for row in rows:
         print(f"{row['way']}: likelihood {row['likelihood']}, repetition {row['repetition']}, copied {row['copied']}")
         print(*(f"    {harmless(line)}" for line in str(row["passage"]).split("\n")), sep="\n")
 
-    made = provenance(section.model_dump(), experiment.backend, time.perf_counter() - started)
+    made = provenance(section.model_dump(), trained.experiment.backend, time.perf_counter() - started)
     with result_folder(Path("data/passages")) as folder:
         write_json(folder / "passages.json", section.model_dump() | {"rows": rows, "provenance": made})
 
