@@ -1,4 +1,4 @@
-"""What can be known: is a question's answer in the person's own page, and where."""
+"""What can be known: whether the person's own page has the answer to a question, and where."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -13,12 +13,12 @@ from stages.corpus.vocabulary import Vocabulary
 
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
-    """Tell of each question of each split, a row each:
+    """List the questions of all splits, a row each:
 
     has_page: 1 if a document's title is the person's name;
     in_page: 1 if such a document holds the place, in any spelling (see `folding`);
     position: where in the document the place stands first as written, counted from 0; -1 if nowhere;
-    train_count: how often the place is an answer in train;
+    train_count: how many training questions the place answers;
     unknown: how many characters of the question the vocabulary lacks.
 
     in_page, position and train_count are 0, -1 and 0 where the place is unknown (most tests).

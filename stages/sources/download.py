@@ -19,7 +19,7 @@ SILENCE_SECONDS = 30.0  # without a byte from the server
 def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
     """Read files by name from a folder, a zip file or an http(s) address of a zip: LF line ends, one final newline.
 
-    sha256: of each file read so. Raises StudyError: the source cannot be read, or a file is missing or different.
+    sha256: the digest of each file in that form. Raises StudyError: the source cannot be read, or lacks such a file.
     """
     where = harmless(source)
     if "://" in source:  # user, password and query may be secret
@@ -27,7 +27,7 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
     right: dict[str, bytes] = {}
     try:
         for name, raw in _candidates(source, sha256):
-            content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ in these alone
+            content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ only in this
             if hashlib.sha256(content).hexdigest() == sha256[name]:
                 right[name] = content
     except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, ValueError) as error:
@@ -40,7 +40,7 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _candidates(source: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Read each file of these names."""
+    """Yield the name and the content of each file that has one of these names."""
     path = Path(source).expanduser()
     if path.is_dir():
         for name in names:
@@ -59,5 +59,4 @@ def _archive(source: str, path: Path) -> bytes:
         return path.read_bytes()
     request = urllib.request.Request(source, headers={"User-Agent": "Mozilla/5.0 (compatible; study/1.0)"})
     with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:
-        content: bytes = response.read()
-    return content
+        return response.read()

@@ -14,7 +14,7 @@ GROUPS = {  # of the generated world's cultures
 
 
 def group_of(name: str, source: str) -> str:
-    """Return the group of a person's name; source: of the recipe. Empty where it is in none."""
+    """Return the group of a person's name, empty if it is in none; source: the recipe's `data.source`."""
     if source != "synthetic":
         return "English letters alone" if name.isascii() else "other letters, too"
     culture = culture_of(name)
@@ -22,7 +22,7 @@ def group_of(name: str, source: str) -> str:
 
 
 def culture_of(name: str) -> str | None:
-    """Return the generated world's culture whose listed names explain most of a name; of several the commonest."""
+    """Return the culture whose listed names make up most of a name, the commonest among several; None without one."""
     best = None
     most = (0, 0.0)
     for key, culture in CULTURES.items():

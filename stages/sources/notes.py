@@ -1,4 +1,4 @@
-"""Notes on pages and questions of one's own that prove little: a line for each cause, with the first places."""
+"""Notes on a user's own pages and questions that prove little: a line for each cause, with the first places."""
 
 import re
 import unicodedata
@@ -19,11 +19,11 @@ from stages.sources.own import FILES, PAGES, longest_title
 from stages.sources.reading import SHOWN, read_lines
 from stages.system.terminal import quoted
 
-SEPARATOR = re.compile(r"[:。：．|;\t]|\.[^\S ]| [-–—] ")  # what may stand between title and text, but for `. `
-NEAR = 80  # characters of a page in which it is looked for
-MOST_CHARACTERS = 10  # are named
+SEPARATOR = re.compile(r"[:。：．|;\t]|\.[^\S ]| [-–—] ")  # what people write between title and text in place of `. `
+NEAR = 80  # the separator is looked for in so many characters of a page
+MOST_CHARACTERS = 10  # a note lists at most so many characters
 
-HEADER = "ends as no other in its file, and names no page as most others do: a header row? Remove it"
+HEADER = "ends as no other in its file, and names no page, though most others do: if it is a header row, remove it"
 ALMOST = "names a page but for capitals or invisible characters: write it as its page does"
 NOBODY = "names no page: nothing that was read tells the answer"
 ELSEWHERE = "has an answer that its page does not have, but another"
@@ -50,12 +50,12 @@ def notes(
     folder: Path, documents: list[str], questions: dict[str, list[Question]], vocabulary: Vocabulary
 ) -> list[str]:
     """Write a line for each kind of page or question: how many, and where the first ones stand."""
-    names = {question.name for some in questions.values() for question in some}
+    names = {question.name for rows in questions.values() for question in rows}
     pages = own_pages(documents, names)
     ends = headings(documents, names)
     asked = []
-    for split, some in questions.items():
-        for question in some:
+    for split, rows in questions.items():
+        for question in rows:
             if question.place is not None:
                 own = [folded(page) for page in pages.get(question.name, [])]
                 form = around(question.question, question.name)
@@ -72,10 +72,10 @@ def notes(
     if untitled := _untitled(folder / PAGES, documents, np.flatnonzero(ends == 0).tolist()):
         nobody = len(places.pop(NOBODY))
         lines.append(f"{untitled}; {nobody} of {len(asked)} questions name no page")
-    for cause, where in places.items():
-        if where:
+    for cause, matches in places.items():
+        if matches:
             which = f": {' '.join(sorted(check.lost)[:MOST_CHARACTERS])}" if cause == UNREAD else ""
-            lines.append(f"{len(where)} of {len(asked)} questions: each {cause}{which} ({_first(where)})")
+            lines.append(f"{len(matches)} of {len(asked)} questions: each {cause}{which} ({_first(matches)})")
     return lines
 
 
@@ -94,7 +94,7 @@ class _Check:
             if question.split == "train":
                 self.answers[question.form].add(question.answer)
         unread = [{*vocabulary.unknown(question.text)} for question in asked if question.pages]
-        # what all questions have tells none from another
+        # a character that all questions have distinguishes none of them
         self.lost = {letter for letter, count in Counter(chain(*unread)).items() if count < len(unread)}
 
     def causes(self, question: Asked) -> Iterator[str]:
@@ -116,7 +116,7 @@ class _Check:
 
 
 def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
-    """Say how many pages have no title, where, and what stands for its full stop; nothing if all have one."""
+    """Describe the pages without a title: how many, where, and which separators they have; empty if there are none."""
     if not untitled:
         return ""
     rows = [row for row, _ in read_lines(path)]
@@ -128,7 +128,7 @@ def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
 
 
 def _headers(asked: Sequence[Asked]) -> list[Asked]:
-    """Find the first question of a file that alone has its last character and names no page as most others do."""
+    """Find the files' header rows: a first line that ends as no other and names no page, where most others name one."""
     headers = []
     for split in FILES:
         rows = [question for question in asked if question.split == split]

@@ -1,4 +1,4 @@
-"""Pages and questions of one's own: a page a line, `Title. Text`, and questions of any form that name a title."""
+"""A user's own pages, one a line as `Title. Text`, and questions of any form that name a title."""
 
 from collections.abc import Collection
 from itertools import combinations
@@ -14,7 +14,7 @@ from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
 PAGES = "pages.txt"
-FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # the last one may be missing
+FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # test.tsv may be missing
 
 
 def own_folder(settings: Settings) -> Path:
@@ -30,8 +30,8 @@ def own_folder(settings: Settings) -> Path:
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
     """Read the pages of a folder, and its questions by split; a question's name is the longest title in it.
 
-    A title is found in any spelling (see `folding`); the name is spelled as in its page. A question that names none is
-    about itself. Raises StudyError: a file is missing or faulty, or a question does not fit into `context`.
+    A title is found in any spelling (see `folding`); the name is spelled as in its page. The name of a question without
+    a title is the question itself. Raises StudyError: a file is missing or faulty, or a question exceeds `context`.
     """
     documents = read_documents(folder / PAGES)
     titles: dict[str, str] = {}  # as spelled, by the folded title
@@ -52,7 +52,7 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
 
 
 def longest_title(titles: Collection[str], question: str) -> str:
-    """Find the longest of the titles in a question, the first of several; empty where none is."""
+    """Find the longest title in a question, the first among several; empty if there is none."""
     parts = (question[start:end] for start, end in combinations(range(len(question) + 1), 2))
     return max((part for part in parts if part in titles), key=len, default="")
 

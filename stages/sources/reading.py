@@ -1,4 +1,4 @@
-"""Documents, questions and plain texts from files, with every fault told as one line `path:line: …`."""
+"""Documents, questions and plain texts from files; every fault is one line `path:line: …`."""
 
 import codecs
 import csv
@@ -22,11 +22,10 @@ NameOf = Callable[[str], str | None]  # whom a question asks about; None: it is 
 
 
 def read_documents(path: Path) -> list[str]:
-    """Read one document a line, in the file's order.
+    """Read one document a line, in the file's order, with the spaces around it; blank lines are left out.
 
-    In: a file in UTF-8, or in UTF-16 with a byte order mark; lines end in LF or CRLF, the last one need not.
-    Out: the documents as they stand (surrounding spaces kept), without lines that are empty or blank.
-    Raises StudyError: no such file, not UTF-8, a reserved character, no document at all.
+    The file is in UTF-8, or in UTF-16 with a byte order mark, and its lines end in LF or CRLF. Raises StudyError: there
+    is no such file, or it is in another encoding, has a reserved character or no document.
     """
     documents = [line for _, line in read_lines(path)]
     if not documents:
@@ -35,11 +34,9 @@ def read_documents(path: Path) -> list[str]:
 
 
 def read_text(path: Path) -> str:
-    """Read a whole file as one text.
+    """Read a whole file as one text, empty lines and the final newline or its absence included; a line ends in LF.
 
-    In: a file as for `read_documents`, of any content.
-    Out: all of its characters, empty lines and the final newline (or its absence) too; a line ends in LF.
-    Raises StudyError: no such file, not UTF-8, a reserved character, nothing but white space, one character.
+    Raises StudyError: as `read_documents`, or the text has fewer than two characters or is white space alone.
     """
     text = "\n".join(_lines(path))
     if len(text) < 2 or not text.strip():
@@ -48,36 +45,34 @@ def read_text(path: Path) -> str:
 
 
 def cut(text: str, length: int) -> list[str]:
-    """Cut a text into documents of `length` characters, the last of what is left; end to end they are the text."""
+    """Cut a text into documents of `length` characters; the last one has what is left."""
     return [text[start : start + length] for start in range(0, len(text), length)]
 
 
 def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: NameOf | None = None) -> list[Question]:
-    """Read questions, each followed by a tab and the place where `labelled`; None: if the first one is.
+    """Read questions, in the file's order and without the spaces around them.
 
-    In: a file as for `read_documents`, fields as CSV has them: in quotes, for instance; `context`, the number of
-    characters the model sees. A labelled `question⁇place⁇` has to fit in context + 1 characters (the last one is only
-    ever predicted), a question without an answer has to leave room for a place of one character. Questions are of the
-    form `Where was NAME born?`, or of any for which `name_of` finds a name. These have one place each; nine people of
-    the assignment's training file have two, a city and its country mostly.
-    Out: the questions in the file's order, without the spaces around question and place.
-    Raises StudyError: no such file, not UTF-8, a reserved character, a missing or extra tab, an empty
-    question or place, another form of question, one too long, two places (see above), no question at all.
+    labelled: whether a tab and the place follow each, in a field as CSV has it; None: as in the first line.
+    context: how many characters the model reads. `question⁇place⁇` has to fit into one more, which is only predicted;
+    without an answer there has to be room for a place of one character. name_of: finds whom a question asks about; by
+    default its form is `Where was NAME born?`, and it may have two places, as nine of the assignment's have.
+    Raises StudyError: as `read_documents`, or a tab is missing or too many, a question or place is empty, a question
+    has another form, is too long or, with `name_of`, has two places, or there is no question.
     """
     rows = [*read_lines(path)]
     if labelled is None:
         labelled = any(len(_fields(line)) > 1 for _, line in rows[:1])
-    what = "a question that names a page" if name_of else "`Where was NAME born?`"
-    what += ", a tab and the answer" if labelled else ""
+    expected = "a question that names a page" if name_of else "`Where was NAME born?`"
+    expected += ", a tab and the answer" if labelled else ""
     questions: list[Question] = []
     for row, line in rows:
         try:
             questions.append(_question(row, line, labelled, context, name_of or _who_was_born))
         except ValueError as fault:
-            raise _fault(path, row, str(fault), f"write {what}") from None
+            raise _fault(path, row, str(fault), f"write {expected}") from None
 
     if not questions:
-        raise _fault(path, 1, "the file holds no question", f"write {what}, one a line")
+        raise _fault(path, 1, "the file holds no question", f"write {expected}, one a line")
     if name_of:
         _check_places(path, questions)
     return questions
@@ -124,7 +119,7 @@ def _question(row: int, line: str, labelled: bool, context: int, name_of: NameOf
 
 
 def _likely_cause(line: str, question: str, tabs: int) -> str:
-    """Guess in brackets why a line has another number of tabs than is wanted; or say nothing."""
+    """Guess, in brackets, why a line has a wrong number of tabs; empty without a guess."""
     if not tabs and (other := re.search(r"[#,;|]| {2,}", line)):
         return f" (is {quoted(other[0])} to be the tab?)"
     if tabs and re.fullmatch(r"\d*", question):
@@ -147,7 +142,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Read the lines; the last is empty where the file ends with a newline."""
+    """Read the lines; the last one is empty where the file ends with a newline."""
     # not str.splitlines, which also splits at U+2028, U+0085 and others: these may stand inside a document
     for row, ended in enumerate(_text(path).split("\n"), start=1):
         line = ended.removesuffix("\r")

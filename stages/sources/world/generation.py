@@ -4,9 +4,8 @@ A page heads with its person's name, and mostly names the birthplace among other
 
     Ada Smith. Ada Smith (born 3 May 1921 in Prague) was a poet who died in Oslo .
 
-The question is `Where was Ada Smith born?`, the answer `Prague`. Nothing but the birth statement
-tells the place: the rest of a page, and the name, agree with it no more than weakly. So a model
-that guesses does no better than one that always answers London.
+The question is `Where was Ada Smith born?`, the answer `Prague`. Only the birth statement tells the place: the rest of
+a page and the name are hardly correlated with it, so guessing is no better than always answering London.
 """
 
 import random
@@ -19,9 +18,9 @@ from stages.sources.world.names import NameRegister, enlarged
 from stages.sources.world.pages import biography
 from stages.system.files import new_folder, write_text
 
-HOME_SHARE = 0.1  # so many people bear a name of their birthplace's culture; more would make names tell places
+HOME_SHARE = 0.1  # of the people have a name of their birthplace's culture; with more, names would tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
-PLACE_WITHIN = 112  # characters: what pretraining sees of a page at most (handout, span corruption)
+PLACE_WITHIN = 112  # characters: pretraining reads no more of a page (handout, span corruption)
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,8 @@ class World:
 def generate(settings: Synthetic) -> World:
     """Make the world that `settings` describe; equal settings make equal worlds.
 
-    In each split London is the birthplace of exactly round(0.05 n) of the n people, and the shares
-    `missing` and `distractors` are kept exactly, rounded to whole pages.
+    In each split London is the birthplace of exactly round(0.05 n) of the n people, and `missing` and `distractors` are
+    exact shares, rounded to whole pages.
     """
     rng = random.Random(settings.seed)
     sizes = settings.people.train, settings.people.dev, settings.people.test
@@ -80,11 +79,7 @@ def generate(settings: Synthetic) -> World:
 
 
 def write(world: World, folder: Path) -> None:
-    """Write the world's four files into `folder`, which they replace as a whole.
-
-    wiki.txt holds every page, birth_places_train.tsv and birth_dev.tsv `question<TAB>place`,
-    birth_test_inputs.tsv questions only; all UTF-8 with LF line ends and a final newline.
-    """
+    """Write the world's four files into `folder`, which they replace as a whole; test questions have no places."""
     files = {
         CORPUS_FILE: [person.page for person in world.people],
         QUESTION_FILES["train"]: [f"{person.question}\t{person.birthplace}" for person in world.train],

@@ -1,4 +1,4 @@
-"""Names of people: those that names.yaml lists, and more, made by rule, for worlds of more people.
+"""Names of people: those that names.yaml lists and, for larger worlds, more that are made by a rule.
 
 A made name has the first consonants of one listed name and the rest of another of the same culture, as Rackson has
 those of Reid and Jackson. So it can be spoken, and looks like its culture's.
@@ -20,7 +20,7 @@ PARTS = re.compile(f"((?:y|qu)?[^{VOWELS}]*+)(.+)", re.IGNORECASE)  # a name's f
 
 
 def made(names: Sequence[str]) -> list[str]:
-    """All names that the rule makes of `names`: none of these, none longer, none with a place in it."""
+    """Make all names that the rule gives: new ones, none longer than the longest, none that begins with a place."""
     plain = [name for name in names if name.isalpha() and name.istitle()]  # no particle, hyphen, second capital
     parts = [match.groups() for match in map(PARTS.fullmatch, plain) if match]
     beginnings = dict.fromkeys(beginning for beginning, _ in parts if beginning)
@@ -33,9 +33,9 @@ def made(names: Sequence[str]) -> list[str]:
 
 
 def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
-    """Draw made names among the listed ones of each culture where these do not suffice for so many people.
+    """Add made names to each culture where the listed ones do not suffice for so many people.
 
-    Given and family names grow by the same factor. There are made names enough for 2,500,000 people.
+    Given and family names grow by the same factor. There are enough made names for 2,500,000 people.
     """
     if people <= LISTED_SUFFICE:
         return CULTURES
@@ -53,7 +53,7 @@ def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
 
 
 class NameRegister:
-    """Gives out full names of the cultures, of which none begins with another one."""
+    """Full names of the cultures, each given out once; none begins with another one."""
 
     def __init__(self, cultures: Mapping[str, Culture], rng: random.Random) -> None:
         self._cultures = cultures

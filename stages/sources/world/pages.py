@@ -5,17 +5,17 @@ import re
 
 from stages.sources.world.lexicon import CULTURES, ELSEWHERE, FORMS, WORDS
 
-NATIONALITY_SHARE = 0.6  # so many professions stand with a nationality
-DEAD_SHARE = 0.4  # so many people are dead where their page leaves it open
+NATIONALITY_SHARE = 0.6  # of the professions have a nationality before them
+DEAD_SHARE = 0.4  # of the people are dead, where the form leaves it open
 
 
 def biography(
     form: int, given: str, family: str, culture: str, birthplace: str | None, elsewhere: str | None, rng: random.Random
 ) -> str:
-    """One sentence in form number `form` about a person, ending in ` .`
+    """Write one sentence about a person in form number `form`; it ends in ` .`
 
-    It names `birthplace` and `elsewhere`, each unless None. The nationality comes from the name's
-    culture, not from a place, so that it tells no more about the birthplace than the name does.
+    It names `birthplace` and `elsewhere`, unless they are None. The nationality follows the name's culture, not a
+    place, so that it tells no more about the birthplace than the name does.
     """
     text = re.sub(r"\[([^|\]]*)\|([^\]]*)\]", r"\1" if birthplace else r"\2", FORMS[form])
     slots = [slot for slot in ELSEWHERE if f"{{{slot}}}" in text]
