@@ -1,4 +1,4 @@
-"""Say what the selection of params.yaml will train, about how long that takes on this machine, and why."""
+"""Say what the selection of params.yaml will train, and about how long that takes on this machine."""
 
 import time
 from math import ceil
@@ -7,14 +7,13 @@ from statistics import median
 import torch
 
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import Question
 from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.settings import Settings, load
 from stages.settings.needs import check_needs
 from stages.settings.sources import People
 from stages.sources.own import own_folder, read_own
-from stages.sources.world.generation import generate
+from stages.sources.world.prepared import prepared_world
 from stages.system.errors import Parser, command
 from stages.training.cuda_graph import trainer_for
 from stages.training.jobs import pretraining
@@ -23,7 +22,7 @@ from stages.training.loop import Job, step
 from stages.training.seeds import side_by_side, threads, threads_each
 
 TRIED = 5  # steps; the first prepares kernels and does not count
-CS224N = People(train=2000, dev=500, test=437)  # as its files have, which may not be here yet
+CS224N = People(train=2000, dev=500, test=437)  # the numbers of its files' questions
 # Seconds beside the trainings, on two cores of an AMD Zen 4: world, report and DVC; a variant's evaluation and starts
 REST = 15.0
 REST_A_VARIANT = 20.0
@@ -48,9 +47,9 @@ def main() -> None:
 
 
 def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
-    """Seconds that an experiment and some like it take here, by a few steps with the threads that its seeds will have.
+    """Estimate the seconds of experiments like this one, by a few steps with the threads that its seeds will have.
 
-    variants: how many experiments; data: any of the size of the recipe's.
+    variants: how many experiments; data: any of the recipe's size.
     """
     seeds = len(experiment.recipe.seeds)
     at_once = 1
@@ -62,7 +61,7 @@ def estimate(experiment: Experiment, variants: int, data: Prepared) -> float:
 
 
 def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
-    """Seconds of a step."""
+    """Measure the median seconds of a step."""
     model = experiment.new_model(data, experiment.recipe.seeds[0])
     trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
     taken = []
@@ -75,26 +74,21 @@ def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
 
 
 def invented(experiment: Experiment, settings: Settings) -> Prepared:
-    """Generate a world with as many people as the recipe's, which may not be prepared yet."""
-    people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
+    """Return data of the recipe's size, which may not be prepared yet: a user's own pages, or a generated world."""
     if experiment.recipe.data.source == "own":
         return Prepared.of(*read_own(own_folder(settings), experiment.recipe.model.context))
-    world = generate(settings.sources.synthetic.model_copy(update={"people": people}))
-    questions = {}
-    for split, asked in (("train", world.train), ("dev", world.dev), ("test", world.test)):
-        rows = enumerate(asked, 1)
-        questions[split] = [Question(row, person.question, person.name, person.birthplace) for row, person in rows]
-    return Prepared.of([person.page for person in world.people], questions)
+    people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
+    return prepared_world(settings.sources.synthetic.model_copy(update={"people": people}))
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them, rounded up to minutes."""
+    """Return seconds as hours and minutes, rounded up."""
     hours, minutes = divmod(ceil(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 def machine(backend: Backend) -> str:
-    """Name what computes."""
+    """Return the device, the precision and, for a CPU, which kernels compute."""
     if backend.device.type == "cuda":
         return f"{backend.device_name}, {backend.precision}"
     kernels = "no compiled kernels" if backend.kernels == "torch" else "compiled kernels"

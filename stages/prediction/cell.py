@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import Question
 from stages.experiment.backend import choose_backend
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance, settings_digest
@@ -20,7 +19,7 @@ from stages.probing.prompts import Fact, Prompt, continuation, dev_facts, questi
 from stages.settings import Settings
 from stages.settings.measured import changed
 from stages.sources.audit import own_pages
-from stages.sources.world.generation import generate
+from stages.sources.world.prepared import prepared_world
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.run import Run
 
@@ -51,25 +50,13 @@ class Row(Cell):
 def cells(settings: Settings) -> list[Cell]:
     """List all cells, one world and seed after the other."""
     section = settings.prediction
-    found = []
+    all_cells = []
     for world in section.worlds:
         for seed in section.seeds:
             for variant in settings.every_variant:
                 digest = settings_digest([section.change, section.facts, settings.every_variant[variant]])[:8]
-                found.append(Cell(variant=variant, world=world, seed=seed, settings=digest))
-    return found
-
-
-def prepared_world(settings: Settings, seed: int) -> Prepared:
-    """Return the generated world of a seed, as recipe `quick` has that of its own seed."""
-    world = generate(settings.sources.synthetic.model_copy(update={"seed": seed}))
-    questions = {}
-    for split in ("train", "dev", "test"):
-        people = getattr(world, split)
-        questions[split] = [
-            Question(row, person.question, person.name, person.birthplace) for row, person in enumerate(people, 1)
-        ]
-    return Prepared.of([person.page for person in world.people], questions)
+                all_cells.append(Cell(variant=variant, world=world, seed=seed, settings=digest))
+    return all_cells
 
 
 def trained(settings: Settings, cell: Cell) -> Row:
@@ -80,7 +67,7 @@ def trained(settings: Settings, cell: Cell) -> Row:
         update={"recipes": settings.recipes | {"quick": recipe}, "variants": settings.every_variant}
     )
     experiment = Experiment.of(settings, "quick", cell.variant)
-    prepared = prepared_world(settings, cell.world)
+    prepared = prepared_world(settings.sources.synthetic.model_copy(update={"seed": cell.world}))
     dev = prepared.of_split("dev")
     facts = dev_facts(prepared, own_pages(prepared.texts, set(dev.name)))[: section.facts]
 
