@@ -20,7 +20,7 @@ CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer; `in_page`: whether a page of the name that the question asks about has it."""
+    """One answer; `in_page`: whether a page about the question's name has it."""
 
     answer: str
     probability: float
@@ -29,7 +29,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answers, and what the corpus has of it."""
+    """A model's answers to a question, and what the corpus has about its name."""
 
     question: str
     answers: list[Answer]  # the likeliest first
@@ -40,16 +40,16 @@ class Reply:
 
 
 def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters: int, by: Pick | int) -> Reply:
-    """Give the `top` likeliest answers. A question of any form is answered, with a note.
+    """Return the `top` likeliest answers; a question of another form than the training questions gets a note.
 
-    by: the width of the beam that searches for them, or what chooses each character; then `top` answers are drawn, and
-    those that differ are given. Raises StudyError: the question is too long, or has no character that the corpus has.
+    by: the width of the beam that searches for them, or what chooses each character: then `top` answers are drawn, and
+    equal ones count once. Raises StudyError: the question is too long, or has no character that the corpus has.
     """
     question = question.strip()
     vocabulary = prepared.vocabulary
     tokens = prompt(vocabulary.encode(question))
     if len(tokens) == 1:
-        raise StudyError(f"{quoted(question)} has no character that the corpus has; ask: {usual(prepared)}")
+        raise StudyError(f"{quoted(question)} has no character that the corpus has; ask: {usual_form(prepared)}")
     if len(tokens) > model.context:
         raise StudyError(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
@@ -71,7 +71,7 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
 
 
 def _closest(name: str, prepared: Prepared) -> str | None:
-    """Find the page title most like a name."""
+    """Return the page title most like a name, if any is like it."""
     titles = {prepared.title(row) for row in range(len(prepared.documents))}
     return next(iter(get_close_matches(name, sorted(titles), 1, CLOSE)), None)
 
@@ -79,23 +79,23 @@ def _closest(name: str, prepared: Prepared) -> str | None:
 def _notes(prepared: Prepared, question: str, name: str | None, pages: Sequence[str], meant: str | None) -> list[str]:
     notes = []
     if name is None:
-        notes.append(f"the model was finetuned on questions of the form `{usual(prepared)}` only")
+        notes.append(f"the model was finetuned on questions of the form `{usual_form(prepared)}` only")
     elif not pages:
         what = f"did you mean {quoted(meant)}?" if meant else "the model can but guess"
         notes.append(f"no page of the corpus is about {quoted(name)}: {what}")
-    # the model was finetuned on what all questions share: only the name may have characters that it lacks
+    # around the name stands what training questions have, too: only the name may have characters that the corpus lacks
     if note := lacking(prepared.vocabulary, name or question):
         notes.append(note)
     return notes
 
 
-def usual(prepared: Prepared) -> str:
-    """Give the form of most training questions, with NAME for the name."""
+def usual_form(prepared: Prepared) -> str:
+    """Return the form of most training questions, with NAME for the name."""
     return question_forms(prepared)[0].about("NAME")
 
 
 def lacking(vocabulary: Vocabulary, text: str) -> str:
-    """Note the characters of a text that a vocabulary lacks, and what the model reads then; nothing if it has all."""
+    """Return a note on the characters of a text that a vocabulary lacks; empty if it has all."""
     unknown = harmless(" ".join(dict.fromkeys(vocabulary.unknown(text))))
     read = vocabulary.decode(vocabulary.encode(text))
     return f"the corpus lacks {unknown}, so the model reads {quoted(read, max(1, len(read)))}" if unknown else ""

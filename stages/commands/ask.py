@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 
-from stages.commands.answers import Reply, ask, usual
+from stages.commands.answers import Reply, ask, usual_form
 from stages.commands.options import add_decoding, add_model, tell, within
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
@@ -20,10 +20,10 @@ from stages.system.errors import Parser, StudyError, command, error_line
 from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
 
-WIDTH = 10  # hypotheses of the beam, at least, unless their number is given
+WIDTH = 10  # least hypotheses of the beam where --beams is not given
 HISTORY = WORK / "questions.txt"
 MOST_LINES = 1000
-NAMES = 3  # to try
+NAMES = 3  # examples of names in the welcome
 UNSURE = "I don't know"
 
 
@@ -69,30 +69,30 @@ def main() -> None:
 def questions(prepared: Prepared, model: str) -> Iterator[str]:
     """Read the input's lines that are not blank, up to its end (Ctrl-D) or a line `quit`.
 
-    model: which one answers; a terminal is told.
+    model: its description, which the welcome on a terminal shows.
     """
     if sys.stdin is None:  # closed
         return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    typed = sys.stdin.isatty()
-    if typed:
+    is_terminal = sys.stdin.isatty()
+    if is_terminal:
         remember()
         for line in welcome(prepared, model):
             tell(line)
 
-    sign = "> " if typed and sys.stdout.isatty() else ""
+    input_prompt = "> " if is_terminal and sys.stdout.isatty() else ""
     try:
-        while (question := input(sign).strip()) != "quit":
+        while (question := input(input_prompt).strip()) != "quit":
             if question:
                 yield question
     except EOFError:
-        if typed:  # what comes next begins on a line of its own
+        if is_terminal:  # the shell's prompt begins on a line of its own
             tell("")
 
 
 def remember() -> None:
-    """Let the arrow keys bring back questions, those of earlier sessions, too, and keep this one's at the end."""
+    """Let the arrow keys bring back earlier questions, and save those of this session when it ends."""
     try:
         import readline
     except ImportError:  # a Python without it
@@ -104,24 +104,24 @@ def remember() -> None:
             readline.write_history_file(HISTORY)
 
     readline.set_history_length(MOST_LINES)
-    with suppress(OSError):  # there is none yet
+    with suppress(OSError):  # nothing was asked yet
         readline.read_history_file(HISTORY)
     atexit.register(keep)
 
 
 def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
-    """Who answers, what to ask, and the way out."""
+    """Return lines that say which model answers, what to ask, and how to end."""
     dev = prepared.of_split("dev")
-    names = dev.name[dev.name != dev.question].drop_duplicates()  # a question that names no page is about itself
-    tried = ", ".join(names.sample(min(NAMES, len(names))))
-    return f"Model: {model}", f"Ask: {usual(prepared)}", f"Names to try: {tried}", "`quit` or Ctrl-D ends"
+    names = dev.name[dev.name != dev.question].drop_duplicates()  # a question without a title is its own name
+    examples = ", ".join(names.sample(min(NAMES, len(names))))
+    return f"Model: {model}", f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "`quit` or Ctrl-D ends"
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float) -> None:
     """Print the answers, whether the page has the first of them, and the notes.
 
-    at_least: answers of a smaller probability are left out, and where none remains, UNSURE stands in their place; JSON
-    keeps them all and says whether it would stand there.
+    at_least: answers of a smaller probability are left out, and UNSURE is printed where none remains. JSON keeps all
+    answers; its `i_dont_know` says whether none remains.
     """
     answers = [answer for answer in reply.answers if answer.probability >= at_least]
     if as_json:

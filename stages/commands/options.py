@@ -11,7 +11,7 @@ LARGEST_SEED = 2**31 - 1
 
 
 def within(least: float, most: float, kind: Callable[[str], float] = int) -> Callable[[str], float]:
-    """Make the type of an option that is a number of this range, a whole one unless kind says otherwise."""
+    """Return the type of an option whose number lies in this range; kind: what parses it, by default as an integer."""
 
     def number(text: str) -> float:
         value = kind(text)
@@ -24,7 +24,7 @@ def within(least: float, most: float, kind: Callable[[str], float] = int) -> Cal
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add --recipe, --variant and --seed."""
-    parser.add_argument("--recipe", help="by default the selection of params.yaml")
+    parser.add_argument("--recipe", help="by default that of params.yaml")
     parser.add_argument("--variant", help="by default that of params.yaml; where it selects several, the best on dev")
     parser.add_argument("--seed", type=int, help="which training's model; by default the recipe's first seed")
 
@@ -35,7 +35,7 @@ def add_draw_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_decoding(parser: argparse.ArgumentParser, temperature: str, beams: str) -> None:
-    """Add --temperature, --top-k, --top-p, --draw-seed and --beams; texts: help of the two whose sense differs."""
+    """Add --temperature, --top-k, --top-p, --draw-seed and --beams; temperature and beams: the help of these two."""
     parser.add_argument("--temperature", type=float, help=temperature)
     parser.add_argument("--top-k", type=int, help="draw from this many of the likeliest characters only")
     parser.add_argument("--top-p", type=float, help="draw from the fewest likeliest characters with this mass only")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from stages.commands.options import add_model
-from stages.commands.trained import variant_of
+from stages.commands.trained import chosen_variant
 from stages.experiment.experiment import Experiment
 from stages.experiment.package import pack
 from stages.settings import load
@@ -19,7 +19,8 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     recipe = given.recipe or settings.recipe
-    experiment = Experiment.of(settings, recipe, variant_of(settings, recipe, given))
+    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
+    experiment = Experiment.of(settings, recipe, variant)
     target = given.file or Path(f"{experiment.recipe_name}-{experiment.variant}.zip")
     pack(experiment, given.seed, target)
     print(f"{target}, {target.stat().st_size / 1e6:.1f} MB; elsewhere: python -m stages unpack {target.name}")
