@@ -1,7 +1,7 @@
-"""Digests, by which a machine-made file is known to be as it was written.
+"""Digests, which show whether a machine-made file is as it was written.
 
-A folder of results has SHA256SUMS and a training in `work` <name>.sha256, lists that `sha256sum --check` reads, too. A
-file that stands alone ends with its own digest: it is sealed.
+They are lists that `sha256sum --check` reads: SHA256SUMS in a folder of results, <name>.sha256 beside a training in
+`work`. A file that stands alone ends with its own digest: it is sealed.
 """
 
 import csv
@@ -18,7 +18,7 @@ from stages.system.terminal import shortened
 
 SUMS = "SHA256SUMS"
 SEAL = 32  # bytes
-MOST_WHY = 200  # characters of what is wrong with a file
+MOST_WHY = 200  # characters of the reason why a file is damaged
 ODD = (ArithmeticError, LookupError, RecursionError, StopIteration, TypeError, ValueError, csv.Error, SafetensorError)
 
 
@@ -36,13 +36,17 @@ def write_sums(sums: Path, files: Iterable[Path]) -> None:
 
 
 def intact(sums: Path, *files: Path) -> bool:
-    """Whether these files are there, and as the list says."""
-    digests = _read(sums) if sums.is_file() else {}
+    """Return whether these files are there, with the digests of the list."""
+    digests = {}
+    if sums.is_file():
+        for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
+            digest, _, name = line.partition("  ")
+            digests[name] = digest
     return all(file.is_file() and digests.get(file.name) == _digest(file) for file in files)
 
 
 def verified(path: Path) -> Path:
-    """Give the path back. Raises StudyError: the file is missing, or not as it was written."""
+    """Return the path of a file that is as it was written. Raises StudyError: it is missing or damaged."""
     own = path.with_suffix(".sha256")
     sums = own if own.exists() else path.with_name(SUMS)
     for needed in (path, sums):
@@ -55,11 +59,11 @@ def verified(path: Path) -> Path:
 
 @contextmanager
 def as_written(path: Path) -> Iterator[None]:
-    """Call it damage to `path` if the code in the block cannot read it. Raises StudyError."""
+    """Raise StudyError, which calls `path` damaged, if the code in the block cannot read it."""
     try:
         yield
     except ODD as error:
-        why = " ".join(str(error).partition(" [type=")[0].split())  # a pydantic error's part that people read
+        why = " ".join(str(error).partition(" [type=")[0].split())  # the readable part of a pydantic error
         raise StudyError(f"{path} is damaged ({shortened(why, MOST_WHY)}); delete it and run `dvc repro`") from error
 
 
@@ -69,18 +73,12 @@ def write_sealed(path: Path, content: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """Read the content of a sealed file; None where it is not as it was written."""
+    """Read the content of a sealed file; None if it is missing or damaged."""
     if not path.is_file():
         return None
     sealed = path.read_bytes()
     content = sealed[:-SEAL]
     return content if hashlib.sha256(content).digest() == sealed[-SEAL:] else None
-
-
-def _read(sums: Path) -> dict[str, str]:
-    """Read a list's digests by the names of the files."""
-    lines = (line.partition("  ") for line in sums.read_text(encoding="utf-8", errors="replace").splitlines())
-    return {name: digest for digest, _, name in lines}
 
 
 def _digest(path: Path) -> str:

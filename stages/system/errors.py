@@ -22,18 +22,18 @@ class Parser(argparse.ArgumentParser):
     """A parser of a command's options, with the name that people type and errors like all others."""
 
     def __init__(self, description: str | None, epilog: str | None = None) -> None:
-        called = sys.modules["__main__"].__spec__  # Python before 3.14 would take the file's name
-        name = called.name.replace(".__main__", f" {sys.argv[0]}") if called else None
-        super().__init__(f"python -m {name}" if called else None, description=description, epilog=epilog)
+        spec = sys.modules["__main__"].__spec__  # Python before 3.14 would take the file's name
+        name = spec.name.replace(".__main__", f" {sys.argv[0]}") if spec else None
+        super().__init__(f"python -m {name}" if spec else None, description=description, epilog=epilog)
 
     def error(self, message: str) -> NoReturn:
-        """End with the usage in short and the error."""
+        """Print a short usage and the error, and exit with code 2."""
         self.exit(2, f"{self.format_usage()}{error_line(message)}\n")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the system or a GPU lacked the memory that was asked for."""
-    # torch is not imported for this: on a CPU it raises a plain RuntimeError, on a GPU its own kind of one
+    """Return whether the system or a GPU had too little memory."""
+    # torch need not be imported: on a CPU it raises a plain RuntimeError, on a GPU a subclass that is known by its name
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"
@@ -42,20 +42,20 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def error_line(message: str) -> str:
-    """One line of a terminal: names of files, keys and options come from anywhere."""
+    """Return an error as one line for a terminal, escaped: it may have the names of files, keys and options."""
     return shortened(f"error: {message}", LONGEST_LINE)
 
 
 def command(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
 
-    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM. Both unwind, so that what is
-    half written is removed.
+    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM. Context managers end before the exit, so
+    that half-written files are removed.
     """
 
     @functools.wraps(main)
     def run() -> None:
-        for stream in (sys.stdout, sys.stderr):  # a stream may lack a letter
+        for stream in (sys.stdout, sys.stderr):  # its encoding may lack a letter
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -63,11 +63,11 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             main()
-            sys.stdout.flush()  # here, where a reader that is gone is no error
+            sys.stdout.flush()  # not at the exit, where Python would complain of a closed pipe
         except StudyError as error:
             sys.exit(error_line(str(error)))
-        except BrokenPipeError:  # nobody listens any more, as after `| head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to say at the exit
+        except BrokenPipeError:  # the reader has ended, as after `| head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest of the output
             sys.exit(1)
         except OSError as error:  # full disk, read-only folder, missing permission
             where = f"{error.filename}: " if error.filename else ""

@@ -1,7 +1,7 @@
 """Atomic writes: a reader sees the old content or the new, never a part; a folder may be missing for a moment.
 
-One process at a time writes a path: a training holds a lock, other stages DVC's. What a kill leaves is
-hidden beside the path, as .<name>.partial, until the next write.
+One process at a time writes a path: a training holds its own lock, other stages hold DVC's. A killed process leaves
+.<name>.partial beside the path until the next write.
 """
 
 import hashlib
@@ -48,12 +48,12 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file. Raises ValueError: it is none."""
+    """Read a JSON file. Raises ValueError: it is not JSON."""
     return json.loads(path.read_bytes())
 
 
 def folder_hash(folder: Path) -> str:
-    """SHA-256 over the names and contents of a folder's files, in hex digits. Raises StudyError: there are none."""
+    """Return the SHA-256 of a folder's files, names and contents, in hex digits. Raises StudyError: it has none."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if not files:
         raise StudyError(f"{folder} is missing; `dvc repro` makes it")
@@ -78,7 +78,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         new.mkdir(parents=True)
         yield new
         if os.path.lexists(path):
-            os.replace(path, hidden / "old")  # to delete it there would show a part of it
+            os.replace(path, hidden / "old")  # renamed, as a reader would see a part of it while it is deleted
         os.replace(new, path)
     except OSError as error:
         if error.filename and Path(error.filename).is_relative_to(new):
@@ -89,7 +89,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def _tidy(hidden: Path, path: Path) -> None:
-    """Delete what is hidden beside `path`; where only the first of the two renames was done, undo it."""
+    """Delete the hidden folder beside `path`; put the old content back if only the first of the renames was done."""
     with suppress(OSError):
         if not os.path.lexists(path):
             os.replace(hidden / "old", path)

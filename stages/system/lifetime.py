@@ -13,24 +13,24 @@ import stages
 
 
 class Stop:
-    """Whether and why a training ends early."""
+    """Why a training ends early, if it does."""
 
     def __init__(self) -> None:
         self.signals: list[int] = []  # Ctrl-C and SIGTERM
 
     def requested(self) -> bool:
-        """Whether to stop after the step in hand."""
+        """Return whether to stop after the current step."""
         return bool(self.signals) or parent_is_gone()
 
     @property
     def reason(self) -> str:
-        """Why it stopped, if nobody asked for it."""
+        """The end of a message that says why it stopped; empty if somebody asked for it."""
         return "" if self.signals else ", because the process that started it is gone"
 
 
 @contextmanager
 def stop_requests() -> Iterator[Stop]:
-    """While the block runs, Ctrl-C and SIGTERM only leave a note, so that a step is never left half done."""
+    """Note Ctrl-C and SIGTERM while the block runs, so that no step is left half done."""
     stop = Stop()
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = [signal.signal(number, lambda received, _: stop.signals.append(received)) for number in signals]
@@ -42,9 +42,9 @@ def stop_requests() -> Iterator[Stop]:
 
 
 def parent_is_gone() -> bool:
-    """Whether the process that started this one has ended: the system then gives it another parent.
+    """Return whether the process that started this one has ended: this one then has another parent.
 
-    One started by hand under nohup is meant to go on alone.
+    A process that somebody started under nohup is meant to go on alone.
     """
     under_nohup = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN and "DVC_STAGE" not in os.environ
     return not under_nohup and os.getppid() != stages.STARTED_BY

@@ -20,10 +20,10 @@ from stages.system.locks import WORK, locked
 TEMPLATE = Path(__file__).with_name("live.html.jinja")
 PAGE = WORK / "live" / "index.html"
 EVERY = 2.0  # seconds between two writes, at least
-RECENT = 30.0  # seconds: an older record is of no running training
-POINTS = 80  # a curve has at most
-STEPS = 50  # a point is the mean of at least so many
-MOST = 60  # records; older ones go
+RECENT = 30.0  # seconds: a training with an older record no longer runs
+POINTS = 80  # most points of a curve
+STEPS = 50  # a point is the mean of so many steps or more
+MOST = 60  # records that are kept
 SIZE = {"width": 640, "height": 220}  # of a figure
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777")  # Okabe and Ito's
 
@@ -41,14 +41,14 @@ class Live:
     written: float = 0.0
 
     def tell(self, losses: np.ndarray, steps: int, seconds: float) -> None:
-        """Show the losses (done,) of `steps` steps and the seconds until now, if the last time is long enough ago."""
+        """Write the losses (done,) so far, of `steps` steps, and the seconds taken; at most once in EVERY seconds."""
         done = len(losses)
         if not done or (done < steps and time.time() - self.written < EVERY):
             return
         self.written = time.time()
         curve = [round(float(part.mean()), 4) for part in np.array_split(losses, min(POINTS, -(-done // STEPS)))]
         name = f"{self.recipe}-{self.variant}-{self.phase}-{self.seed}.json"
-        with suppress(OSError, StudyError, ValueError):  # no room, another process is writing: the training goes on
+        with suppress(OSError, StudyError, ValueError):  # a full disk or another writer does not stop a training
             progress = {"done": done, "steps": steps, "seconds": seconds, "curve": curve}
             write_json(PAGE.with_name(name), asdict(self) | progress)
             with locked(PAGE.with_name("lock")):
@@ -64,7 +64,7 @@ def records() -> list[dict[str, Any]]:
 
 
 def page(trainings: list[dict[str, Any]]) -> str:
-    """Draw the page of some records: a figure for each recipe and phase, and the time to go of the latest's recipe."""
+    """Return the page: the time to go for the latest record's recipe, and a figure for each recipe and phase."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for training in trainings:
         groups.setdefault((training["recipe"], training["phase"]), []).append(training)
@@ -78,7 +78,7 @@ def page(trainings: list[dict[str, Any]]) -> str:
 
 
 def to_go(group: list[dict[str, Any]], steps: int | None = None) -> float:
-    """Seconds until all trainings of a group have ended; steps: of a phase as fast as it that has not begun."""
+    """Return the seconds until all trainings of a group end; steps: those of a later phase, at the same pace."""
     pace = sum(training["seconds"] / training["done"] for training in group) / len(group)
     done = 0 if steps else sum(training["done"] for training in group)
     left = group[0]["trainings"] * (steps or group[0]["steps"]) - done
@@ -88,7 +88,7 @@ def to_go(group: list[dict[str, Any]], steps: int | None = None) -> float:
 
 
 def curves(group: list[dict[str, Any]]) -> list[str]:
-    """Draw the points of a group's curves: steps to the right, the logarithm of the loss upward."""
+    """Return the points of a group's curves: steps to the right, the logarithm of the loss upward."""
     logs = [np.log(np.array(training["curve"]) + 1e-4) for training in group]
     points = np.concatenate(logs)
     low, high = points.min(), points.max()

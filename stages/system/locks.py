@@ -1,4 +1,4 @@
-"""Locks, and the folder of what is not finished."""
+"""Locks, and the folder of unfinished work."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Memory: how much there is, and what becomes of it when freed, where the C library can be asked (GNU's)."""
+"""How much memory there is, and what GNU's C library does with freed memory."""
 
 import ctypes
 from contextlib import suppress
@@ -14,13 +14,13 @@ LARGEST_KEPT = 2**25  # bytes: the largest blocks that can be kept
 
 
 def machine_memory(own_groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> float:
-    """Bytes that this process may take: the machine's, fewer where its container or its cluster's job has a limit.
+    """Return the bytes that this process may take: the machine's, or the limit of its container or its cluster's job.
 
-    own_groups: the control groups that Linux puts it into, a line each; root: where their limits lie.
+    own_groups: the file with the control groups of the process, a line each; root: the folder with their limits.
     """
     memory = float(psutil.virtual_memory().total)
     lines = []
-    with suppress(OSError):  # another system
+    with suppress(OSError):  # only Linux has the file
         lines = own_groups.read_text("utf-8").splitlines()
     for line in lines:
         _, controllers, name = line.split(":", 2)

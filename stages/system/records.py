@@ -24,22 +24,22 @@ def mark_string(outcomes: Iterable[Any]) -> str:
 
 
 def record(**fields: Any) -> Any:
-    """Make the type of a JSON object that has these keys; others are left out."""
+    """Return the type of a JSON object that has these keys; others are left out."""
     return create_model("Record", **fields)
 
 
 def some(kind: Any, least: int = 1) -> Any:
-    """Make the type of a list of so many or more."""
+    """Return the type of a list of `least` elements or more."""
     return Annotated[list[kind], Field(min_length=least)]
 
 
 ORIGIN = {**dict.fromkeys(("commit", "device", "precision", "kernels"), str), "libraries": dict[str, str]}
-FACTS = record(parameters=Count, loss=Amount, examples=Count, seconds=Amount, commit=str, device=str)  # a training's
+FACTS = record(parameters=Count, loss=Amount, examples=Count, seconds=Amount, commit=str, device=str)  # of a training
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a table holds."""
+    """The columns of a table, and its key."""
 
     columns: Mapping[str, Any]  # name: type of each cell; a column of another name is left out
     key: tuple[str, ...]  # no two rows agree in these columns
@@ -59,7 +59,7 @@ def read_record(path: Path, kind: Any) -> Any:
 
 
 def read_table(path: Path, table: Table, separator: str = "\t", *, figures_as_text: bool = False) -> pd.DataFrame:
-    """Read a table; text stays as it was written ("NA" is no missing value), and so do figures, if asked for.
+    """Read a table; "NA" in a text is no missing value. figures_as_text: keep numbers as they are written.
 
     Raises StudyError: it is missing or damaged.
     """

@@ -18,7 +18,7 @@ from stages.sources.world.names import NameRegister, enlarged
 from stages.sources.world.pages import biography
 from stages.system.files import new_folder, write_text
 
-HOME_SHARE = 0.1  # of the people have a name of their birthplace's culture; with more, names would tell places
+HOME_SHARE = 0.1  # share of people with a name of their birthplace's culture; with more, names would tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
 PLACE_WITHIN = 112  # characters: pretraining reads no more of a page (handout, span corruption)
 

@@ -5,8 +5,8 @@ import re
 
 from stages.sources.world.lexicon import CULTURES, ELSEWHERE, FORMS, WORDS
 
-NATIONALITY_SHARE = 0.6  # of the professions have a nationality before them
-DEAD_SHARE = 0.4  # of the people are dead, where the form leaves it open
+NATIONALITY_SHARE = 0.6  # share of professions with a nationality before them
+DEAD_SHARE = 0.4  # share of dead people where the form leaves it open
 
 
 def biography(
