@@ -1,4 +1,4 @@
-"""The work in one's own clone: which stages are to do, and the snapshot that the workers take."""
+"""The work in the user's own clone: which stages are out of date, and the snapshot that the workers copy."""
 
 import json
 import os
@@ -17,19 +17,19 @@ from stages.scheduling.lock import name_of
 from stages.system.errors import StudyError
 from stages.system.locks import WORK
 
-# Stages that read params.yaml as a whole, or files of one's own, which git may ignore; they take seconds.
+# Stages that read params.yaml as a whole, or a user's own files, which git may ignore; they take seconds.
 AT_HOME = ("check", "fetch", "own", "text")
 REASON = 3  # lines of a failed command's output
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Build the environment of a process whose commands are those of this Python's."""
+    """Return the environment of a process that runs the commands of this Python."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return os.environ | {"PATH": path, "DVC_NO_ANALYTICS": "1", **more}
 
 
 def run(*command: str, folder: Path = Path()) -> str:
-    """Run a command of this Python's environment and give its output.
+    """Run a command of this Python's environment, and return its output.
 
     Raises StudyError: it failed; the line has the end of its output.
     """
@@ -43,7 +43,7 @@ def run(*command: str, folder: Path = Path()) -> str:
 
 
 def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
-    """Find the stages with cached outputs that targets need, themselves among them, each with those directly above.
+    """Find the stages with cached outputs that targets need, with themselves, and for each the stages directly above.
 
     Stages with other outputs are reports: `dvc repro` makes them at home. Raises StudyError: DVC knows no such target.
     """
@@ -61,7 +61,7 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
 
 
 def restore(upstream: Mapping[str, list[str]]) -> set[str]:
-    """Bring back all that was ever run, run what is to run here, and return the stages that are out of date.
+    """Restore all cached results, run the stages of AT_HOME, and return the stages that are still out of date.
 
     Raises StudyError: a stage that runs here fails.
     """

@@ -4,7 +4,6 @@ A result made elsewhere is pinned by its entry, which names the outputs by their
 restore the newest run of a stage, which need not be the one that others built on.
 """
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,13 @@ from ruamel.yaml import YAML
 Entry = dict[str, Any]  # of one stage: cmd, deps, params and outs
 
 
-def entries(root: Path, stages: Collection[str]) -> dict[str, Entry]:
-    """Read the entries of those stages that have one; a stage is named as for `dvc repro`: [file:]name."""
-    locks = {path: _read(path)["stages"] for path in {_lock_of(root, stage) for stage in stages}}
-    own = {stage: locks[_lock_of(root, stage)].get(name_of(stage)) for stage in stages}
-    return {stage: entry for stage, entry in own.items() if entry}
+def entry_of(root: Path, stage: str) -> Entry | None:
+    """Read a stage's entry, if it has one; the stage is named as for `dvc repro`: [file:]name."""
+    return _read(_lock_of(root, stage))["stages"].get(name_of(stage))
 
 
 def merge(root: Path, stage: str, entry: Entry) -> None:
-    """Enter a stage's entry in the lock of a clone, in the place of an older one."""
+    """Write a stage's entry into the lock of a clone, in place of an older one."""
     path = _lock_of(root, stage)
     lock = _read(path)
     lock["stages"][name_of(stage)] = entry

@@ -27,9 +27,9 @@ from stages.system.locks import WORK, locked
 from stages.system.terminal import harmless
 
 CONNECTED_WITHIN = 20  # seconds
-MOST_LOSSES = 3  # workers that a unit may lose: it is likely to be the reason
-STOPPED = 130  # exit code of a unit that somebody else told to stop
-GONE = "the scheduler is gone; what ended is in the lock, the same command goes on"
+MOST_LOSSES = 3  # a unit that lost so many workers is likely to be the reason
+STOPPED = 130  # exit code of a unit that was stopped on its worker
+GONE = "the scheduler is gone; finished stages are in the lock, the same command goes on"
 
 
 def complete(targets: Collection[str], scheduler: str | None, workers: int) -> None:
@@ -58,7 +58,7 @@ def complete(targets: Collection[str], scheduler: str | None, workers: int) -> N
 
 
 def local(number: int) -> LocalCluster:
-    """Start so many workers, all in this process, the cores shared among them; 0: one a core."""
+    """Start workers in this process, which share its cores; number: how many, 0 is one a core."""
     number = number or CPU_COUNT
     threads = max(1, CPU_COUNT // number)
     return LocalCluster(n_workers=number, threads_per_worker=threads, processes=False, dashboard_address=":0")
@@ -73,7 +73,7 @@ def connect(cluster: Any) -> Client:
 
 
 class Run:
-    """Completes what is to do, enters each stage in the lock here at once, and says why a unit failed.
+    """Completes a schedule, writes each finished stage into the lock here, and says why a unit failed.
 
     Which worker takes which unit is decided here: Dask would give a busy worker a queue while others have nothing to
     do, as it does not know how long a unit takes.

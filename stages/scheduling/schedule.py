@@ -23,7 +23,7 @@ class Unit:
 
 
 class Schedule:
-    """The units of all stages to do: the seeds of a stage come first, then the stage, then those below it."""
+    """The units of all stages that are out of date: the seeds of a stage, then the stage, then those below it."""
 
     def __init__(self, upstream: Mapping[str, list[str]], stale: Collection[str], settings: Settings) -> None:
         """upstream: the stages directly above each; stale: those out of date by themselves."""

@@ -1,6 +1,6 @@
 """A unit of work, a stage or one seed of it, in a clone of its own: what a worker runs in the snapshot's folder.
 
-It prints the stage's entry in the lock. All else that is said is in work/logs/<unit>.log.
+It prints the stage's entry in the lock. All other output is in work/logs/<unit>.log.
 """
 
 import json
@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 
 import stages
 from stages.scheduling.home import REASON, environment
-from stages.scheduling.lock import entries, name_of
+from stages.scheduling.lock import entry_of, name_of
 from stages.system.errors import Parser, StudyError, command
 
-SNAPSHOT = Path("params.yaml")  # of the clone in whose folder the unit begins
+SNAPSHOT = Path("params.yaml")  # is gone when the snapshot, in whose folder the unit begins, is deleted
 LOOK_EVERY = 0.2  # seconds
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # Dask sets them to one
 
@@ -49,7 +49,7 @@ def main() -> None:
             recipe, _, variant = cell.partition("-")  # neither name has one
             options = ("--recipe", recipe, "--variant", variant, "--seed", given.seed)
             run(clone, env, log, "python", "-m", f"stages.{kind}", *options)
-        print(json.dumps(entries(clone, [stage]).get(stage)))
+        print(json.dumps(entry_of(clone, stage)))
 
 
 def run(clone: Path, env: dict[str, str], log: Path, *command: str) -> None:
