@@ -1,10 +1,10 @@
-"""Which settings changed since a result that records its settings was made."""
+"""Settings that changed since a result recorded them."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
-# Keys that only older or only later code records, each with the value that does what the other code does
+# Keys that older or later code does not record, each with the value by which this code does the same as that
 OTHER_CODE: Mapping[str, Any] = {
     "recipe.pretrain.schedule.warmup_share": None,
     "recipe.finetune.schedule.warmup_share": None,

@@ -1,4 +1,4 @@
-"""The sections of what is made beside the recipes, from `cost` to `article`."""
+"""The sections of params.yaml for the studies beside the recipes, from `cost` to `article`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -52,7 +52,7 @@ class Ablation(Section):
     changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
 
 
-RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart: what capacity chooses among
+RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart; capacity chooses among them
 Matrices = Literal["muon", "adamw"]
 Rates = dict[Matrices, Annotated[list[Rate], Field(min_length=3)]]
 
@@ -107,9 +107,9 @@ class Article(Section):
 
 
 def changed(recipe: QuestionRecipe, change: Mapping[str, Any], seed: int, key: str) -> QuestionRecipe:
-    """Apply a change, which stands under `key`, to a recipe, and one seed.
+    """Return a recipe with one seed and the change that stands under `key` in params.yaml.
 
-    Raises ValueError: the result is no valid recipe; the line names the key.
+    Raises ValueError: the result is no valid recipe; the message names the key.
     """
     for section in change:
         if section not in CHANGEABLE:
@@ -124,6 +124,6 @@ def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, A
     """Put the change's values in place of the content's own, section by section."""
     result = dict(content)
     for key, value in change.items():
-        there = result.get(key)
-        result[key] = merged(there, value) if isinstance(there, Mapping) and isinstance(value, Mapping) else value
+        old = result.get(key)
+        result[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return result

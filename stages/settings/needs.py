@@ -1,4 +1,4 @@
-"""The memory that a training takes at least, reckoned from its settings before it begins."""
+"""The least memory that a training takes, estimated from its settings before it begins."""
 
 from stages.settings.params import Settings
 from stages.settings.recipe import QuestionRecipe, Recipe
@@ -6,7 +6,7 @@ from stages.system.errors import StudyError
 
 GIB = 2**30
 # measured with `handout` and with shapes of 0.1 to 26 million weights on a CPU, within a third
-BYTES_A_WEIGHT = 18  # it, its gradient, its moments, a copy in bfloat16
+BYTES_A_WEIGHT = 18  # the weight, its gradient, its moments, a copy in bfloat16
 NUMBERS_A_CHANNEL = 25  # kept for the backward pass for each character and block
 
 
@@ -23,11 +23,11 @@ def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int =
 
 
 def memory(recipe: Recipe, bytes_a_number: int) -> float:
-    """Reckon the bytes of a step of the larger batch, all its documents as long as the context."""
+    """Estimate the bytes of a step on the larger of the batches, whose documents all fill the context."""
     model = recipe.model
     batch = recipe.pretrain.batch_size
     if isinstance(recipe, QuestionRecipe):
         batch = max(batch, recipe.finetune.batch_size)
-    weights = 12 * model.layers * model.width**2  # about: attention has 4 d² a block, the MLP 8 d²
+    weights = 12 * model.layers * model.width**2  # roughly: 4 d² a block for attention, 8 d² for the MLP
     kept = bytes_a_number * NUMBERS_A_CHANNEL * batch * model.context * model.layers * model.width
     return BYTES_A_WEIGHT * weights + kept

@@ -7,7 +7,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from stages.settings.section import Context, Count, Natural, NonNegative, Rate, Section, Seed, Share, Some
 
 TEXT = "text"  # the source without questions
-ASKING = ("title_cloze", "word_cloze", "training_questions")  # objectives that it cannot have
+ASKING = ("title_cloze", "word_cloze", "training_questions")  # objectives that a text cannot have
 
 
 class Data(Section):
@@ -28,8 +28,8 @@ class Model(Section):
     width: Annotated[int, Field(gt=0, le=2**16)]
     context: Context
     dropout: Annotated[float, Field(ge=0, lt=1)]
-    # The MLP's width over the model's; 0: no MLP. No key with a default is recorded at it, so that a recipe without it
-    # keeps the digest that it had before there was the key
+    # The MLP's width over the model's; 0: no MLP. A default is not recorded, here and below, so that older recipes,
+    # which lack the key, keep their digests
     expansion: Annotated[Natural, Field(exclude_if=lambda factor: factor == 4)] = 4
 
     @model_validator(mode="after")
@@ -93,7 +93,7 @@ class WordCloze(PhraseCloze):
 
 
 class Objectives(Section):
-    """What is asked of a document: one objective or several, the others left out."""
+    """The objectives of pretraining: one or several; the others are left out."""
 
     span_corruption: SpanCorruption | None = None
     title_cloze: TitleCloze | None = None
@@ -135,13 +135,13 @@ class Finetune(Section):
     learning_rate: Rate
     scratch_learning_rate: Rate | None = None  # null: learning_rate
     shuffled: Annotated[bool, Field(exclude_if=lambda shuffled: shuffled)] = True
-    # Whether questions lose what the starter code loses: characters beyond ASCII, and the last question
+    # Whether the training questions lack what the starter code loses: characters beyond ASCII, and the last question
     starter_code: Annotated[bool, Field(exclude_if=lambda loses: not loses)] = False
     moved_positions: Annotated[Natural, Field(exclude_if=lambda by: by == 0)] = 0  # see `GPT.move_positions`
     schedule: Schedule
 
 
-MAX_HYPOTHESES = 256  # in one question's beam or draws: each has a state of its own
+MAX_HYPOTHESES = 256  # of one question's beam or draws; each has a state of its own
 
 
 class Generation(Section):
@@ -208,7 +208,7 @@ class QuestionRecipe(Recipe):
 
 
 def _kind(recipe: Any) -> str:
-    """Tell which kind of recipe the content of a section, or a recipe, is."""
+    """Return the tag of a recipe, or of the content of its section."""
     for key in ("data", "source"):
         recipe = recipe.get(key) if isinstance(recipe, dict) else getattr(recipe, key, None)
     return "<text>" if recipe == TEXT else "<questions>"

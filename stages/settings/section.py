@@ -1,4 +1,4 @@
-"""A YAML file in strict sections: an unknown key, a wrong type, an impossible value is one clear line."""
+"""Strict sections of a YAML file: an unknown key, a wrong type or an impossible value gives one clear line."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from stages.system.errors import StudyError
 from stages.system.terminal import shortened
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # a recipe's or a variant's: it becomes part of paths
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # names of recipes and variants become parts of paths
 UNKNOWN = "unknown_key"  # the type of a fault
 # every number has a largest sensible value: beyond it a stage would fail, or not end
 Count = Annotated[int, Field(gt=0, le=10**6)]
@@ -48,7 +48,7 @@ class Section(BaseModel):
 
 
 def _advice(key: str, known: Sequence[str]) -> str:
-    """Say what to do about an unknown key."""
+    """Return what is wrong with an unknown key, and what to do about it."""
     if key in GONE and key.removesuffix("s") not in known:  # `variants` is a slip where `variant` is known
         return "this key is gone; remove it"
     if near := get_close_matches(key, known, 1):

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from stages.settings.section import Section, Seed, Share
 
-# the files of a source with questions
+# Files of a source with questions
 CORPUS_FILE = "wiki.txt"
 QUESTION_FILES = {"train": "birth_places_train.tsv", "dev": "birth_dev.tsv", "test": "birth_test_inputs.tsv"}
-# the file of a source without
+# The file of a source without questions
 TEXT_FILE = "text.txt"
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -20,7 +20,7 @@ class Fetched(Section):
     sha256: dict[str, Sha256]
 
 
-class People(Section):  # there are names for 2,500,000
+class People(Section):  # the generated world has names for 2,500,000
     train: Annotated[int, Field(gt=0, le=2_000_000)]
     dev: Annotated[int, Field(gt=0, le=250_000)]
     test: Annotated[int, Field(gt=0, le=250_000)]
