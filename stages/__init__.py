@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 
-# Ctrl-C in the seconds in which a stage imports torch ends it without a traceback; then `errors.command` tells of it.
+# While a stage imports torch, for seconds, Ctrl-C ends it without a traceback; `errors.command` then handles it.
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -13,9 +13,9 @@ MOVED = r"-m (stages\.(?:commands\.)?(ask|sample|show|plan|cluster))(?: |$)"
 if sys.argv[:1] == ["-m"] and (typed := re.search(MOVED, " ".join(sys.orig_argv))):
     sys.exit(f"error: `python -m {typed[1]}` is now `python -m stages {typed[2]}`")
 
-STARTED_BY = os.getppid()  # asked before anything else, so that its end is noticed though imports take seconds
+STARTED_BY = os.getppid()  # before the imports, which take seconds: the parent may end meanwhile
 
-# How long a thread spins for the others before it sleeps, in turns of some nanoseconds. A training step on two cores
-# takes 0.266 s if it never spins, 0.254 s with this and 0.250 s with the runtime's 300000; beside another busy
-# process 0.47, 0.58 and 0.69 s. Read by GCC's OpenMP runtime when torch is imported.
+# How long a thread spins for the others before it sleeps, in turns of some nanoseconds; GCC's OpenMP runtime reads it
+# when torch is imported. A training step on two cores takes 0.266 s with none, 0.254 s with this and 0.250 s with the
+# default of 300000; beside another busy process 0.47, 0.58 and 0.69 s.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")

@@ -27,7 +27,7 @@ def main() -> None:
     if name not in COMMANDS:
         fault = f"unknown command {name!r}; allowed: {', '.join(COMMANDS)}"
         sys.exit(f"{USAGE}\n{error_line(fault)}")
-    del sys.argv[0]  # what is left begins with the name, as a program's does
+    del sys.argv[0]  # so that the arguments begin with the command's name, as a program's do
     import_module(f"stages.commands.{name}").main()
 
 

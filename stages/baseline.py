@@ -1,4 +1,4 @@
-"""Stage `baseline`: what a constant answer scores and a reader of the pages, and what could be known at best."""
+"""Stage `baseline`: the scores of a constant answer and of a reader of the pages, and what could be known at best."""
 
 from pathlib import Path
 
@@ -20,20 +20,20 @@ QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_ques
 
 
 def percent(marks: pd.Series) -> float:
-    """Return the share of those that are 1 or true in percent, to two decimals; 0 of none."""
+    """Return the share of marks that are 1 or true, in percent to two decimals; 0 without marks."""
     return round(100 * float(marks.mean()), 2) if len(marks) else 0.0
 
 
 def commonest(places: pd.Series) -> str:
-    """Return the most frequent place; among equals the first by name."""
+    """Return the most frequent place; the first by name among equally frequent ones."""
     counts = places.value_counts()
     return str(min(counts[counts == counts.max()].index))
 
 
 def distances(asked: pd.DataFrame) -> pd.Series:
-    """Return how many characters of the own page stand between title and gold place; nothing where it does not stand.
+    """Return how many characters stand between title and gold place in the person's page; NA where it lacks the place.
 
-    asked: with name, and position as audit.tsv has it.
+    asked: questions with their name, and the position of audit.tsv.
     """
     between = (asked.position - asked.name.str.len()).clip(lower=0)
     return between.where(asked.position >= 0).astype("Int64")
@@ -41,7 +41,7 @@ def distances(asked: pd.DataFrame) -> pd.Series:
 
 @command
 def main() -> None:
-    """Score the constant answer of a recipe on dev."""
+    """Score the constant answer and the reader of a recipe on dev."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     arguments = parser.parse_args()
@@ -50,13 +50,12 @@ def main() -> None:
     prepared = Prepared.load(source)
     table = prepared.table
 
-    asked = table[table.split != "train"].rename(columns={"place": "gold"})
-    asked = asked.merge(read_table(source / "audit.tsv", AUDIT), "left", ["split", "row"])
+    asked = table[table.split != "train"].merge(read_table(source / "audit.tsv", AUDIT), "left", ["split", "row"])
+    asked = asked.rename(columns={"place": "gold", "train_count": "training_questions"})
     likeliest = prepared.likeliest(prepared.candidates)
     asked["reader"] = [likeliest.get(name, "") for name in asked.name]
     if recipe.any_spelling:
         asked["reader"] = spelled_as(asked.gold, asked.reader)
-    asked["training_questions"] = asked.train_count
     asked["group"] = [group_of(name, recipe.data.source) for name in asked.name]
     asked["distance"] = distances(asked)
 

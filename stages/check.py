@@ -20,7 +20,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         settings = load()
-        has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # whose memory training looks at
+        has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # training looks at its memory
         check_needs(settings, settings.recipe, inf if has_gpu else machine_memory(), bytes_a_number=2)
         for variant in settings.selected(settings.model.variant):
             settings_of(variant, settings.variants, settings.recipe_named(settings.recipe).model)

@@ -1,4 +1,4 @@
-"""Stage `evaluate`: answers to the dev and test questions, what is memorised, and how the trainings went."""
+"""Stage `evaluate`: answers to the dev and test questions, what is memorised, and figures of the trainings."""
 
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,8 @@ from stages.system.errors import command
 from stages.system.files import read_json, write_json, write_text
 from stages.system.records import CURVES, FACTS, read_record, read_table
 
-# Questions and gold places are the baseline's: fetched data stand nowhere in what a variant leaves behind
+INITS = ("pretrained", "scratch")  # the weights that finetuning began with
+# Questions and gold places are in the baseline's table alone: a variant's evaluation has no fetched data
 COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "probability"]
 
 
@@ -35,8 +36,8 @@ def main() -> None:
     experiment.check_weights(finetuned, prepared.vocabulary, "optimizer", "pretrain", "finetune")
     seeds = sorted(cell.seeds, key=str)  # as the names of their files
 
-    answered = predictions(experiment, recipe, prepared, finetuned, seeds)
-    tables = {"predictions.tsv": answered[COLUMNS], **probe(experiment, prepared, answered)}
+    answers_of_all = predictions(experiment, recipe, prepared, finetuned, seeds)
+    tables = {"predictions.tsv": answers_of_all[COLUMNS], **probe(experiment, prepared, answers_of_all)}
     curves = learning_curves(pretrained, finetuned, seeds)
     run = summary_of_trainings(pretrained, finetuned, seeds)
 
@@ -47,17 +48,12 @@ def main() -> None:
         write_json(folder / "run.json", run)
 
 
-def trained(seeds: list[int]) -> list[tuple[str, int]]:
-    """Each finetuned model: the weights that it began with, and its seed."""
-    return [*product(("pretrained", "scratch"), seeds)]
-
-
 def predictions(
     experiment: Experiment, recipe: QuestionRecipe, prepared: Prepared, finetuned: Path, seeds: list[int]
 ) -> pd.DataFrame:
     """Return what each finetuned model answers to the dev and test questions: a row a model and question."""
     tables = []
-    for init, seed in tqdm(trained(seeds), desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
+    for init, seed in tqdm([*product(INITS, seeds)], desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
         model = experiment.trained_model(prepared, finetuned / f"{init}-seed-{seed}.safetensors")
         for split in ("dev", "test"):
             table = answers(model, prepared, split, recipe)
@@ -68,15 +64,15 @@ def predictions(
 def learning_curves(pretrained: Path, finetuned: Path, seeds: list[int]) -> pd.DataFrame:
     """Return the curves of all trainings, one after the other."""
     paths = [pretrained / f"seed-{seed}.csv" for seed in seeds]
-    paths += [finetuned / f"{init}-seed-{seed}.csv" for init, seed in trained(seeds)]
+    paths += [finetuned / f"{init}-seed-{seed}.csv" for init, seed in product(INITS, seeds)]
     return pd.concat(read_table(path, CURVES, ",", figures_as_text=True) for path in paths)
 
 
 def summary_of_trainings(pretrained: Path, finetuned: Path, seeds: list[int]) -> dict[str, Any]:
-    """Return what is reported of the pretrainings, and where their weights come from."""
+    """Return the figures of the pretrainings, and where their weights come from."""
     trainings = [read_record(pretrained / f"seed-{seed}.json", FACTS) for seed in seeds]
     seconds = sum(facts["seconds"] for facts in trainings)
-    provenance = read_json(pretrained / "provenance.json")  # checked by `check_weights`, as the next
+    provenance = read_json(pretrained / "provenance.json")  # both were checked by `check_weights`
     provenance["settings"] = read_json(finetuned / "provenance.json")["settings"]  # finetuning's, too
     return {
         "parameters": trainings[0]["parameters"],

@@ -15,11 +15,10 @@ ADVICE = "set CS224N_DATA to a folder, a zip or a URL with the four files"
 
 
 def obtain(source: str | None, folder: Path, addresses: Sequence[str], sha256: Mapping[str, str]) -> str:
-    """Bring `folder` to hold the files named in `sha256`, and say what was done.
+    """Put the files named in `sha256` into `folder`, and return a line that says what was done.
 
-    source: as for `read_source`; None or blank: what `folder` holds already, else the first of the addresses that
-    serves. Nothing is written before all four are verified; other files in `folder` stay. Raises StudyError: no source
-    has the files.
+    source: as for `read_source`; without one `folder` itself is tried, then the addresses in order. Nothing is written
+    before all files are verified; other files in `folder` stay. Raises StudyError: no source has the files.
     """
     source = (source or "").strip()
     files, origin = _first_that_serves([source] if source else [str(folder), *addresses], sha256)

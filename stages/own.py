@@ -1,4 +1,4 @@
-"""Stage `own`: pages and questions of one's own, checked, as the recipes with `data.source: own` read them."""
+"""Stage `own`: a user's own pages and questions, checked, for the recipes with `data.source: own`."""
 
 import sys
 from pathlib import Path

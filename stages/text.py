@@ -1,4 +1,4 @@
-"""Stage `text`: any plain text, checked, as the recipes without questions read it."""
+"""Stage `text`: any plain text, checked, for the recipes without questions."""
 
 from pathlib import Path
 
