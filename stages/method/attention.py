@@ -22,7 +22,7 @@ def attend(queries: Array, keys: Array, values: Array) -> tuple[Array, Array]:
 
 
 def orthonormal(random: np.random.Generator, vectors: int, dimension: int) -> Array:
-    """Random rows (vectors, dimension) of length one, each orthogonal to the others; vectors ≤ dimension."""
+    """Draw rows (vectors, dimension) of length one, each orthogonal to the others; vectors ≤ dimension."""
     columns, _ = np.linalg.qr(random.standard_normal((dimension, vectors)))
     return np.ascontiguousarray(columns.T)
 
@@ -38,7 +38,7 @@ def keys_at_cosine(basis: Array, cosine: float) -> Array:
 
 
 def copying_length(error: float, keys: int, cosine: float) -> float:
-    """Return the β at which q = β k_a leaves the weight `error` to the others of the keys at a cosine.
+    """Return the β at which q = β k_a leaves the weight `error` to the other keys, each two at a cosine.
 
     Their scores are β and β cosine, so that error = 1 − 1/(1 + (n − 1)e^{−β(1 − cosine)}).
     """
@@ -56,8 +56,8 @@ def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False
         K = (u_d u_dᵀ + u_c u_cᵀ)/‖u‖²     k₁ = u_d      k₂ = 0      k₃ = u_c
         Q = (u_c u_dᵀ + u_d u_aᵀ)/‖u‖²     q₁ = u_c      q₂ = u_d    q₃ = 0
 
+    q₁ meets k₃, whose value is the wanted one, and q₂ meets k₁, with score ‖u‖² against 0; q₃ gets the mean.
     every_key: K = I instead, k = x; k₁ and k₃ then have u_b more, which no query asks for: the scores are the same.
-    q₁ meets k₃, which has the value that is wanted, and q₂ meets k₁, with score ‖u‖² against 0; q₃ gets the mean.
     """
     squared = a @ a
     key = np.eye(len(a)) if every_key else (np.outer(d, d) + np.outer(c, c)) / squared
@@ -65,7 +65,7 @@ def construction(a: Array, b: Array, c: Array, d: Array, every_key: bool = False
 
 
 def draws(random: np.random.Generator, means: Array, alpha: float, samples: int, stretch: float = 0.5) -> Array:
-    """Keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + stretch μ_a μ_aᵀ): (samples, n, d).
+    """Draw keys k_i ~ N(μ_i, αI), the first one ~ N(μ_a, αI + stretch μ_a μ_aᵀ): (samples, n, d).
 
     means: μ (n, d), orthonormal. For small α the first key's direction is sure, its length is not.
     """
@@ -84,8 +84,7 @@ def length_share(lengths: Array, beta: float) -> Array:
 
     The other keys' share, (n − 2)e^{−β} at most, is left out. lengths: ε, of any shape.
     """
-    share: Array = expit(beta * (lengths - 1))
-    return share
+    return expit(beta * (lengths - 1))
 
 
 def distances(shares: Array) -> Array:

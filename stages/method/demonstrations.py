@@ -1,4 +1,4 @@
-"""Stage `demonstrations`: models of other numbers of heads, and models of short examples that are asked further on."""
+"""Stage `demonstrations`: models with other numbers of heads, and of short examples, asked at later positions."""
 
 import time
 from dataclasses import replace
@@ -74,7 +74,7 @@ def cell(settings: Settings, variant: str, seed: int, **model: int) -> Experimen
 def trained(
     experiment: Experiment, prepared: Prepared, first: Job, second: Job, longest: int | None = None
 ) -> dict[str, GPT]:
-    """Train the only seed: the models by the name of their weights; longest: of examples that stand behind blanks."""
+    """Train the only seed; return the models by the name of their weights. longest: see `behind_blanks`."""
     (seed,) = experiment.recipe.seeds
     settings = experiment.settings("pretrain", "finetune") | {"seed": seed, "longest": longest}
     run = Run("demonstrations", experiment, prepared, settings, experiment.prepared_folder)
@@ -82,7 +82,7 @@ def trained(
 
 
 def measure_heads(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
-    """Train a model: the shares of the dev questions that it answers and has memorised, and how its keys spread."""
+    """Train a model; return its shares of answered questions and of memorised facts, and the spread of its keys."""
     recipe = experiment.question_recipe
     context, objectives = recipe.model.context, recipe.pretrain.objectives
     jobs = pretraining(experiment, prepared), finetuning(experiment, prepared, "pretrained")
@@ -92,20 +92,20 @@ def measure_heads(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     cue = WordCue.of(objectives, prepared)
     forms = practised_forms(objectives)
     prompts = page_prompts(facts, forms, objectives, cue, context)
-    said = [exact_matches(models["pretrained"], prepared.vocabulary, prompts[form]) for form in forms]
+    matches = [exact_matches(models["pretrained"], prepared.vocabulary, prompts[form]) for form in forms]
     questions = prepared.questions["dev"]
     return {
         "heads": recipe.model.heads,
         "seed": recipe.seeds[0],
         "correct": float(answers(models["finetuned"], prepared, "dev", recipe).correct.mean()),
-        "memorised": float(np.any(said, axis=0).mean()),
+        "memorised": float(np.any(matches, axis=0).mean()),
         "spread": spread_of_keys(models["finetuned"], [prompt(questions[row]) for row in range(len(questions))]),
     }
 
 
 @torch.inference_mode()
 def spread_of_keys(model: GPT, texts: list[np.ndarray]) -> float:
-    """Return the standard deviation of |k| over its mean, of each head over all characters; mean over blocks and heads.
+    """Return the standard deviation of |k| over its mean among all characters, the mean over blocks and heads.
 
     texts: (T,) int64 each; the model has softmax attention.
     """
@@ -127,7 +127,7 @@ def spread_of_keys(model: GPT, texts: list[np.ndarray]) -> float:
 
 
 def measure_length(short: Experiment, whole: Experiment, prepared: Prepared) -> list[dict[str, Any]]:
-    """Train the whole context's model on examples that fit the short one's: the share that it answers, by place."""
+    """Train a model of the whole context on examples of the short one; return the share that it answers, by place."""
     recipe, longest = whole.question_recipe, short.recipe.model.context
     jobs = pretraining(short, prepared), finetuning(short, prepared, "pretrained")
     first, second = (replace(job, draw=behind_blanks(job.draw, longest), context=recipe.model.context) for job in jobs)
@@ -147,12 +147,12 @@ def measure_length(short: Experiment, whole: Experiment, prepared: Prepared) -> 
 
 
 def behind_blanks(draw: Draw, longest: int) -> Draw:
-    """Draw the same examples, each behind a random number of PAD: together they have at most so many characters."""
+    """Draw the same examples, each behind a random number of PAD, together at most `longest` characters."""
 
     def moved(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         examples = draw(rows, generator)
         blanks = generator.integers(np.maximum(longest - examples.lengths, 1))  # (B,)
-        sources = np.arange(longest) - blanks[:, None]  # (B, T): those before the start are the PAD at the end
+        sources = np.arange(longest) - blanks[:, None]  # (B, T): negative ones take the PAD at the end
         inputs, targets = (columns(part, longest) for part in (examples.inputs, examples.targets))
         shifted = [np.take_along_axis(part, sources, axis=1) for part in (inputs, targets)]
         return Examples(shifted[0], shifted[1], examples.lengths + blanks)

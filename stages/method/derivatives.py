@@ -1,8 +1,8 @@
 """Which inputs of a variant's blocks influence which of their outputs, and how strongly.
 
-The influence of input s on output t is the derivative of the one by the other, at drawn weights and inputs. Where no
-path leads from s to t every product on the way back has a factor 0, so that the derivative is exactly 0; where one
-does, it is 0 with probability 0 only. Float64 makes room for influences that fade by many powers of ten.
+The influence of input s on output t is the derivative of t by s, at drawn weights and inputs. Where no path leads from
+s to t it is exactly 0, as each product on the way back has a factor 0; elsewhere it is 0 with probability 0. Float64
+has room for influences that fade by many powers of ten.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from stages.model.packing import Packing
 from stages.model.registry import build
 from stages.settings import Model, Section
 
-CHARACTERS = 4096  # that are computed at once
+CHARACTERS = 4096  # computed at once
 
 
 def influence(backbone: Backbone, context: int, width: int) -> Tensor:
@@ -58,7 +58,7 @@ def random_backbone(variant: str, model: Model, settings: Section) -> Backbone:
 
 
 class _Float64(TorchFunctionMode):
-    """Makes float64 of what has no type, and of what a mixer computes in float32 whatever its weights' type."""
+    """Computes in float64 what has no type of its own, and what a mixer computes in float32 whatever its weights."""
 
     def __enter__(self) -> Self:
         torch.set_default_dtype(torch.float64)

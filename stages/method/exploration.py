@@ -1,4 +1,4 @@
-"""Attention by hand: what is drawn, computed and compared with its formula, and its pictures."""
+"""Attention by hand: figures that are computed and compared with their formulas, and the pictures."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,8 @@ ALPHA = 1e-6  # variance of the keys in every direction where they are drawn
 SAMPLES = 10_000  # draws of the keys
 FACTORS = np.linspace(-3, 3, 61)  # multiples of u_c or u_d that are added to an input
 OFF = 0.1  # ‖c − ½(v_a + v_b)‖ beyond which c is not the average
-POSITIONS = 16  # queries and keys stand at so many for the rotation
-DOTS = 300  # so many draws are shown one by one
+POSITIONS = 16  # of queries and keys in the rotation
+DOTS = 300  # draws that the picture shows
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,11 @@ def explore(samples: int = SAMPLES) -> Exploration:
         "identity": _nearest_with_identity(np.sqrt(BETA) * vectors),
         "saw": _same_word_twice(vectors),
     }
-    copies = [_copy(attention.keys_at_cosine(keys, cosine), values, cosine) for cosine in COSINES]
+    copies = []
+    for cosine in COSINES:
+        alike = attention.keys_at_cosine(keys, cosine)
+        weights = attention.attend(BETA * alike[0], alike, values)[1]
+        copies.append(Copy(cosine, float(weights[1:].sum()), attention.copying_length(COPY_ERROR, PAIRS, cosine)))
     return Exploration(errors, lengths, one_head, copies, averages, numbers)
 
 
@@ -108,12 +112,6 @@ def _errors(keys: Array, values: Array, vectors: Array) -> dict[str, tuple[Array
     }
 
 
-def _copy(keys: Array, values: Array, cosine: float) -> Copy:
-    """Copy the first value, by attention among keys at a cosine."""
-    weights = attention.attend(BETA * keys[0], keys, values)[1]
-    return Copy(cosine, float(weights[1:].sum()), attention.copying_length(COPY_ERROR, len(keys), cosine))
-
-
 def _same_word_twice(vectors: Array) -> float:
     """Return ‖c₄ − c₂‖ of "I saw a saw", each word a vector of length one that attends to itself and those before."""
     i, saw, a = vectors[:3]
@@ -128,14 +126,11 @@ def _construction(vectors: Array, every_key: bool = False) -> Array:
     errors = []
     for squared in BETAS:
         a, b, c, d = np.sqrt(squared) * vectors
-        first, second, _ = _outputs(np.stack([d + b, a, c + b]), *attention.construction(a, b, c, d, every_key))
+        x = np.stack([d + b, a, c + b])
+        value, key, query = attention.construction(a, b, c, d, every_key)
+        first, second, _ = attention.attend(x @ query.T, x @ key.T, x @ value.T)[0]
         errors.append(np.array([np.linalg.norm(first - (b - c)), np.linalg.norm(second - b)]) / np.linalg.norm(a))
     return np.transpose(errors)
-
-
-def _outputs(x: Array, value: Array, key: Array, query: Array) -> Array:
-    """c_i (3, d) of the inputs x (3, d), each attending to all three."""
-    return attention.attend(x @ query.T, x @ key.T, x @ value.T)[0]
 
 
 def _nearest_with_identity(vectors: Array) -> float:
@@ -152,16 +147,18 @@ def _nearest_with_identity(vectors: Array) -> float:
 def _drawn_keys(
     random: np.random.Generator, keys: Array, samples: int
 ) -> tuple[Array, Array, list[Average], dict[str, float]]:
-    """One head against two on keys that are drawn: lengths, shares with one head, the averages, and numbers."""
-    both = BETA * keys[:2]  # the queries of two heads
-    their_sum = both.sum(axis=0, keepdims=True)  # that of one head
+    """Compare one head with two on drawn keys: lengths, shares with one head, averages, and other numbers by name."""
+    both = BETA * keys[:2]  # a query for each of two heads
+    their_sum = both.sum(axis=0, keepdims=True)  # the query of one head
     varying = attention.draws(random, keys, ALPHA, samples)
     steady = attention.draws(random, keys, ALPHA, samples, stretch=0.0)
 
     averages = []
     for variance, drawn in ((0.5 + ALPHA, varying), (ALPHA, steady)):
         for heads, queries in (("one", their_sum), ("two", both)):
-            averages.append(_average(heads, variance, attention.shares(drawn, queries)))
+            shares = attention.shares(drawn, queries)
+            off = float((attention.distances(shares) > OFF).mean())
+            averages.append(Average(heads, variance, float(shares.var(axis=0).sum()), off))
 
     lengths = varying[:, 0] @ keys[0]
     one = attention.shares(varying, their_sum)
@@ -172,13 +169,8 @@ def _drawn_keys(
     return lengths, one, averages, numbers
 
 
-def _average(heads: str, variance: float, shares: Array) -> Average:
-    """Measure how far c, of the shares (S, n), is from its mean and how often from the average."""
-    return Average(heads, variance, float(shares.var(axis=0).sum()), float((attention.distances(shares) > OFF).mean()))
-
-
 def _rotation(random: np.random.Generator) -> dict[str, float]:
-    """How far scores of one distance differ with rotary positions, and with position vectors that are added."""
+    """Return how far scores of one distance differ with rotary positions, and with added position vectors."""
     query, key = random.standard_normal((2, DIMENSION)) / DIMENSION**0.25  # scores of the order of one
     added = random.standard_normal((POSITIONS, DIMENSION)) / 2 / DIMENSION**0.25
     return {
@@ -188,7 +180,7 @@ def _rotation(random: np.random.Generator) -> dict[str, float]:
 
 
 def _projection_error(basis: Array, random: np.random.Generator) -> float:
-    """‖M(v_a + v_b) − v_a‖, M = A Aᵀ, for v_a in the span of half of the basis' rows and v_b in that of the others."""
+    """Return ‖M(v_a + v_b) − v_a‖, M = A Aᵀ; v_a is in the span of one half of the basis' rows, v_b in the other."""
     own, other = np.split(basis, 2)
     a = random.standard_normal(len(own)) @ own
     b = random.standard_normal(len(other)) @ other

@@ -1,4 +1,4 @@
-"""Stage `grid`: variants trained on a text by hidden size and learning rate, and what each says then."""
+"""Stage `grid`: variants trained on a text by hidden size and learning rate, with passages that they write."""
 
 import time
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from stages.training.run import Run, Training
 from stages.training.work import publish
 
 FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
-CHARACTERS = 300  # a passage
-PASSAGES = 20  # of each model, for its share of non-words
+CHARACTERS = 300  # of a passage
+PASSAGES = 20  # a model, for its share of non-words
 TEMPERATURE = 0.8
 
 
@@ -36,7 +36,7 @@ def main() -> None:
     settings = load()
     sizes = [(variant, width) for variant, widths in settings.grid.widths.items() for width in widths]
     choices = [(*size, rate) for size, rate in product(sizes, settings.grid.learning_rates)]
-    experiments = [cell(settings, *choice) for choice in choices]  # all of them are checked before one is trained
+    experiments = [cell(settings, *choice) for choice in choices]  # a wrong one is refused before any is trained
     prepared = Prepared.load(experiments[0].prepared_folder)
 
     cells = []
@@ -59,7 +59,7 @@ def cell(settings: Settings, variant: str, width: int, rate: float) -> Experimen
 
 
 def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
-    """Train a cell: how many parameters it has, the loss of each epoch, a passage, and the share of non-words."""
+    """Train a cell; return the number of parameters, the loss of each epoch, a passage, and the share of non-words."""
     recipe = experiment.recipe
     (seed,) = recipe.seeds
     job = pretraining(experiment, prepared)

@@ -30,9 +30,9 @@ from stages.system.errors import is_out_of_memory
 from stages.system.memory import LARGEST_KEPT, release_free_memory, set_thresholds
 
 RUNS = 5  # their median counts
-GENERATED = 8  # characters that are read one by one at the end of the text
-EXACT = 2**16  # bytes: larger blocks are the system's own while memory is measured
-MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which getrusage counts
+GENERATED = 8  # characters at the end of the text that are read one by one
+EXACT = 2**16  # bytes: larger blocks go back to the system when freed while memory is measured
+MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes: the unit of getrusage
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def measure_lengths(cells: Sequence[Cell], longest_run: float) -> list[Measureme
 
 
 def measure_apart(cell: Cell) -> Measurement:
-    """`measure` in a process of its own."""
+    """Call `measure` in a process of its own."""
     context = multiprocessing.get_context("forkserver")  # a server that has imported everything and computed nothing
     context.set_forkserver_preload([__name__, f"stages.mixers.{cell.variant}"])
     with ProcessPoolExecutor(1, mp_context=context) as process:
@@ -98,15 +98,15 @@ def measure(cell: Cell) -> Measurement:
     set_thresholds(EXACT, EXACT)  # freed blocks go back at once: the resident pages are those in use
     train()  # the first run compiles and loads things and makes the gradients
     training_bytes = peak_of(train, backend.device)
-    set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # the C library's own, in the end
+    set_thresholds(LARGEST_KEPT, 2 * LARGEST_KEPT)  # which the C library itself arrives at
     training_seconds = statistics.median(_seconds(train, backend) for _ in range(RUNS))
     return Measurement(length, count(cell), training_seconds, training_bytes, *_generate(backbone, text, backend))
 
 
 def count(cell: Cell) -> int:
-    """Return the multiply-adds of a forward pass's matrix products, by torch's own counter on tensors without content.
+    """Count the multiply-adds of a forward pass's matrix products, with torch's counter and tensors without content.
 
-    It does not see compiled kernels, so torch's operations are counted, which compute all scores and mask.
+    The counter does not see compiled kernels: it counts torch's operations, which compute all scores and mask.
     """
     with torch.device("meta"), torch.inference_mode(), FlopCounterMode(display=False) as counter:
         backbone = build(cell.variant, cell.model, cell.settings).eval()
@@ -115,7 +115,7 @@ def count(cell: Cell) -> int:
 
 
 def peak_of(work: Callable[[], object], device: torch.device) -> int:
-    """Return the bytes that the work needs at its peak beyond those in use; on a CPU the process's resident pages."""
+    """Return the peak of the bytes that the work needs beyond those in use; on a CPU, of resident pages."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         in_use = torch.cuda.memory_allocated(device)
@@ -140,7 +140,7 @@ def _train(backbone: Backbone, text: Tensor) -> None:
 
 
 def _generate(backbone: Backbone, text: Tensor, backend: Backend) -> tuple[float, int]:
-    """Seconds of each of the text's last characters, read one by one, and the bytes of the states then."""
+    """Return the median seconds of the text's last characters, read one by one, and the bytes of the states then."""
     before = len(text) - GENERATED
     with torch.inference_mode():
         states = backbone.eval().empty_states(1, len(text))

@@ -1,4 +1,4 @@
-"""reports/method: what is measured once for the whole project, in a page of its own."""
+"""The page of what is measured once for the whole project: reports/method/."""
 
 from collections.abc import Sequence
 from pathlib import Path

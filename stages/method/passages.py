@@ -24,9 +24,9 @@ from stages.system.files import write_json
 from stages.system.terminal import harmless
 
 TEXT = "the text itself"
-BEGINNING = 16  # a passage goes on from so many characters
-WORDS = 4  # a run
-STRETCH = 20  # characters
+BEGINNING = 16  # characters of the text that a passage begins with
+WORDS = 4  # words of a run in `repetition`
+STRETCH = 20  # characters of a stretch in `copied`
 Way = Pick | int | Contrastive  # int: the width of a beam
 WAYS: dict[str, Way] = {
     "greedy": greedy,
@@ -73,7 +73,7 @@ def from_text(prepared: Prepared, section: Passages) -> np.ndarray:
 
 
 def continued(model: GPT, own: np.ndarray, way: Way) -> np.ndarray:
-    """Return passages (passages, length) that begin as those of `own` do, and go on as the model chooses."""
+    """Return passages (passages, length) with the beginnings of `own`, continued by the model."""
     beginnings = own[:, :BEGINNING]
     characters = own.shape[1] - BEGINNING
     if isinstance(way, Contrastive):
@@ -95,9 +95,9 @@ def measured(model: GPT, prepared: Prepared, tokens: np.ndarray) -> dict[str, An
 
 @torch.inference_mode()
 def likelihood(model: GPT, texts: np.ndarray) -> float:
-    """Mean log-probability in nats of the characters (passages, length) after the first BEGINNING.
+    """Return the mean log-probability, in nats, of the characters (passages, length) after the first BEGINNING.
 
-    Each is read after as much of its passage as a context holds, and at least half a context where there is as much.
+    The model reads as much of the passage before each as its context holds, and at least half a context where there is.
     """
     half = model.context // 2
     end = texts.shape[1]

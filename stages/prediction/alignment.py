@@ -1,7 +1,7 @@
-"""Cue alignment: whether learning a page changes a question's answer, told from untrained weights.
+"""Cue alignment: how far learning a page changes a question's answer, measured on untrained weights.
 
 For one fact: the cosine of the gradients of log p(place | page up to the place) and of log p(place | question), less
-the mean cosine with other people's pages in place of the own one, the target the same. So a step that makes the place
+the mean cosine with other people's pages and the same target. Where it is positive, a step that makes the place
 likelier after its page makes it likelier after its question, beyond what any page does.
 """
 
@@ -19,7 +19,7 @@ OTHERS = 2  # pages that a fact's own is compared with
 
 
 def alignment(model: GPT, vocabulary: Vocabulary, facts: Sequence[Fact]) -> float:
-    """Return the mean over facts; parameters of the blocks alone count."""
+    """Return the mean alignment of the facts, by the parameters of the blocks alone."""
     total = 0.0
     for number, fact in enumerate(facts):
         asked = gradient(model, vocabulary, question(fact).text, fact.place)

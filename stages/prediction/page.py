@@ -1,6 +1,6 @@
 """The page of the study of prediction, from its rows and those of capacity: reports/prediction/page/."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +24,10 @@ from stages.system.errors import Parser, StudyError, command
 from stages.trials.rows import cell_of, read_rows
 
 PAGE = ROWS.parent / "page"
-RECURRENT = ("min_gru", "rnn", "wrnn", "perceiver")  # the class that everybody would call first
-DRAWS = 2000  # of the bootstrap
+RECURRENT = ("min_gru", "rnn", "wrnn", "perceiver")  # those that anybody would expect to answer few
+DRAWS = 2000  # bootstrap samples
 EXPECTED = (0.8, 0.6)  # least rank correlation of alignment and T1: over all mixers, and without RECURRENT
-NAME_WIDTH, NAME_HEIGHT = 0.3, 0.045  # of the range of the dots: names that stand closer would overlap
+NAME_WIDTH, NAME_HEIGHT = 0.3, 0.045  # in ranges of the dots: names that stand closer would overlap
 TARGETS = {"question_bits": "T1: bits of a question", "share": "T2: share stored at load 1"}
 FORECASTS = {
     "alignment": "alignment of untrained weights",
@@ -61,7 +61,8 @@ def write_prediction(
 ) -> None:
     """Write report.md, index.html and the figure; stored: each mixer's share of the bits at load 1."""
     data = by_mixer(rows, stored)
-    groups = groups_of(data, registered)
+    known = data.loc[[variant for variant in data.index if variant not in registered]]
+    groups = known, known[~known.index.isin(RECURRENT)]
     made = sorted({(short(row.commit), row.device) for row in rows})
     tables = {
         "mixers": mixer_table(data),
@@ -106,12 +107,6 @@ def spearman(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.nan_to_num(stats.spearmanr(x, y).statistic)) if len({*x}) > 1 and len({*y}) > 1 else 0.0
 
 
-def groups_of(data: pd.DataFrame, registered: Container[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the mixers that are not registered, and of these the ones that are not RECURRENT."""
-    known = data.loc[[variant for variant in data.index if variant not in registered]]
-    return known, known[~known.index.isin(RECURRENT)]
-
-
 def correlation_table(*groups: pd.DataFrame) -> Markdown:
     """Return the rank correlation of each forecast with each target, over each group of mixers."""
     header = ["forecast"]
@@ -136,7 +131,7 @@ def mixer_table(data: pd.DataFrame) -> Markdown:
 
 
 def registered_table(data: pd.DataFrame, registered: Mapping[str, Forecast]) -> Markdown:
-    """Return the forecast ranks of mixers that were not trained then, beside their nearest's and their own."""
+    """Return the ranks forecast for mixers before their training, beside the nearest mixer's and their own."""
     rows = []
     for variant, forecast in registered.items():
         measured: list[str] = []
@@ -151,13 +146,13 @@ def registered_table(data: pd.DataFrame, registered: Mapping[str, Forecast]) -> 
 
 
 def ranks_of(data: pd.DataFrame, variant: str, forecast: Forecast, target: str) -> tuple[float, float]:
-    """Return the ranks by a target of the nearest mixer and of the mixer itself; NaN: not measured."""
+    """Return the ranks of the nearest mixer and of the mixer itself by a target; NaN: not measured."""
     ranks = data[target].rank(ascending=False)
     return ranks.get(forecast.nearest, np.nan), ranks.get(variant, np.nan)
 
 
 def closer(forecast: float, nearest: float, own: float) -> str:
-    """Say which of two forecasts is closer to the rank that came out."""
+    """Return which of two forecasts is closer to the mixer's own rank."""
     by_alignment, naive = abs(forecast - own), abs(nearest - own)
     return "neither" if by_alignment == naive else "alignment" if by_alignment < naive else "nearest"
 
@@ -165,10 +160,7 @@ def closer(forecast: float, nearest: float, own: float) -> str:
 def expectation_table(
     data: pd.DataFrame, groups: Sequence[pd.DataFrame], registered: Mapping[str, Forecast]
 ) -> Markdown:
-    """Return what was expected of T1 before any mixer was trained, beside what came out.
-
-    groups: those that EXPECTED is about, in its order.
-    """
+    """Return the expectations about T1 before any mixer was trained, beside the results; groups: as in EXPECTED."""
     rows = []
     for group, least in zip(groups, EXPECTED, strict=True):
         value = spearman(group.alignment.to_numpy(), group.question_bits.to_numpy())

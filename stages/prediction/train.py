@@ -9,7 +9,7 @@ from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.trials.rows import add_row, cell_of, read_rows
 
-ROWS = Path("reports/prediction/rows.csv")  # in git, so that the page can be made of them
+ROWS = Path("reports/prediction/rows.csv")  # in git, so that the page can be made without training
 
 
 @command
@@ -17,8 +17,8 @@ def main() -> None:
     """Train what is missing, and add a row to reports/prediction/rows.csv as each cell ends."""
     settings = load()
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--variants", nargs="+", choices=settings.every_variant, help="of these alone; without it all")
-    parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many")
+    parser.add_argument("--variants", nargs="+", choices=settings.every_variant, help="all by default")
+    parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many hours")
     given = parser.parse_args()
     variants = given.variants or [*settings.every_variant]
     end = time.monotonic() + 3600 * given.hours

@@ -1,4 +1,4 @@
-"""What models of a text say: the results of stages `grid` and `passages` as tables, passages and a picture."""
+"""What models of a text write: the results of stages `grid` and `passages` as tables, passages and a picture."""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -14,7 +14,7 @@ from stages.reporting.template import Part, fill
 from stages.system.records import ORIGIN, Amount, Count, Share, record, some
 from stages.system.terminal import harmless
 
-CHOICE = {"variant": str, "width": Count, "learning_rate": Amount}  # what tells a cell of the grid from the others
+CHOICE = {"variant": str, "width": Count, "learning_rate": Amount}  # of a cell of the grid
 CELL = record(**CHOICE, parameters=Count, losses=some(Amount), passage=str, non_words=Share)
 GRID = record(cells=some(CELL), provenance=record(**ORIGIN))  # grid.json
 ROW = record(way=str, likelihood=FiniteFloat, repetition=Share, copied=Share, passage=str)
@@ -38,7 +38,7 @@ def text_part(grid: dict[str, Any], passages: dict[str, Any]) -> Part:
 
 
 def best_of_each(cells: Rows, *keys: str) -> Rows:
-    """Return the cell with the least loss in the last epoch for each value of the keys, by parameters."""
+    """Return the cell with the least last loss for each value of the keys, sorted by the number of parameters."""
     best: dict[tuple[Any, ...], dict[str, Any]] = {}
     for cell in sorted(cells, key=lambda cell: cell["losses"][-1]):
         best.setdefault(tuple(cell[key] for key in keys), cell)
