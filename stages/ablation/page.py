@@ -1,4 +1,4 @@
-"""What a recipe owes to its parts: the page that compares it with itself, one change at a time."""
+"""The page of the ablation, which compares a recipe with itself, one change at a time."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from stages.settings.changes import leaves, written
 from stages.system.errors import Parser, command
 from stages.trials.row import ABLATIONS, Row, marks
 
-LENGTH = "pretrain.epochs"  # the setting of a change that changes only how long is trained
+LENGTH = "pretrain.epochs"  # a change of this setting alone changes the length of training
 
 
 @styled()

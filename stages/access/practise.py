@@ -1,7 +1,7 @@
-"""One training of the study of access: a recipe whose phrases are chosen in one of three ways, trained and asked.
+"""One training of the study of access: a recipe whose phrases are chosen in one of three ways.
 
-`reader` practises what the reader takes for the answer, `any` all phrases of a page alike, and `one` a phrase of each
-page that was drawn once: what repetition does by itself.
+`reader` practises what the reader takes for the answer, `any` all phrases of a page alike, and `one` a phrase a page
+that was drawn once, which shows the effect of repetition alone.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from stages.system.errors import Parser, StudyError, command
 from stages.trials.row import ACCESS, PRACTICES
 from stages.trials.trial import try_out
 
-SEED = 2021  # the phrases drawn once are alike in all trainings
+SEED = 2021  # of the phrases that are drawn once: they are the same in all trainings
 
 
 def practised(settings: Settings, name: str, variant: str, seed: int, practice: str, times: int) -> Experiment:
@@ -25,7 +25,7 @@ def practised(settings: Settings, name: str, variant: str, seed: int, practice: 
     recipe = settings.question_recipe(name)
     clozes = [name for name in ("title_cloze", "word_cloze") if getattr(recipe.pretrain.objectives, name)]
     if not clozes:
-        raise StudyError(f"recipe '{name}' practises no phrases: nothing chooses any")
+        raise StudyError(f"recipe '{name}' has no objective with phrases: add title_cloze or word_cloze")
     salient = {cloze: {"salient": float(practice != "any")} for cloze in clozes}
     change = {"pretrain": {"epochs": recipe.pretrain.epochs * times, "objectives": salient}, "seeds": [seed]}
     changed = QuestionRecipe.model_validate(merged(recipe.model_dump(), change))
@@ -33,7 +33,7 @@ def practised(settings: Settings, name: str, variant: str, seed: int, practice: 
 
 
 def drawn_once(phrases: Phrases) -> Phrases:
-    """Return the same phrases, of which nearly all practice is of one a page that is drawn here."""
+    """Return the same phrases with nearly all probability on one a page, which is drawn here."""
     generator = np.random.default_rng(SEED)
     probabilities = []
     for count in phrases.spans.lengths:

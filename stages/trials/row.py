@@ -1,4 +1,4 @@
-"""The row of a trial: what one training knows and says, a mark a question, without the questions."""
+"""The row of a trial: what one training knows and answers, as marks, without the questions."""
 
 import json
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from stages.system.files import write_json
 from stages.system.records import Amount, Count, MarkString
 
 ABLATIONS = Path("data/ablations")  # <recipe>/<change>.json
-ACCESS = Path("reports/access/rows")  # in git, so that the page can be made of them
+ACCESS = Path("reports/access/rows")  # in git, so that the page can be made without training
 PRACTICES = ("reader", "any", "one")  # changes of the study of access: who chooses the phrases
 
 
 class Row(BaseModel):
-    """What one training knows and says."""
+    """What one training knows and answers."""
 
     recipe: str
     variant: str

@@ -25,7 +25,7 @@ def read_rows(path: Path, kind: type[R]) -> list[R]:
 
 
 def add_row(path: Path, row: BaseModel) -> None:
-    """Add a row to the file, whoever else adds rows to it."""
+    """Add a row to the file; other processes may add rows at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     WORK.mkdir(exist_ok=True)
     with locked(WORK / f"{path.parent.name}.lock", patience=60):

@@ -1,4 +1,4 @@
-"""A trial: a changed recipe, trained once and asked the dev questions of a folder; what stays is its row."""
+"""A trial: a changed recipe, trained once and asked the dev questions of a folder; its row is the result."""
 
 from collections.abc import Mapping
 from pathlib import Path
