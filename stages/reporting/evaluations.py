@@ -1,4 +1,4 @@
-"""Reads and checks what the evaluation stages left, before anything is reported."""
+"""Evaluations of variants, read and checked before anything is reported."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
-CORRECT = {"correct": Literal["0", "1", ""]}  # nobody knows it of most tests
+CORRECT = {"correct": Literal["0", "1", ""]}  # empty for most tests, whose answers nobody knows
 DISTANCE = Annotated[str, Field(pattern="^[0-9]*$")]
-# reader: what the reader answers; training_questions: how many the gold place answers; group: of the person by the
-# name; distance: characters of the page between title and gold place, or empty
+# reader: the reader's answer; training_questions: how many the gold place answers; group: the person's, by the name;
+# distance: characters of the page between title and gold place, or empty
 QUESTIONS = Table(
     SPLIT
     | {"question": str, "gold": str, "reader": str, "training_questions": Count, "group": str, "distance": DISTANCE},
@@ -69,7 +69,7 @@ class Run(BaseModel):
     pretrain_loss: Amount  # nats a character, the mean over seeds of the last epoch's mean
     documents_per_second: Amount  # one pretraining's, perhaps beside those of other seeds
     pretrain_seconds: dict[Count, Amount]  # by seed
-    # one for each pretraining; evaluations of earlier code have one for those that were published together
+    # one for each pretraining; earlier code wrote a single one for pretrainings that were published together
     provenance: Annotated[
         list[Provenance],
         Field(min_length=1),
@@ -78,7 +78,7 @@ class Run(BaseModel):
 
     @property
     def mean_seconds(self) -> float:
-        """How long a pretraining took, the mean over the seeds."""
+        """The seconds of a pretraining, the mean over the seeds."""
         return fmean(self.pretrain_seconds.values())
 
     @staticmethod
@@ -101,10 +101,9 @@ class Run(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One variant's evaluation: its tables and its run's figures; the last five are those of `probing.probe`.
+    """One variant's evaluation: its tables and its run's figures; the last five tables are those of `probing.probe`.
 
-    Every cell of the first two is the string it is in the file: a person may be called NA, and 0.10 shall stay 0.10.
-    Beside the columns of PREDICTIONS the first has those of QUESTIONS.
+    `predictions`, which has the columns of QUESTIONS, too, and `curves` keep text and figures as they are in the file.
     """
 
     variant: str
@@ -132,7 +131,7 @@ class Baseline(BaseModel):
     reader_accuracy: Amount
     answer_in_page: Count
     ceiling: Amount
-    held_out: Count  # so many of the training questions stand in for the dev questions; or 0
+    held_out: Count  # how many training questions stand in for the dev questions; 0: none do
 
 
 def read_baseline(folder: Path) -> Baseline:
@@ -161,5 +160,5 @@ def _read(path: Path, kind: type[M]) -> M:
 
 
 def _joined(parts: Sequence[Path], name: str, *how: Any, **more: Any) -> pd.DataFrame:
-    """Return a table of all parts; how, more: as `read_table` takes them after the path."""
+    """Join a table of all parts; how, more: what `read_table` takes after the path."""
     return pd.concat([read_table(part / name, *how, **more) for part in parts], ignore_index=True)

@@ -14,7 +14,7 @@ from stages.reporting.metrics import Answers, Result
 from stages.reporting.style import GREY, INK, PALE, WIDTH, entries, legend_columns, logarithmic, looks, rows_figure
 
 PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
-BEYOND = 109  # percent: where the bars' figures end, so that no line crosses them
+BEYOND = 109  # percent: where the bars' figures end, beyond all lines
 PHASES = (
     ("pretrain", "Pretraining on the pages"),
     ("finetune_scratch", "Finetuning from scratch"),
@@ -49,7 +49,7 @@ def draw_losses(
 ) -> Figure:
     """Draw the losses of `curves` (curves.csv) over the epochs, a panel for each phase of training.
 
-    leading: the variants that stand out where there are many; dots: others' losses (phase, epoch, loss).
+    leading: the variants that stand out among many; dots: losses from elsewhere (phase, epoch, loss).
     """
     look = looks(variants, leading)
     columns = min(6, legend_columns(variants))
@@ -75,7 +75,7 @@ def draw_losses(
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
         axes.grid(zorder=0)
         low, high = axes.dataLim.y0, axes.dataLim.y1
-        if 0 < low < high / 4:  # they span enough to have labelled ticks on a logarithmic axis
+        if 0 < low < high / 4:  # a smaller span has too few labelled ticks on a logarithmic axis
             logarithmic(axes, low, high)
     panels[0].set_ylabel("loss (nats a character)")
     figure.legend(*entries(panels[0], look), loc="outside lower center", ncols=columns, fontsize=8.5)
@@ -99,7 +99,7 @@ def seed_curves(rows: pd.DataFrame, points: int = 60) -> tuple[Array, Array]:
 
 
 def _bars(axes: Axes, offset: float, accuracies: Sequence[Answers], colour: str, label: str) -> None:
-    """Draw a bar, a whisker, the seeds' dots and the figure of each row."""
+    """Draw for each row a bar, a whisker, a dot a seed and the figure."""
     heights = np.arange(len(accuracies)) + offset
     means, low, high = np.array([(answers.mean, *answers.interval) for answers in accuracies]).T
     axes.barh(heights, means, height=0.36, color=colour, zorder=2, label=label)

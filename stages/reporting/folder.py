@@ -1,4 +1,4 @@
-"""The report of a selection of variants: everything a reader gets, written as a whole."""
+"""The report of a selection of variants: a folder with the page and its files, written as a whole."""
 
 import json
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ from stages.reporting.template import Part, fill
 from stages.settings import Report
 from stages.system.digests import verified
 
-PUBLIC = "handout"  # the recipe that public runs have, too
+PUBLIC = "handout"  # the recipe of public runs
 SOURCE_LOSSES = Path(__file__).parents[2] / "docs" / "source_losses.tsv"  # of a vanilla model
-# committed reports, for links
+# Committed reports that a report links to
 OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "access/page", "method")
 COLUMNS = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
 
@@ -43,9 +43,9 @@ def write_report(
 ) -> dict[str, Any]:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`; return its metrics.json.
 
-    leading: the variants that stand out in figures of many. Without `settings.show_questions` no file has the data's
-    questions or gold places, other than as the models' own answers. Raises StudyError where an input is missing or
-    broken; `target` then stays as it was.
+    leading: the variants that stand out in figures of many. Without `settings.show_questions` no file has questions or
+    gold places of the data, except as models' answers. Raises StudyError where an input is missing or broken; `target`
+    then stays as it was.
     """
     baseline = read_baseline(evaluations)
     examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
@@ -90,7 +90,7 @@ def write_report(
 
 
 def sections(results: Sequence[Result], baseline: Baseline, recipe: str, reference: str) -> list[Part]:
-    """Return the sections from the comparisons on; results: best first."""
+    """Return the sections of the report that it has, in order; results: best first."""
     evaluations = [result.evaluation for result in results]
     public = public_part(results) if recipe == PUBLIC and not baseline.held_out else None
     parts = [

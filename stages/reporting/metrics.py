@@ -1,4 +1,4 @@
-"""From predictions to the figures of metrics.json: answers, accuracies with intervals, the lift, the best variant."""
+"""The figures of metrics.json from predictions: accuracies with intervals, the lift, the best variant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Answers:
     correct: Marks
     probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
     predicted: npt.NDArray[np.str_]  # (N, seeds)
-    asked: pd.DataFrame  # (N rows) what QUESTIONS has of each question; an unknown distance is NaN
+    asked: pd.DataFrame  # (N rows) with the columns of QUESTIONS; an unknown distance is NaN
 
     @property
     def mean(self) -> float:
@@ -31,7 +31,7 @@ class Answers:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """Its 95 % interval in percent."""
+        """The accuracy's 95 % interval in percent."""
         low, high = accuracy_interval(self.correct)
         return in_percent(low), in_percent(high)
 
@@ -48,7 +48,7 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One variant's evaluation with the dev answers of its two ways of training; of test, if its answers are known."""
+    """One variant's evaluation, with the dev answers of its two ways of training and, if known, those of test."""
 
     evaluation: Evaluation
     scratch: Answers
@@ -99,9 +99,9 @@ def in_percent(share: float) -> float:
 
 
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: Baseline) -> dict[str, Any]:
-    """Return the content of metrics.json; under `selected` stands the best of `results`.
+    """Return the content of metrics.json; `selected` has the figures of the best of `results`.
 
-    selection: the one variant in `results` or the name of several.
+    selection: a variant, or the name of several.
     """
     constant = round(baseline.dev_accuracy, 2)
     variants = {result.variant: _figures(result, constant) for result in sorted(results, key=lambda r: r.variant)}

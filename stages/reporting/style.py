@@ -1,4 +1,4 @@
-"""How the report's pictures look, and their way to SVG text: the same input gives the same bytes."""
+"""The look of the reports' pictures, and their SVG text: the same input gives the same bytes."""
 
 import io
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 WIDTH = 8.6  # inches: about the width of a README's text column
-SMALL = 5.4  # inches: scaled as the page allows, a figure so wide is seen whole on a phone
+SMALL = 5.4  # inches: a phone shows a figure of this width as a whole
 
 # Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -47,7 +47,7 @@ def looks(names: Sequence[str], leading: Collection[str] = ()) -> dict[str, tupl
 
 
 def entries(axes: Axes, look: Mapping[str, tuple[str, str]]) -> tuple[list[Artist], list[str]]:
-    """Return handles and labels of a legend; all that is pale has one entry, the last."""
+    """Return handles and labels of a legend; all pale lines share one entry, the last."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     coloured = [name for name in handles if name not in look or look[name][1] != PALE]
     pale = [name for name in handles if name not in coloured]
@@ -70,7 +70,7 @@ def rows_figure(names: Sequence[str], height: float, label: str) -> tuple[Figure
 
 
 def legend_columns(labels: Collection[str]) -> int:
-    """Columns of a legend beside a figure of full width in which all these labels of lines fit."""
+    """Return how many columns of these labels fit into a legend of full width."""
     entry = 0.65 + 0.075 * max(map(len, labels))  # inches: the line's sample and gaps, then the name
     return min(len(labels), max(1, int(WIDTH / entry)))
 
@@ -84,7 +84,7 @@ def logarithmic(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-# to draw within; from the library's defaults on, so that a user's own matplotlibrc changes nothing
+# The context to draw in; it begins from the library's defaults, so that a user's matplotlibrc changes nothing
 styled = partial(matplotlib.style.context, ["default", STYLE])
 
 

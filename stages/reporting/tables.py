@@ -1,4 +1,4 @@
-"""Cells and tables of the report: shares, accuracies, losses, and where the figures come from."""
+"""Cells and tables of the report: shares, accuracies, losses, and the origin of the figures."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -11,7 +11,7 @@ from stages.reporting.metrics import Result
 
 
 def origin(run: Run) -> list[str]:
-    """Return commit, params hash, device, precision, kernels and libraries, each of all pretrainings of a run."""
+    """Return commit, params hash, device, precision, kernels and libraries of a run; what differs is joined."""
     rows = []
     for made in run.provenance:
         libraries = ", ".join(f"{name} {version}" for name, version in made.libraries.items())
@@ -31,7 +31,7 @@ def kernels_in_words(kernels: str) -> str:
 
 
 def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
-    """Return the columns model, variant, init, accuracy (percent): a row is a bar of a plot, `model` its name."""
+    """Return a row for each bar of a plot: model (its name), variant, init, accuracy (percent)."""
     rows = [
         (f"{result.variant}, {init}", result.variant, init, accuracy.mean)
         for result in results
@@ -50,5 +50,5 @@ def thin(curves: pd.DataFrame, points: int = 200) -> pd.DataFrame:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent; a dash for the share of nothing."""
+    """Return a share in percent; a dash for NaN."""
     return "–" if isnan(share) else f"{100 * share:.1f}"

@@ -1,4 +1,4 @@
-"""Markdown templates: each beside the code that fills it."""
+"""Markdown templates; each lies beside the code that fills it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from stages.reporting.statistics.intervals import LEAST_SEEDS
 from stages.reporting.statistics.significance import LEVEL, shown_p
 from stages.reporting.tables import percent
 
-SHARED = Path(__file__).parent / "sections"  # what several pages include
+SHARED = Path(__file__).parent / "sections"  # has the templates that several pages include
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -25,9 +25,9 @@ class Part:
 
 
 def fill(beside: str, template: str, **values: object) -> Markdown:
-    """Return a template's text with the values set in, each escaped unless it is Markdown already.
+    """Return a template's text with the values filled in, each escaped unless it is Markdown already.
 
-    beside: a file of the template's folder.
+    beside: a file in the template's folder.
     """
     pages = environment([Path(beside).parent, SHARED], finalize=escape, keep_trailing_newline=True)
     pages.filters |= {"code": code, "percent": percent, "power": power, "p_value": shown_p}
@@ -42,11 +42,11 @@ def environment(folders: Sequence[Path], **options: Any) -> Environment:
 
 
 def figure(name: str, label: str, caller: Callable[[], str]) -> Markdown:
-    """Return the picture `name`, labelled for those who do not see it, above its caption: what a `call` holds."""
+    """Return the picture `name` above its caption, the body of the `call`; label: for readers who do not see it."""
     return Markdown(f"![{escape(label)}]({name})\n\n*{' '.join(caller().split())}*\n")
 
 
 def power(value: float) -> str:
-    """Return a small number in words of ten: 3.1e-08 is 3 · 10⁻⁸."""
+    """Return a small number by its power of ten: 3.1e-08 is 3 · 10⁻⁸."""
     mantissa, exponent = f"{value:.0e}".split("e")
     return f"{mantissa} · 10{str(int(exponent)).translate(SUPERSCRIPTS)}"

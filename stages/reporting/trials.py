@@ -1,4 +1,4 @@
-"""Figures of trials: what is memorised and what is answered, by change and by length."""
+"""Figures of trials: memorised facts and answered questions, by change and by length."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
 
 
 def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
-    """Return a row of a page's CSV, of trainings that differ in the seed alone; fractions in 0…1."""
+    """Return a row of a page's CSV for trainings that differ only in the seed; shares are in 0…1."""
     correct = marks(rows, "correct")
     of_own_page = marks(rows, "of_own_page")
     facts = np.array([*rows[0].memorised]) != "-"
@@ -30,7 +30,7 @@ def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
         "memorised": float(memorised.mean()),
         "extracted_of_memorised": float(correct[facts][memorised == 1].mean()) if memorised.any() else float("nan"),
         "another_of_own_page": float((of_own_page * (1 - correct)).mean()),
-        **{f"says_{who}": float(marks(rows, who).mean()) for who in rows[0].says},
+        **{f"says_{chooser}": float(marks(rows, chooser).mean()) for chooser in rows[0].says},
         "seeds": len(rows),
         "epochs": rows[0].epochs,
         "pretrain_loss": float(np.mean([row.pretrain_loss for row in rows])),
@@ -39,7 +39,7 @@ def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
 
 
 def trial_files(name: str, data: pd.DataFrame, exposures: str, lengths: pd.DataFrame) -> dict[str, str]:
-    """Return rows of `figures` as CSV and as a picture; from three `lengths` on these against the epochs, too."""
+    """Return rows of `figures` as CSV and as a picture, and three or more `lengths` also against the epochs."""
     csv = data.round(4).to_csv(index=False, lineterminator="\n")
     files = {f"{name}.csv": csv, f"{name}.svg": svg(draw_trials(data))}
     if len(lengths) > 2:

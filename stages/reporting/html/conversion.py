@@ -1,4 +1,4 @@
-"""The report's Markdown as the parts of an HTML page, with its figures inlined."""
+"""The report's Markdown as the parts of an HTML page, with inlined figures."""
 
 import re
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-# A paragraph of one picture and, below it, one that is all in italics: its caption
+# A paragraph with a picture and, below it, one in italics: the caption
 FIGURE = re.compile(r'<p><img src="([^"]*)" alt="([^"]*)" /></p>(?:\n<p><em>((?:(?!</?em>).)*)</em></p>)?', re.DOTALL)
 SECTION = re.compile(r"<h2>(.*?)</h2>\n")
-ROW = re.compile(r"<tr>\n<td([^>]*)>(.*?)</td>", re.DOTALL)  # its first cell names it
-OTHER_REPORT = re.compile(r'(<a href="[^":]*)report\.md"')  # which lies beside its page
+ROW = re.compile(r"<tr>\n<td([^>]*)>(.*?)</td>", re.DOTALL)  # the first cell is the row's heading
+OTHER_REPORT = re.compile(r'(<a href="[^":]*)report\.md"')  # index.html lies beside each report.md
 OF_NUMBERS = re.compile(r'<(t[hd]) style="text-align:right">')
-IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # what comes before one, in SVG
+IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # precedes an identifier in SVG
 
 DROPPED = ("metadata", "style", "title")  # matplotlib's style rule would hold for the whole page: it is in index.css
 PIXELS_A_POINT = 4 / 3
@@ -33,7 +33,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Converted:
-    """A page: its first heading's text, what comes before the sections, and these."""
+    """A page: the text of its first heading, the part before the sections, and the sections."""
 
     title: str
     opening: Markup
@@ -43,7 +43,7 @@ class Converted:
 def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     """Return CommonMark with tables as the parts of a page; raw HTML in it is shown as text.
 
-    pictures: SVG by the names that the text shows them by, each in a paragraph of its own.
+    pictures: SVG by name; the text shows each in a paragraph of its own.
     """
     numbers = count(1)
 

@@ -29,11 +29,11 @@ def write_page(target: Path, report: str, files: Mapping[str, str]) -> None:
 
 
 def style(own: Path) -> Markup:
-    """Return the style sheet of a page: what all pages share, then the file `own`."""
+    """Return the style sheet of a page: the rules that all pages share, then the file `own`."""
     return Markup(SHARED.read_text("utf-8") + "\n" + own.read_text("utf-8"))
 
 
 def only_script(script: str) -> dict[str, Markup | str]:
-    """Return `script` and `digest`, by which a page names the only script that a browser will run in it."""
+    """Return `script` and its `digest`, which allows a browser to run this script alone in the page."""
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return {"script": Markup(script), "digest": base64.b64encode(digest).decode()}

@@ -1,4 +1,4 @@
-"""The report's section on calibration: are answers right as often as their probability says?"""
+"""The report's section on calibration: whether answers are right as often as their probability says."""
 
 from collections.abc import Sequence
 from math import nan
@@ -9,23 +9,22 @@ import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.markdown import Markdown, table
-from stages.reporting.metrics import Answers, Result
+from stages.reporting.metrics import Result
 from stages.reporting.statistics.intervals import Marks
 from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
 BINS = 10
 FEWEST = 20  # answers in a bin: fewer have an accuracy that is mostly chance
-MOST_WRONG = (2, 5)  # percent of the answers that are given
+MOST_WRONG = (2, 5)  # percent of the given answers
 
 Array = npt.NDArray[np.float64]
 
 
 def calibration_part(results: Sequence[Result]) -> Part:
     """Return the section on the pretrained answers of `results`, best first."""
-    values = {"results": results, "error": calibration_error, "bins": BINS, "fewest": FEWEST}
-    risk = {"risk_table": risk_table(results), "most_wrong": MOST_WRONG}
-    return Part(fill(__file__, "calibration.md.jinja", **values, **risk))
+    values = {"results": results, "error": calibration_error, "bins": BINS, "fewest": FEWEST, "most_wrong": MOST_WRONG}
+    return Part(fill(__file__, "calibration.md.jinja", risk_table=risk_table(results), **values))
 
 
 def calibration_error(probability: Array, correct: Array | Marks) -> float:
@@ -40,9 +39,8 @@ def calibration_error(probability: Array, correct: Array | Marks) -> float:
 def reliability(probability: Array, correct: Array | Marks) -> pd.DataFrame:
     """Return count, confidence (mean probability) and accuracy of each bin, from the least sure to the surest answers.
 
-    `probability` in 0…1 and `correct`, 0 or 1, are of one shape and the same answers, all taken together. Bins have
-    about equal mass and FEWEST answers or more. Answers of equal probability are in one bin, so that the one beside it
-    may hold fewer.
+    `probability` in 0…1 and `correct`, 0 or 1, are arrays of one shape. Bins have about equal mass and FEWEST answers
+    or more; as answers of equal probability share a bin, the next one may have fewer.
     """
     answers = pd.DataFrame({"probability": probability.ravel(), "correct": correct.ravel()})
     bins = min(BINS, max(1, len(answers) // FEWEST))
@@ -56,23 +54,17 @@ def risk_table(results: Sequence[Result]) -> Markdown:
     header = ("variant", "AUROC, %", *(f"answered, at most {most} % wrong, %" for most in MOST_WRONG))
     rows = []
     for result in results:
-        columns = zip(*risk_by_seed(result.pretrained), strict=True)
-        rows.append((result.variant, *map(mean_and_seeds, columns)))
+        by_seed = []
+        for probability, correct in zip(result.pretrained.probability.T, result.pretrained.correct.T, strict=True):
+            shares = [share_answered(probability, correct, most) for most in MOST_WRONG]
+            by_seed.append((auroc(probability, correct), *shares))
+        rows.append((result.variant, *map(mean_and_seeds, zip(*by_seed, strict=True))))
     return table(header, rows, right=header[1:])
 
 
 def mean_and_seeds(shares: Sequence[float]) -> str:
     """Return the mean of the seeds' shares and, in brackets, each, in percent."""
     return f"{percent(sum(shares) / len(shares))} ({', '.join(map(percent, shares))})"
-
-
-def risk_by_seed(answers: Answers) -> list[tuple[float, ...]]:
-    """Return AUROC and a share for each of MOST_WRONG, in 0…1, of each seed."""
-    by_seed = []
-    for probability, correct in zip(answers.probability.T, answers.correct.T, strict=True):
-        shares = [share_answered(probability, correct, most) for most in MOST_WRONG]
-        by_seed.append((auroc(probability, correct), *shares))
-    return by_seed
 
 
 def auroc(probability: Array, correct: Marks) -> float:
@@ -88,10 +80,9 @@ def auroc(probability: Array, correct: Marks) -> float:
 
 
 def share_answered(probability: Array, correct: Marks, most_wrong: int) -> float:
-    """Return the largest share of the answers, the surest, of which at most `most_wrong` percent are wrong; or 0.
+    """Return the largest share of surest answers of which at most `most_wrong` percent are wrong; 0 without one.
 
-    Answers of equal probability are given together or not at all, as a threshold has it. `probability` and `correct`:
-    (N,), N > 0.
+    A threshold gives answers of equal probability together or not at all. `probability` and `correct`: (N,), N > 0.
     """
     surest_first = np.argsort(-probability)
     given = np.arange(1, len(probability) + 1)

@@ -1,4 +1,4 @@
-"""What is compared in a report: the variants with each other, and each with the reader."""
+"""The report's section that compares the variants with each other, and each with the reader."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -11,7 +11,7 @@ ALL_PAIRS = 5  # more variants are compared with one of them alone: the correcti
 
 
 def comparisons_part(results: Sequence[Result], reference: str) -> Part:
-    """Return the section on `results`, best first; of many variants each is compared with `reference` alone."""
+    """Return the section on `results`, best first; many variants are compared with `reference` alone."""
     text = fill(
         __file__,
         "comparisons.md.jinja",
@@ -24,14 +24,14 @@ def comparisons_part(results: Sequence[Result], reference: str) -> Part:
 
 
 def between_variants(results: Sequence[Result], reference: str) -> list[Difference]:
-    """Compare all pairs of the variants, the better one first; of many those with `reference`."""
+    """Compare all pairs of variants, the better one first; if they are many, the pairs with `reference`."""
     names = [result.variant for result in results]
     pairs = [pair for pair in combinations(names, 2) if len(names) <= ALL_PAIRS or reference in pair]
     return compare_trainings({result.variant: result.pretrained.correct for result in results}, pairs)
 
 
 def beside_the_reader(answers: Answers) -> tuple[float, float, float]:
-    """Return how often both say the same, only the answers are right, and only the reader is: in 0…1."""
+    """Return the shares of answers that are the reader's, that alone are right, and where the reader alone is."""
     same = answers.predicted == answers.asked[["reader"]].to_numpy()
     right = answers.correct == 1
     readers = (answers.asked.reader == answers.asked.gold).to_numpy()[:, None]

@@ -14,7 +14,7 @@ from stages.reporting.style import COLOURS, INK, rows_figure, svg
 from stages.reporting.tables import percent
 from stages.reporting.template import Part, fill
 
-OFFSET = "offset_"  # and the number of characters: a measure of extraction.csv
+OFFSET = "offset_"  # with the number of characters, a measure of extraction.csv
 BARS = (("pretrained", "memorised"), ("finetuned", "memorised"), ("finetuned", "extracted"))  # weights and measure
 
 
@@ -57,12 +57,12 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
     variants = rows.variant.unique().tolist()
     figure, axes = rows_figure(variants, 1.2 + 0.55 * len(variants), "facts (%)")
     for number, (weights, measure) in enumerate(BARS):
-        mine = rows[(rows.weights == weights) & (rows.measure == measure)].set_index("variant").loc[variants]
+        bars = rows[(rows.weights == weights) & (rows.measure == measure)].set_index("variant").loc[variants]
         middle = np.arange(len(variants)) + 0.27 * (number - 1)
-        whiskers = 100 * mine[["ci_low", "ci_high"]].sub(mine["share"], axis=0).abs().to_numpy().T
+        whiskers = 100 * bars[["ci_low", "ci_high"]].sub(bars["share"], axis=0).abs().to_numpy().T
         error = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.0}
         label, colour = f"{measure}, {weights}", COLOURS[number]
-        axes.barh(middle, 100 * mine["share"], 0.25, xerr=whiskers, color=colour, label=label, error_kw=error)
+        axes.barh(middle, 100 * bars["share"], 0.25, xerr=whiskers, color=colour, label=label, error_kw=error)
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     return figure

@@ -1,4 +1,4 @@
-"""The report's section on answers that are wrong: where they come from."""
+"""The report's section on where answers come from."""
 
 from collections.abc import Sequence
 

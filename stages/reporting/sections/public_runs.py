@@ -13,7 +13,7 @@ from stages.reporting.metrics import Result
 from stages.reporting.style import GREY, rows_figure, svg
 from stages.reporting.template import Part, fill
 
-# one file of predictions a repository; docs/public-runs.md
+# A row for each published file of predictions; see docs/public-runs.md
 RUNS = Path(__file__).parents[3] / "docs" / "public_runs.tsv"
 SCRATCH = "scratch"  # the variant of all runs without pretraining
 QUESTIONS = 500
@@ -50,12 +50,13 @@ def draw_public(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Figur
     runs = runs[runs.variant.isin([*own])]
     height = runs.variant.map([*own].index).to_numpy() + np.random.default_rng(1).uniform(-0.25, 0.25, len(runs))
     faulty = (runs.fault != "").to_numpy()
-    for of, shape, colour, label in ((~faulty, "o", SOUND, "public run"), (faulty, "x", FAULTY, "with a known fault")):
+    groups = ((~faulty, "o", SOUND, "public run"), (faulty, "x", FAULTY, "with a known fault"))
+    for chosen, shape, colour, label in groups:
         dots: dict[str, Any] = {"marker": shape, "color": colour, "label": label, "alpha": 0.8}
-        axes.scatter(runs.accuracy[of], height[of], s=16, linewidths=1.0, zorder=2, **dots)
+        axes.scatter(runs.accuracy[chosen], height[chosen], s=16, linewidths=1.0, zorder=2, **dots)
     seeds = [(accuracy, row) for row, accuracies in enumerate(own.values()) for accuracy in accuracies]
-    places, heights = np.transpose(seeds)
-    axes.scatter(places, heights, s=40, color=OWN, marker="D", edgecolor="white", zorder=3, label="a seed here")
+    accuracies, heights = np.transpose(seeds)
+    axes.scatter(accuracies, heights, s=40, color=OWN, marker="D", edgecolor="white", zorder=3, label="a seed here")
     axes.axvline(5.0, color=GREY, linestyle="--", linewidth=1.1, zorder=1, label="always London")
     axes.set_xlim(-0.7, 45)
     axes.set_axisbelow(True)

@@ -1,4 +1,4 @@
-"""The report's section on whose answers are wrong: by place, by name, by page, and what is said in their stead."""
+"""The report's section on wrong answers: about which places, names and pages, and what they are."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ KINDS = {origin: name for origin, name in COLUMNS.items() if origin != "correct"
 
 
 def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
-    """Return the section on `results`, best first: counts and shares, and the baseline's own places alone."""
+    """Return the section on `results`, best first, which names no place but the baseline's."""
     text = fill(
         __file__,
         "wrong.md.jinja",
@@ -53,7 +53,7 @@ def frequency_table(results: Sequence[Result], place: str) -> Markdown:
 
 
 def kinds_table(results: Sequence[Result], place: str) -> Markdown:
-    """Return what the wrong answers after pretraining are, all seeds together, in percent of them."""
+    """Return the kinds of wrong answers after pretraining, all seeds together, in percent."""
     header = ("variant", "wrong answers", *(f"{name}, %" for name in KINDS.values()), f"{place}, %")
     rows = []
     for result in results:
@@ -85,21 +85,21 @@ def distance_table(results: Sequence[Result]) -> Markdown:
 
 
 def in_classes(values: pd.Series, least: Mapping[str, int]) -> pd.Series:
-    """Return the class of each value, by the least value of each; of NaN none."""
+    """Return the class of each value, given the least value of each class; NaN has no class."""
     return pd.cut(values, [*least.values(), np.inf], right=False, labels=[*least])
 
 
 def class_rows(
-    of: pd.Series, classes: Iterable[str], correct: Mapping[str, Any], fewest: int = FEWEST
+    class_of: pd.Series, classes: Iterable[str], correct: Mapping[str, Any], fewest: int = FEWEST
 ) -> list[list[object]]:
     """Return how many questions are in each class, then a row of accuracies in percent for each of `correct` (N, …).
 
-    of: the class of each question (N,). A class of fewer than `fewest` questions has a dash.
+    class_of: the class of each question (N,). A class of fewer than `fewest` questions has a dash.
     """
-    members = [(of == name).to_numpy() for name in classes]
-    rows: list[list[object]] = [["dev questions", *(asked.sum() for asked in members)]]
+    members = [(class_of == name).to_numpy() for name in classes]
+    rows: list[list[object]] = [["dev questions", *(chosen.sum() for chosen in members)]]
     for name, marks in correct.items():
-        rows.append([name, *(percent(marks[asked].mean()) if asked.sum() >= fewest else "–" for asked in members)])
+        rows.append([name, *(percent(marks[chosen].mean()) if chosen.sum() >= fewest else "–" for chosen in members)])
     return rows
 
 

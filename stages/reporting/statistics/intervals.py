@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
 CONFIDENCE = 0.95
-LEAST_SEEDS = 3  # fewer say too little of how far seeds lie apart: their intervals are of the questions alone
+LEAST_SEEDS = 3  # fewer do not show how far seeds lie apart: intervals are then over questions alone
 
 Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
 
@@ -19,7 +19,7 @@ Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
 def accuracy_interval(correct: Marks) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `correct` (N, seeds) as two fractions in 0…1.
 
-    With fewer than LEAST_SEEDS seeds, and where no answer differs from another, it is Wilson's (1927) of the questions.
+    It is Wilson's (1927) over the questions where there are fewer than LEAST_SEEDS seeds or all answers are equal.
     """
     questions, seeds = correct.shape
     mean = float(correct.mean())
@@ -34,15 +34,15 @@ def accuracy_interval(correct: Marks) -> tuple[float, float]:
 
 
 def question_variance(by_question: npt.NDArray[np.float64]) -> float:
-    """Return the variance of the mean of (N,) that its questions make; a single one shows none."""
+    """Return the variance of the mean of (N,) over questions; 0 for a single question."""
     questions = len(by_question)
     return float(by_question.var(ddof=1)) / questions if questions > 1 else 0.0
 
 
 def seed_variance(values: Marks) -> tuple[float, float]:
-    """Return the variance of the mean of values (N, seeds) that its seeds make, and how much of it questions show, too.
+    """Return the variance of the mean of values (N, seeds) over seeds, and the part that the one over questions shares.
 
-    The second is what is of one question and one seed: it stands in the spread of seeds and in that of questions.
+    The shared part is that of single answers, which spread both the means of seeds and those of questions.
     """
     questions, seeds = values.shape
     by_seed = values.mean(axis=0)
@@ -53,7 +53,7 @@ def seed_variance(values: Marks) -> tuple[float, float]:
 
 
 def share(outcomes: pd.DataFrame, column: str) -> dict[str, float]:
-    """Return the mean of what is 0 or 1 of each row and seed, with its 95 % interval: in 0…1."""
+    """Return the mean of a column of 0 and 1, by row and seed, with its 95 % interval: in 0…1."""
     marks = outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
     low, high = accuracy_interval(marks)
     return {"share": float(marks.mean()), "ci_low": low, "ci_high": high}

@@ -1,4 +1,4 @@
-"""Tests of two variants that answer the same questions, corrected for their number.
+"""Tests of pairs of variants that answer the same questions, corrected for the number of pairs.
 
 The unit is a training: another training of the same variant answers other questions.
 """
@@ -39,7 +39,7 @@ class Difference:
 
     @property
     def significant(self) -> str:
-        """Whether the corrected test rejects; a dash where there is none."""
+        """`yes` where the corrected test rejects, `no` where it does not; a dash without a test."""
         if isnan(self.corrected_p):
             return "–"
         return "yes" if self.corrected_p < LEVEL else "no"
@@ -53,17 +53,17 @@ class Difference:
 def compare_trainings(correct: Mapping[str, Marks], pairs: Sequence[tuple[str, str]]) -> list[Difference]:
     """Return the difference of each pair of variants, whose trainings answer the same questions.
 
-    Welch's test (1947) of the trainings, its variance that of each variant's seeds and that of the paired questions.
-    Its degrees of freedom are those of the seeds alone: with the questions' it finds differences where there are none.
-    With fewer than LEAST_SEEDS seeds on a side there is no test, and the interval is of the questions alone. Holm
-    corrects over all `pairs`.
+    The test is Welch's (1947) of the trainings. Its variance has a part of each variant's seeds and one of the paired
+    questions; its degrees of freedom are those of the seeds alone, as with the questions' it finds differences where
+    there are none. With fewer than LEAST_SEEDS seeds on a side there is no test, and the interval is over questions
+    alone. Holm's correction is over all `pairs`.
     """
     tests = [_welch(correct[one], correct[other]) for one, other in pairs]
     corrected = holm([p for *_, p in tests])
     differences = []
     for (one, other), (mean, half, p), corrected_p in zip(pairs, tests, corrected, strict=True):
         bounds = mean, max(-1.0, mean - half), min(1.0, mean + half)
-        points, low, high = (round(100 * bound, 2) + 0.0 for bound in bounds)  # what reads -0.00 is 0
+        points, low, high = (round(100 * bound, 2) + 0.0 for bound in bounds)  # + 0.0 makes 0 of -0.0
         differences.append(Difference(one, other, points, low, high, p, corrected_p))
     return differences
 
@@ -85,7 +85,7 @@ def _welch(first: Marks, second: Marks) -> tuple[float, float, float]:
     error = variance**0.5
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
     if not half:
-        half = wilson(0, len(first))[1]  # the share of questions that might differ, where none was seen to
+        half = wilson(0, len(first))[1]  # the share of questions that may differ although none of these does
     if not is_tested:
         return mean, half, nan
     return mean, half, 2 * float(stats.t.sf(abs(mean) / error, freedom)) if error else float(mean == 0)
