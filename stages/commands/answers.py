@@ -1,6 +1,5 @@
 """Ask a finetuned model one question: its likeliest answers, whether the page has them, and notes on the question."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -66,27 +65,20 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         Answer(text, round(probabilities[text], 6), bool(text) and any(text in page for page in pages))
         for text in sorted(probabilities, key=probabilities.__getitem__, reverse=True)
     ]
-    meant = _closest(name, prepared) if name and not pages else None
-    return Reply(question, answers, name, bool(pages), meant, _notes(prepared, question, name, pages, meant))
 
-
-def _closest(name: str, prepared: Prepared) -> str | None:
-    """Return the page title most like a name, if any is like it."""
-    titles = {prepared.title(row) for row in range(len(prepared.documents))}
-    return next(iter(get_close_matches(name, sorted(titles), 1, CLOSE)), None)
-
-
-def _notes(prepared: Prepared, question: str, name: str | None, pages: Sequence[str], meant: str | None) -> list[str]:
+    suggestion = None
     notes = []
     if name is None:
         notes.append(f"the model was finetuned on questions of the form `{usual_form(prepared)}` only")
     elif not pages:
-        what = f"did you mean {quoted(meant)}?" if meant else "the model can but guess"
-        notes.append(f"no page of the corpus is about {quoted(name)}: {what}")
+        titles = {prepared.title(row) for row in range(len(prepared.documents))}
+        suggestion = next(iter(get_close_matches(name, sorted(titles), 1, CLOSE)), None)
+        advice = f"did you mean {quoted(suggestion)}?" if suggestion else "the model can but guess"
+        notes.append(f"no page of the corpus is about {quoted(name)}: {advice}")
     # around the name stands what training questions have, too: only the name may have characters that the corpus lacks
     if note := lacking(prepared.vocabulary, name or question):
         notes.append(note)
-    return notes
+    return Reply(question, answers, name, bool(pages), suggestion, notes)
 
 
 def usual_form(prepared: Prepared) -> str:
