@@ -28,7 +28,7 @@ class Contrastive:
     def continued(self, model: GPT, beginnings: np.ndarray, characters: int) -> np.ndarray:
         """Continue beginnings (B, any length but 0) by so many characters: (B, characters).
 
-        All is read anew for each character. Where the context is full, the last half context begins the next one.
+        The model reads the whole context anew for each character. A full context is cut to its last half.
         """
         model.eval()
         tokens = torch.from_numpy(beginnings).to(model.head.weight.device)

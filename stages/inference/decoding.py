@@ -1,4 +1,4 @@
-"""How the next character is chosen from a model's logits: the likeliest, or by chance."""
+"""Choices of the next character from a model's logits: the likeliest, or a draw."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Sampler:
 
     seed: int
     temperature: float = 1.0  # logits are divided by it; 0: always the likeliest
-    top_k: int | None = None  # only the so many likeliest
+    top_k: int | None = None  # only this many of the likeliest
     top_p: float | None = None  # only the nucleus: the fewest likeliest with this mass (Holtzman et al. 2020)
 
     def __post_init__(self) -> None:
@@ -39,7 +39,7 @@ class Sampler:
         self.generator = np.random.default_rng(self.seed)
 
     def distribution(self, logits: np.ndarray) -> np.ndarray:
-        """Logits (B, V) → the probabilities (B, V) to draw from; among equals the earlier character stands first."""
+        """Return the probabilities (B, V) to draw from, for logits (B, V); equals rank in the vocabulary's order."""
         temperature, top_k = (self.temperature, self.top_k) if self.temperature else (1.0, 1)
         order = np.argsort(-logits, axis=1, kind="stable")
         falling = np.take_along_axis(logits, order, axis=1).astype(np.float64)
@@ -48,7 +48,7 @@ class Sampler:
             falling[:, top_k:] = 0
         falling /= falling.sum(axis=1, keepdims=True)
         if self.top_p is not None:
-            likelier = np.roll(falling.cumsum(axis=1), 1, axis=1)  # mass before each
+            likelier = np.roll(falling.cumsum(axis=1), 1, axis=1)  # (B, V): the mass of the likelier ones
             likelier[:, 0] = 0
             falling[likelier >= self.top_p] = 0
             falling /= falling.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What a model says: many prompts at once, several answers to one, or a passage of any length."""
+"""Generation: one continuation of many prompts at once, several of each, or a passage of any length."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -14,17 +14,17 @@ from stages.model.gpt import GPT
 from stages.model.mixer import State
 from stages.model.packing import Packing
 
-Search = SingleSearch | BeamSearch  # chooses the characters that a batch's sequences say, and which of these go on
-BATCH = 256  # hypotheses at once: each has a state of its own, and more do not fit the processor's cache
+Search = SingleSearch | BeamSearch  # chooses the next characters of a batch's sequences, and which sequences go on
+BATCH = 256  # hypotheses at once: each has a state, and more states do not fit the processor's cache
 
 
 def generate(
     model: GPT, prompts: Sequence[np.ndarray], max_characters: int, by: Pick | int = greedy, end: int | None = MASK
 ) -> list[Continuation]:
-    """Continue each prompt until it says `end`, has said `max_characters`, or fills the context.
+    """Continue each prompt until `end`, by at most `max_characters`, or until the context is full.
 
-    prompts: each (length,) int64, 1 ≤ length ≤ context; by: what chooses each next character, greedily by default, or
-    the width of a beam, whose best hypothesis is taken.
+    prompts: each (length,) int64, 1 ≤ length ≤ context; by: what chooses each character, or the width of a beam, whose
+    best hypothesis is taken.
     """
     if isinstance(by, int) and by > 1:
         return [best for best, *_ in beam_search(model, prompts, max_characters, by, end)]
@@ -38,8 +38,8 @@ def beam_search(
 ) -> list[list[Continuation]]:
     """Find the likeliest continuations of each prompt, at most `width`, the likeliest first; the same each time.
 
-    A continuation ends as in `generate`. After each character the `width` likeliest hypotheses go on; beside their
-    probability, length does not count. A width of 1 is greedy; one that holds all hypotheses finds the very best.
+    A continuation ends as in `generate`. After each character the `width` likeliest hypotheses go on, of whatever
+    length. A width of 1 is greedy; one that holds all hypotheses finds the very best.
     """
     most = max(1, BATCH // width)
     return _in_batches(model, prompts, max_characters, most, lambda owners: BeamSearch(owners, width, end))
@@ -65,7 +65,7 @@ def _in_batches(
 ) -> list[list[Continuation]]:
     """Search after each prompt, in batches of at most `most` prompts of similar lengths.
 
-    search_of: a new search, given which of a batch's prompts each of its sequences continues.
+    search_of: makes a search from the numbers of the prompts that a batch's sequences continue.
     """
     by_length = np.argsort(list(map(len, prompts)), kind="stable")
     answers: dict[int, list[Continuation]] = {}
@@ -98,9 +98,9 @@ def _batch(
 
 
 def _read(model: GPT, prompts: Sequence[np.ndarray], room: int) -> tuple[np.ndarray, Tensor, list[State]]:
-    """Read prompts into states of so many positions; what all begin with is read once.
+    """Read prompts into states of `room` positions; their common beginning is read once.
 
-    Returns (B,) the prompts in the order in which they were read, by length, the logits (B, V) after each, the states.
+    Returns the prompts' numbers (B,) in the order of reading, by length, the logits (B, V) after each, and the states.
     """
     device = model.head.weight.device
     groups = defaultdict(list)
@@ -124,7 +124,7 @@ def _read(model: GPT, prompts: Sequence[np.ndarray], room: int) -> tuple[np.ndar
 
 
 def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:
-    """Read tokens (B, T) and give the logits (B, V) of the character after the last."""
+    """Read tokens (B, T), and return the logits (B, V) of the next character."""
     B, T = tokens.shape
     last = torch.arange(T - 1, B * T, T, device=tokens.device)
     return model.head(model.hidden(tokens.flatten(), Packing.full(tokens.shape), states, last))

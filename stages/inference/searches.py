@@ -1,4 +1,4 @@
-"""Which characters a batch says, and which of its hypotheses go on: one a prompt, or the likeliest of several."""
+"""Searches for continuations in a batch: one hypothesis a prompt, or the likeliest of several."""
 
 from dataclasses import dataclass, field
 
@@ -8,16 +8,16 @@ from torch import Tensor
 
 from stages.inference.decoding import Pick
 
-WORTH_KEEPING = 0.7  # sequences that have ended leave a batch when fewer than these go on: leaving copies states
-NEVER = -1  # no character: nothing ends with it
+WORTH_KEEPING = 0.7  # while so large a share goes on, ended sequences stay in a batch: removal copies states
+NEVER = -1  # an end that no character equals
 
 
 @dataclass(frozen=True)
 class Continuation:
-    """What a model said after a prompt."""
+    """The continuation of a prompt."""
 
     tokens: np.ndarray  # (characters,) without the closing MASK
-    probability: float  # of all of it, the closing MASK included
+    probability: float  # of the whole, the closing MASK included
 
 
 Hypothesis = tuple[list[int], float]  # its characters and their log-probability
@@ -27,7 +27,7 @@ class SingleSearch:
     """One hypothesis a prompt, each character chosen by a `Pick`."""
 
     def __init__(self, prompts: np.ndarray, pick: Pick, end: int | None) -> None:
-        self.prompts = prompts  # the prompt that each sequence of the batch continues
+        self.prompts = prompts  # the number of the prompt that each sequence of the batch continues
         self.alive = np.ones(len(prompts), dtype=bool)
         self.pick = pick
         self.end = NEVER if end is None else end
@@ -35,9 +35,9 @@ class SingleSearch:
         self.log_probabilities = np.zeros(len(prompts))
 
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor | None, Tensor] | None:
-        """Choose the next batch's sequences (B',), as indices of this one's (None: all), and the character each reads.
+        """Choose the sequences (B',) that go on, as indices into the batch (None: all), and the character of each.
 
-        logits (B, V) of the next character; full (B,): whether the context has no room for it. None ends the search.
+        logits (B, V): of the next character; full (B,): whether the context has no room for it. None ends the search.
         """
         log_probability, character = self.pick(logits)  # (B,) each
         self.log_probabilities[self.prompts[self.alive]] += log_probability.cpu().double().numpy()[self.alive]
@@ -65,14 +65,14 @@ class BeamSearch:
 
     def __init__(self, prompts: np.ndarray, width: int, end: int | None) -> None:
         self.beams = [_Beam(width, NEVER if end is None else end) for _ in prompts]  # in the order of the prompts
-        self.prompts = prompts.tolist()  # those that go on, in the order in which the batch has their hypotheses
+        self.prompts = prompts.tolist()  # the prompts that go on, in the order of their hypotheses in the batch
 
     def choose(self, logits: Tensor, full: np.ndarray) -> tuple[Tensor, Tensor] | None:
         """Choose as `SingleSearch` does."""
         log_probabilities = logits.float().log_softmax(dim=-1).cpu().double().numpy()
         start = 0
         prompts = []
-        kept, read = [], []  # hypotheses that go on, and the character that each reads, by prompt
+        kept, read = [], []  # by prompt: the hypotheses that go on, and the character of each
         for prompt in self.prompts:
             beam = self.beams[prompt]
             own = slice(start, start + len(beam.hypotheses))  # all of one length
@@ -100,18 +100,18 @@ class _Beam:
 
     width: int
     end: int
-    hypotheses: list[Hypothesis] = field(default_factory=lambda: [([], 0.0)])  # that go on
+    hypotheses: list[Hypothesis] = field(default_factory=lambda: [([], 0.0)])  # those that go on
     ended: list[Hypothesis] = field(default_factory=list)  # the best so far
 
     def go_on(self, log_probabilities: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Choose the hypotheses that go on, as indices of the ones before, and the character each reads.
+        """Choose the hypotheses that go on, as indices into the previous ones, and the character of each.
 
-        log_probabilities (hypotheses, V) of the next character; full: whether the context has no room for it.
+        log_probabilities (hypotheses, V): of the next character; full: whether the context has no room for it.
         """
-        before_them = np.array([total for _, total in self.hypotheses])
-        sums = (before_them[:, None] + log_probabilities).ravel()  # (hypotheses · V,)
-        # at most one character ends each hypothesis: among twice the width, enough go on
-        best = np.argsort(-sums, kind="stable")[: 2 * self.width]  # equals in the order of hypotheses, of characters
+        previous = np.array([total for _, total in self.hypotheses])
+        sums = (previous[:, None] + log_probabilities).ravel()  # (hypotheses · V,)
+        # one character at most ends a hypothesis, so that among twice the width enough go on
+        best = np.argsort(-sums, kind="stable")[: 2 * self.width]  # stable: equals stay in order
         totals = sums[best]
         before, characters = np.divmod(best, log_probabilities.shape[1])
 
@@ -120,7 +120,7 @@ class _Beam:
         self.ended = _best(self.ended + ended, self.width)
         on = np.flatnonzero(~ends)[: self.width]
         self.hypotheses = [([*self.hypotheses[before[i]][0], int(characters[i])], float(totals[i])) for i in on]
-        lost = len(self.ended) == self.width and self.ended[-1][1] >= self.hypotheses[0][1]  # whatever comes
+        lost = len(self.ended) == self.width and self.ended[-1][1] >= self.hypotheses[0][1]  # none can win
         if full or lost:
             on = on[:0]
         return before[on], characters[on]

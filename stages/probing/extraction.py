@@ -1,11 +1,10 @@
-"""What is memorised, and what of it a question extracts: exact match without decoding.
+"""Memorised facts, and those of them that a question extracts: exact match without decoding.
 
 The two words are those of Allen-Zhu & Li 2023, "Physics of Language Models: Part 3.1, Knowledge Storage and Extraction"
 (arXiv 2309.14316).
 
-Prefix offset: pages up to the place, with the last characters of a question's opening before them.
-
-At offset 10 the name is where a question has it, and everything else is in the page's words::
+Prefix offset: how many characters of a question's opening, the last ones, stand before the page up to the place. At
+offset 10 the name is where a question has it, and all else is in the page's words::
 
     Ada. Ada was born in                 Ulm        offset 0: form `continuation`
      Ada. Ada was born in                Ulm        1
@@ -26,7 +25,7 @@ from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, question
 
 
 def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt]) -> np.ndarray:
-    """(B,) bool: whether the model's greedy continuation of each prompt is the target, a closing ⁇ included."""
+    """Return (B,) bool: whether the greedy continuation of each prompt is its target, a closing ⁇ included."""
     texts = [vocabulary.encode(prompt.text) for prompt in prompts]
     targets = [vocabulary.encode(prompt.target) for prompt in prompts]
     sequences = list(map(np.concatenate, zip(texts, targets, strict=True)))
@@ -41,7 +40,7 @@ def extraction(
     prompts: Mapping[str, Sequence[Prompt]],
     answered: np.ndarray,
 ) -> pd.DataFrame:
-    """Ask for each fact: row, then 0 or 1 as `<weights>_<form>`, `<weights>_memorised`, `<weights>_extracted`.
+    """Return a row for each fact: row, then 0 or 1 as `<weights>_<form>`, `<weights>_memorised`, `<weights>_extracted`.
 
     models: `pretrained` and `finetuned` of one training; prompts: the facts in each form; answered (B,): whether the
     finetuned model answers the question, which is *extracted*. *Memorised* is an exact match in any page form.
@@ -58,25 +57,25 @@ def extraction(
 
 
 def opening(fact: Fact) -> str:
-    """Cut off what stands before the name in the question."""
+    """Return the characters before the name in the question."""
     before, _ = around(fact.question, fact.name) or (fact.question, "")
     return before
 
 
 def offsets(facts: Sequence[Fact]) -> list[int]:
-    """0, 1 and the length of most openings, each once."""
+    """Return 0, 1 and the commonest length of an opening, each once."""
     usual = mode(len(opening(fact)) for fact in facts) if facts else 0
     return sorted({0, min(1, usual), usual})
 
 
 def offset_prompt(fact: Fact, offset: int) -> Prompt:
-    """Move the page up to the place so many characters further on."""
+    """Return the page up to the place after the last `offset` characters of the opening."""
     before = opening(fact)
     return Prompt(before[len(before) - offset :] + fact.page[: fact.position], fact.place)
 
 
 def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
-    """Keep the facts whose opening has `most` characters and leaves the model room for the page up to the place."""
+    """Return the facts whose opening has `most` characters or more, and whose page up to the place then fits."""
     longest = context + 1 - most  # from the page's start to the place's end
     return [fact for fact in facts if fact.position + len(fact.place) <= longest and len(opening(fact)) >= most]
 
@@ -84,7 +83,7 @@ def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
 def matches_by_offset(
     models: Mapping[str, GPT], vocabulary: Vocabulary, facts: Sequence[Fact], offsets: Sequence[int]
 ) -> pd.DataFrame:
-    """Ask for each fact at each offset: row, offset, and 0 or 1 for each of `models`, by its name."""
+    """Return a row for each fact and offset: row, offset, and 0 or 1 by the name of each model."""
     tables = []
     for offset in offsets:
         prompts = [offset_prompt(fact, offset) for fact in facts]

@@ -1,4 +1,4 @@
-"""Whether a wrong answer is the nearest name's: that of the training question whose name or state is most like."""
+"""Whether a wrong answer is a neighbour's: that of the training question with the most similar name or state."""
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,10 @@ from stages.model.packing import Packing
 
 
 def neighbours(model: GPT, prepared: Prepared, predicted: pd.Series) -> pd.DataFrame:
-    """Count the training questions that have each wrong answer to dev: row, and shares.
+    """Return, for each wrong answer to dev, its row and the shares of training questions that have this answer.
 
-    letters: among those with the least edit distance between the names; state: among those with the largest cosine
-    between what the head reads after the questions; chance: among all. predicted: the answers by the row of the
-    question.
+    letters: among those with the least edit distance of the names; state: among those with the largest cosine of the
+    states that the head reads after the questions; chance: among all. predicted: answers by the row of the question.
     """
     train, dev = prepared.of_split("train"), prepared.of_split("dev")
     answers = dev.row.map(predicted)
@@ -35,12 +34,12 @@ def neighbours(model: GPT, prepared: Prepared, predicted: pd.Series) -> pd.DataF
 
 
 def edit_distances(name: str, others: list[str]) -> npt.NDArray[np.int64]:
-    """How many characters to insert, delete or replace between a name and each other one (N,) (Levenshtein 1966)."""
+    """Count the insertions, deletions and replacements from a name to each other one (N,) (Levenshtein 1966)."""
     lengths = np.array([len(other) for other in others])
-    letters = np.zeros((lengths.max(), len(others)), dtype=np.int64)  # 0 after an end
+    letters = np.zeros((lengths.max(), len(others)), dtype=np.int64)  # 0 pads
     for number, other in enumerate(others):
         letters[: len(other), number] = [ord(letter) for letter in other]
-    above = np.repeat(np.arange(len(letters) + 1)[:, None], len(others), axis=1)  # of nothing to each beginning
+    above = np.repeat(np.arange(len(letters) + 1)[:, None], len(others), axis=1)  # distances from an empty name
     for letter in name:
         row = [above[0] + 1]
         for column, kept in enumerate(letters != ord(letter)):
@@ -51,7 +50,7 @@ def edit_distances(name: str, others: list[str]) -> npt.NDArray[np.int64]:
 
 @torch.inference_mode()
 def _states(model: GPT, questions: Ragged) -> Tensor:
-    """Read (N, C) what the head has after each question's ⁇, scaled to length one."""
+    """Return the states (N, C) that the head reads after each question's ⁇, scaled to length one."""
     device = model.head.weight.device
     states = torch.empty(len(questions), model.head.in_features)
     for length in np.unique(questions.lengths):

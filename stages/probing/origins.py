@@ -1,6 +1,6 @@
-"""Where an answer can come from: the person's own page, the training answers, other pages, or nowhere.
+"""The origin of an answer: the person's own page, the training answers, other pages, or none.
 
-Unseen entities are asked about, too: names that no page and no question has.
+Questions are also about unseen entities: names that no page and no question has.
 """
 
 from collections.abc import Collection, Container, Mapping, Sequence
@@ -13,16 +13,16 @@ from stages.corpus.question_forms import Form
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.world.lexicon import CULTURES
 
-SEED = 2021  # of the names
-COUNT = 200  # of the names, at most
+SEED = 2021  # of the unseen names
+COUNT = 200  # most unseen names
 
 
 def origin(
     answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: Container[str]
 ) -> str:
-    """Empty, correct, own_page, training_answer, corpus or hallucination: the first that fits an answer.
+    """Return the first that fits: empty, correct, own_page, training_answer, corpus or hallucination.
 
-    place: None where nobody knows it; pages: the person's own; corpus: a string that it lacks is a hallucination.
+    place: the gold answer, if known; pages: the person's own; corpus: an answer that it lacks is a hallucination.
     """
     if not answer:
         return "empty"
@@ -38,7 +38,7 @@ def origin(
 def dev_origins(
     predictions: pd.DataFrame, pages: Mapping[int, Sequence[str]], training_answers: Collection[str], corpus: str
 ) -> pd.DataFrame:
-    """Find the origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin.
+    """Return the origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin.
 
     pages: the person's own, by the row of the question.
     """
@@ -50,9 +50,9 @@ def dev_origins(
 
 
 def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int) -> list[str]:
-    """At most COUNT names of the generated world's cultures, the same each time.
+    """Draw at most COUNT names of the generated world's cultures, the same each time.
 
-    None stands in the text `known`, the vocabulary has all characters, and the question leaves room for an answer.
+    The text `known` has none of them, the vocabulary has all characters, and their questions leave room to answer.
     """
     names = []
     for culture in CULTURES.values():

@@ -1,4 +1,4 @@
-"""All that trained weights are asked beside the dev questions; nothing here is ever trained on."""
+"""The probes of trained weights beside the dev questions; no training ever uses them."""
 
 import pandas as pd
 from tqdm import tqdm
@@ -20,18 +20,18 @@ from stages.sources.audit import own_pages
 
 BEAM = 4
 SEED = 1  # of the draws
-FIRST = ("asked", "init", "seed", "row", "offset")  # columns, as far as a table has them
+FIRST = ("asked", "init", "seed", "row", "offset")  # the first columns of a table, where it has them
 
 
 def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Ask a variant's weights for what they memorised, and find out where their answers come from.
+    """Probe what a variant's weights have memorised, and where their answers come from.
 
     predictions: as in predictions.tsv. Returns tables by the names of their files::
 
         extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
         prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
         origins.tsv          asked (dev or unseen), init, seed, row, origin
-        neighbours.tsv       seed, row, letters, state, chance: of wrong answers
+        neighbours.tsv       of wrong answers: seed, row, letters, state, chance
         decodings.tsv        seed, row, and for each way to decode 0 or 1 and a probability
     """
     questions = _Questions(experiment, prepared)
@@ -55,10 +55,10 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
 
 
 class _Questions:
-    """What the weights of every seed are asked, and where answers to it can come from."""
+    """The prompts for the weights of every seed, and where answers to them can come from."""
 
     def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
-        """Write the facts that dev asks for in every form that pretraining practises."""
+        """Make the prompts for the facts of dev, in every form that pretraining practises."""
         self.recipe = experiment.question_recipe
         self.prepared = prepared
         texts, dev = prepared.texts, prepared.of_split("dev")
@@ -83,26 +83,23 @@ class _Questions:
         vocabulary = self.prepared.vocabulary
         finetuned = models["finetuned"]
         correct = predictions.correct.loc[[fact.row for fact in self.facts]].to_numpy(int)
+
+        training_answers = self.prepared.training_answers
+        origins = []
+        for answer in generate(finetuned, self.about_unseen, self.recipe.generation.max_characters):
+            origins.append(origin(vocabulary.decode(answer.tokens), None, (), training_answers, self.corpus))
+        origins_of_unseen = pd.DataFrame({"row": range(1, len(origins) + 1), "origin": origins})
         return {
             "extraction.tsv": extraction(models, vocabulary, self.facts, self.prompts, correct),
             "prefix_offset.tsv": matches_by_offset(models, vocabulary, self.moved, self.offsets),
-            "origins.tsv": self._origins_of_unseen(finetuned),
+            "origins.tsv": origins_of_unseen.assign(asked="unseen", init="pretrained"),
             "neighbours.tsv": neighbours(finetuned, self.prepared, predictions.predicted),
             "decodings.tsv": by_decoding(finetuned, self.prepared, self.recipe),
         }
 
-    def _origins_of_unseen(self, finetuned: GPT) -> pd.DataFrame:
-        """Where answers about unseen entities come from."""
-        origins = []
-        for answer in generate(finetuned, self.about_unseen, self.recipe.generation.max_characters):
-            text = self.prepared.vocabulary.decode(answer.tokens)
-            origins.append(origin(text, None, (), self.prepared.training_answers, self.corpus))
-        table = pd.DataFrame({"row": range(1, len(origins) + 1), "origin": origins})
-        return table.assign(asked="unseen", init="pretrained")
-
 
 def by_decoding(model: GPT, prepared: Prepared, recipe: QuestionRecipe) -> pd.DataFrame:
-    """Answer each dev question: row, and for `greedy`, `beam` and `draw` <it>, 0 or 1, and <it>_probability.
+    """Return a row for each dev question: row, and `<way>`, 0 or 1, and `<way>_probability` by greedy, beam and draw.
 
     A draw is from the model's own distribution.
     """

@@ -1,4 +1,4 @@
-"""Facts, and prompt forms: what a model reads when it is asked for a fact, and what it should say then.
+"""Facts, and the forms of prompts for them: what a model reads, and what it should continue with.
 
 A fact is a dev question whose place stands in the person's own page. The page `Ada. Ada was born in Ulm, Peru.` with
 the place `Ulm` gives::
@@ -37,7 +37,7 @@ WORDS = 4  # before the place at most, in form `words`
 
 @dataclass(frozen=True)
 class Fact:
-    """A question, and where a page tells the place that it asks for."""
+    """A question, and the place in a page that answers it."""
 
     row: int  # of the question in its file
     question: str
@@ -49,7 +49,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model reads and what it should say then, together at most context + 1 characters."""
+    """A text to read and its right continuation, together at most context + 1 characters."""
 
     text: str
     target: str
@@ -57,11 +57,11 @@ class Prompt:
 
 @dataclass(frozen=True)
 class WordCue:
-    """Which words before a place form `words` has: those that pretraining's word clozes can have."""
+    """The words before a place that form `words` uses: those that pretraining's word clozes can have."""
 
-    reach: int = WORDS  # how many before the place are within reach; the last of these are taken
-    common: frozenset[str] | None = None  # only these; None is any
-    fences: Mapping[str, Sequence[Span]] = field(default_factory=dict)  # by page; no word from before one
+    reach: int = WORDS  # words before the place that a cloze chooses among
+    common: frozenset[str] | None = None  # the only words that it uses; None: any
+    fences: Mapping[str, Sequence[Span]] = field(default_factory=dict)  # by page; words before one are out of reach
 
     @classmethod
     def of(cls, objectives: Objectives, prepared: Prepared) -> "WordCue":
@@ -77,9 +77,9 @@ class WordCue:
 
 
 def dev_facts(prepared: Prepared, pages: Mapping[str, Sequence[str]]) -> list[Fact]:
-    """Find the dev questions whose answer stands, to the letter, in the person's own page; in order.
+    """Return the dev questions whose answer stands, to the letter, in the person's own page; in order.
 
-    pages: each person's own, by name. Among several the fact's is the one that has the place first.
+    pages: each person's own, by name. Among several a fact has the page in which the place stands earliest.
     """
     asked = prepared.of_split("dev")
     facts = []
@@ -106,7 +106,7 @@ def cloze(fact: Fact, name: str, context: int) -> Prompt:
 
 
 def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
-    """Write a name and words before the place, as a word cloze can have them; none are of the fact's name."""
+    """Write a name and words before the place, as a word cloze can have them; words of the fact's name are left out."""
     of_name = WORD.findall(fact.name)
     ends = [end for _, end in cue.fences.get(fact.page, ()) if end <= fact.position]
     near = WORD.findall(fact.page, max(ends, default=len(fact.name)), fact.position)
@@ -140,9 +140,9 @@ def practised_forms(objectives: Objectives) -> list[str]:
 def page_prompts(
     facts: Sequence[Fact], forms: Sequence[str], objectives: Objectives, cue: WordCue, context: int
 ) -> dict[str, list[Prompt]]:
-    """Each fact in each of the page forms; with cloze or words also in `other_name`, the first of the two.
+    """Write each fact in each of the page forms and, in the first of cloze and words among them, as `other_name`.
 
-    There it has the name of the next fact with another place: what the words before the place give away alone.
+    `other_name` has the name of the next fact with another place: it shows what the words give away without the name.
     """
     spans = objectives.span_corruption
     longest = spans.longest_document if spans else context - 1
@@ -158,7 +158,7 @@ def page_prompts(
     if named:
         prompts[OTHER_NAME] = []
         for number, own in enumerate(facts):
-            after = (*facts[number:], *facts[:number])  # around the end
+            after = (*facts[number:], *facts[:number])  # begins anew after the last one
             stranger = next((fact.name for fact in after if fact.place != own.place), own.name)
             prompts[OTHER_NAME].append(of_form[named](own, stranger))
     return prompts
