@@ -18,8 +18,8 @@ def main() -> None:
 
 
 def train_here(cell: Cell) -> Path:
-    """Train the cell's seeds, one after the other: the folder of work with their results."""
-    # they import torch: here, so that neither --help nor who starts a process a seed waits for it
+    """Train the cell's seeds, one after the other, and return the folder of work with their results."""
+    # imported here, as they load torch, which neither --help nor the parent of the seeds' processes needs
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
     from stages.training.jobs import finetuning

@@ -17,8 +17,8 @@ def main() -> None:
 
 
 def train_here(cell: Cell) -> Path:
-    """Train the cell's seeds, one after the other: the folder of work with their results."""
-    # they import torch: here, so that neither --help nor who starts a process a seed waits for it
+    """Train the cell's seeds, one after the other, and return the folder of work with their results."""
+    # imported here, as they load torch, which neither --help nor the parent of the seeds' processes needs
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
     from stages.training.jobs import pretraining, pretrainings
@@ -33,7 +33,7 @@ def train_here(cell: Cell) -> Path:
     for seed in cell.seeds:
         trainings += pretrainings(experiment, prepared, job, run.work / f"seed-{seed}.safetensors", seed)
 
-    if cell.only_seed in (None, cell.recipe.seeds[0]):  # one of the seeds side by side says it
+    if cell.only_seed in (None, cell.recipe.seeds[0]):  # of seeds side by side only the first prints it
         print(length(cell.recipe.pretrain, len(prepared.documents)), file=sys.stderr)
     run.complete(trainings)
     return run.work

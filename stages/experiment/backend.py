@@ -1,4 +1,4 @@
-"""Where and in which number format to compute."""
+"""The device and the number format that compute."""
 
 import os
 import sys
@@ -47,13 +47,13 @@ class Backend:
 
     @property
     def rules(self) -> list[str]:
-        """What else decides the bits of a result: whether CUDA's sums have a fixed order; a CPU's always have."""
+        """Further causes of a result's bits: whether CUDA's sums have a fixed order, as a CPU's always have."""
         fixed = self.device.type != "cpu" and torch.are_deterministic_algorithms_enabled()
         return ["deterministic"] if fixed else []
 
     @property
     def memory(self) -> float:
-        """Bytes the device has."""
+        """The bytes of the device's memory; on a CPU those that this process may take."""
         if self.device.type == "cpu":
             return machine_memory()
         return float(torch.cuda.get_device_properties(self.device).total_memory)
@@ -93,7 +93,7 @@ def choose_backend(compute: Compute) -> Backend:
 
 
 def _find_cuda() -> tuple[bool, str]:
-    """Whether torch finds a CUDA device; if not, what it says of a driver that it can't use, in brackets."""
+    """Return whether torch finds a CUDA device and, if not, its warning about the driver, in brackets."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         finds_cuda = torch.cuda.is_available()

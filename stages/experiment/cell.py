@@ -1,4 +1,4 @@
-"""The cell of the study that a command names: a recipe and a variant. No torch: loading it takes a second."""
+"""The cell that a command names: a recipe and a variant. It imports no torch, which takes a second to load."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from stages.system.errors import Parser, StudyError
 
 
 def check_is_made(path: Path, stage: str) -> None:
-    """Let a path pass that exists. Raises StudyError: it does not; the line says how to make it."""
+    """Raise StudyError, which says how to make it, unless a path exists."""
     if not path.exists():
         raise StudyError(f"{path} is missing; make it with: dvc repro stages/dvc.yaml:{stage}")
 
@@ -48,7 +48,7 @@ class Cell:
         return self.params.recipe_named(self.recipe_name)
 
     def check_seed(self, seed: int) -> None:
-        """Let a seed of the recipe pass. Raises StudyError: it is none."""
+        """Raise StudyError unless a seed is one of the recipe's."""
         if seed not in self.recipe.seeds:
             allowed = ", ".join(map(str, self.recipe.seeds))
             raise StudyError(f"recipe '{self.recipe_name}' has no seed {seed}; allowed: {allowed}")

@@ -1,4 +1,4 @@
-"""What the training stages share: a recipe, a variant, and where their files lie."""
+"""A cell with its typed settings and its backend: its models, and the checks of its weights."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,14 +22,14 @@ from stages.system.errors import StudyError
 from stages.system.records import ORIGIN, Amount, read_record, record
 
 STAGES = {"pretrained": "pretrain", "finetuned": "finetune"}  # a folder of weights: what makes it
-SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title takes half of 80 columns
+SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title has half of 80 columns
 SETTINGS = record(variant=dict[str, Any], recipe=dict[str, Any])
 MADE = record(settings=SETTINGS, vocabulary_sha256=str, params_sha256=str, seconds=Amount, **ORIGIN)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment(Cell):
-    """A cell with its typed settings and what computes it."""
+    """A cell with its typed settings and the backend that computes it."""
 
     mixer: Section
     backend: Backend
@@ -67,7 +67,7 @@ class Experiment(Cell):
         return f"{number}{self.variant} {SHORT.get(phase, phase)}, seed {seed}"
 
     def line(self, seed: int) -> int:
-        """Which line of the terminal a training's bar has: its own where the seeds train side by side."""
+        """Return the line of the terminal for a training's bar: one a seed where the seeds train side by side."""
         return 0 if self.only_seed is None else self.recipe.seeds.index(seed)
 
     @property
@@ -93,10 +93,10 @@ class Experiment(Cell):
         return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
 
     def check_weights(self, folder: Path, vocabulary: Vocabulary, *sections: str) -> None:
-        """Let weights pass that were trained with today's variant, shape and characters.
+        """Refuse weights that were trained with another variant, shape or vocabulary than today's.
 
-        folder: `pretrained` or `finetuned` of any cell; sections: of the recipe that must be as they are now, too; they
-        say how weights are trained, not what they mean. Raises StudyError: one line with the setting that differs.
+        folder: `pretrained` or `finetuned` of any cell; sections: further ones of the recipe to compare, which say how
+        weights are trained, not what they mean. Raises StudyError: one line with the setting that differs.
         """
         make = f"train anew with: dvc repro stages/dvc.yaml:{STAGES[folder.name]}@{self.recipe_name}-{self.variant}"
 

@@ -1,4 +1,4 @@
-"""A trained cell as one file, to hand to others: its data, its weights with their settings, the digests of all."""
+"""A trained cell as one file for others: its data, its weights with their settings, and all digests."""
 
 import io
 import zipfile
@@ -15,7 +15,7 @@ from stages.system.files import folder_hash, write_bytes
 
 
 def pack(experiment: Experiment, seed: int | None, target: Path) -> None:
-    """Write a cell's data and weights to the file `target`; seed: whose weights alone, None: those of all seeds.
+    """Write a cell's data and weights to the file `target`; seed: the only one to write, None: all.
 
     Raises StudyError: the cell is not trained, is damaged, or was trained with other settings than today's.
     """
@@ -36,10 +36,10 @@ def pack(experiment: Experiment, seed: int | None, target: Path) -> None:
 
 
 def unpack(settings: Settings, source: Path) -> Experiment:
-    """Put the cell that the file `source` has in its place, and return it.
+    """Put the cell in the file `source` into its place, and return it.
 
-    Raises StudyError: the file is damaged or no package, the cell has other settings than today's, or something of it
-    is here already. Then nothing is changed.
+    Raises StudyError, and changes nothing: the file is damaged or no package, the cell has other settings than today's,
+    or a folder of it is here already with other content.
     """
     with TemporaryDirectory(prefix=".unpacked-", dir=".") as name:
         root = Path(name)
@@ -65,7 +65,7 @@ def unpack(settings: Settings, source: Path) -> Experiment:
 
 
 def folders_of(experiment: Experiment) -> dict[Path, str]:
-    """Return the folders that a package has, each with the stage that makes it."""
+    """Return the folders of a package, each with the stage that makes it."""
     name = experiment.recipe_name
     folders = {experiment.prepared_folder: f"prepare@{name}"}
     for kind, stage in STAGES.items():
@@ -75,7 +75,7 @@ def folders_of(experiment: Experiment) -> dict[Path, str]:
 
 
 def check(experiment: Experiment, root: Path) -> None:
-    """Let a cell pass whose files are as they were written, with today's settings. Raises StudyError."""
+    """Raise StudyError unless a cell's files are as they were written, and with today's settings."""
     folders = folders_of(experiment)
     for folder in folders:
         files = [file for file in (root / folder).iterdir() if file.name != SUMS]

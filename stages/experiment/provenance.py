@@ -1,4 +1,4 @@
-"""Where a result comes from."""
+"""The origin of a result: commit, settings, device and libraries."""
 
 import hashlib
 import json
@@ -7,12 +7,12 @@ import subprocess
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # torch, which takes a second to load, is not needed to publish what others trained
+if TYPE_CHECKING:  # publishing needs no torch, which takes a second to load
     from stages.experiment.backend import Backend
 
 
 def provenance(settings: Any, backend: "Backend", seconds: float) -> dict[str, Any]:
-    """Commit, digest of the settings (JSON values), device, libraries and seconds of a result."""
+    """Return commit, digest of the settings (JSON values), device, libraries and seconds of a result."""
     return {
         "commit": commit(),
         "params_sha256": settings_digest(settings),
@@ -25,7 +25,7 @@ def provenance(settings: Any, backend: "Backend", seconds: float) -> dict[str, A
 
 
 def settings_digest(settings: Any) -> str:
-    """SHA-256 of JSON values, in hex digits."""
+    """Return the SHA-256 of JSON values, in hex digits."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,7 +1,6 @@
 """A trained model of the study, loaded by name: `model, vocabulary = load_model("quick", "rope")`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import Vocabulary
@@ -10,12 +9,12 @@ from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.settings import Settings, load
 
-WEIGHTS = {"pretrain": "pretrained/seed-{}", "finetune": "finetuned/pretrained-seed-{}"}  # that a stage makes
+WEIGHTS = {"pretrain": "pretrained/seed-{}", "finetune": "finetuned/pretrained-seed-{}"}  # of a seed, by stage
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model, which of the study's it is, and the data that it was trained on."""
+    """A model, with its cell and seed and the data that it was trained on."""
 
     experiment: Experiment
     seed: int
@@ -30,24 +29,19 @@ def load_model(recipe: str, variant: str, seed: int | None = None, stage: str = 
 
 
 def load_trained(settings: Settings, recipe: str, variant: str, seed: int | None, stage: str) -> Trained:
-    """Load the model of a cell that a stage, `pretrain` or `finetune`, made; seed: the recipe's first if None.
+    """Load the model of a cell from a stage, `pretrain` or `finetune`; seed: the recipe's first if None.
 
-    Raises StudyError: there is no such recipe, variant or seed; files are missing or damaged, or of other settings or
-    characters than today.
+    Raises StudyError: there is no such recipe, variant or seed; files are missing or damaged, or were made with other
+    settings or characters than today's.
     """
     experiment = Experiment.of(settings, recipe, variant)
     seed = experiment.recipe.seeds[0] if seed is None else seed
     experiment.check_seed(seed)
 
-    weights = weights_file(experiment, seed, stage)
+    weights = experiment.weights_folder / f"{WEIGHTS[stage].format(seed)}.safetensors"
     for path in (weights, experiment.prepared_folder):
         check_is_made(path, f"{stage}@{recipe}-{variant}")
     prepared = Prepared.load(experiment.prepared_folder)
-    # other weights may fit and say something else, for many settings leave the shapes as they are (rope's theta)
+    # weights of other settings may fit and mean something else: many settings change no shape (rope's theta)
     experiment.check_weights(weights.parent, prepared.vocabulary)
     return Trained(experiment, seed, prepared, experiment.trained_model(prepared, weights))
-
-
-def weights_file(experiment: Experiment, seed: int, stage: str) -> Path:
-    """Where the weights of a seed lie that a stage makes."""
-    return experiment.weights_folder / f"{WEIGHTS[stage].format(seed)}.safetensors"
