@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-# Keys that older or later code does not record, each with the value by which this code does the same as that
+# Keys that only older or only later code records, each with the value at which both do the same
 OTHER_CODE: Mapping[str, Any] = {
     "recipe.pretrain.schedule.warmup_share": None,
     "recipe.finetune.schedule.warmup_share": None,
