@@ -1,7 +1,6 @@
 """Compiled kernels: who compiles them, for which processor, and what is told where nobody does."""
 
 import os
-import re
 import shutil
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import torch
 from torch import Tensor
 
 from stages.experiment.backend import choose_backend
-from stages.model.cpu import calls, kernels
-from stages.model.cpu.kernels import COMPILERS, SOURCES, TOLD
+from stages.model.cpu import kernels
+from stages.model.cpu.kernels import COMPILERS, TOLD
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
 from stages.model.ops import add_dropout, layer_norm, linear_gelu
@@ -59,20 +58,6 @@ def test_switched_off_kernels_do_not_serve() -> None:
         assert not kernels.serve(torch.zeros(1))
     finally:
         kernels.use_kernels(True)
-
-
-@pytest.mark.parametrize("call", calls.Call.__subclasses__())
-def test_a_call_has_the_fields_of_the_struct_in_cpp(call: type[calls.Call]) -> None:
-    code = re.sub(r"//.*", "", "".join(source.read_text(encoding="utf-8") for source in SOURCES))
-    (body,) = re.findall(rf"struct {call.__name__} {{([^}}(]*;)", code)
-    kinds = {"int64_t": "q", "double": "d", "uint64_t": "Q"}
-    members = [
-        (name.strip("* \n"), "P" if "*" in name else kinds[kind])
-        for kind, names in re.findall(r"(?:const )?(\w+) ([^;]+);", body)
-        for name in names.split(",")
-    ]
-    codes = {"c_void_p": "P", "c_long": "q", "c_longlong": "q", "c_double": "d", "c_ulong": "Q", "c_ulonglong": "Q"}
-    assert [(name, codes[kind.__name__]) for name, kind in call._fields_] == members
 
 
 def block(dtype: torch.dtype) -> list[Tensor]:
