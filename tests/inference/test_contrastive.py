@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from stages.inference.contrastive import Contrastive
-from stages.inference.generation import generate, passages
+from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.model.packing import Packing
 from tests.support.tiny import MODEL, VARIANTS, loud, tiny_model
@@ -47,10 +47,3 @@ def test_without_a_penalty_it_is_greedy_beyond_the_context_too() -> None:
     read = np.hstack([BEGINNINGS, said[:, :within]])[:, -(MODEL.context // 2) :]
     after = np.stack([answer.tokens for answer in generate(model, [*read], said.shape[1] - within, end=None)])
     assert (said[:, within:] == after).all()
-
-
-def test_a_passage_repeats_itself_less_than_a_greedy_one() -> None:
-    model = loud(tiny_model("vanilla"))
-    (greedy,) = np.hstack([*passages(model, BEGINNINGS[:1], 40, 1)])
-    (other,) = Contrastive(candidates=8, alpha=0.9).continued(model, BEGINNINGS[:1], 40)
-    assert len({*other.tolist()}) > len({*greedy.tolist()})

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from stages.inference.decoding import Sampler, draw, greedy
+from stages.inference.decoding import Sampler
 from stages.inference.generation import generate
 from tests.support.tiny import VARIANTS, tiny_model
 
@@ -63,14 +63,6 @@ def test_temperature_comes_before_top_k_and_top_k_before_the_nucleus() -> None:
     assert np.flatnonzero(Sampler(0, temperature=0.5, top_p=0.8).distribution(HALVES)[0]).tolist() == [0, 1]
 
 
-def test_draws_are_as_frequent_as_they_are_likely() -> None:
-    probabilities = Sampler(0).distribution(logits(1))
-    drawn = draw(probabilities.repeat(30_000, axis=0), np.random.default_rng(0))
-    assert stats.chisquare(np.bincount(drawn, minlength=7), 30_000 * probabilities[0]).pvalue > SIGNIFICANT
-    wrong = Sampler(0, temperature=1.1).distribution(logits(1))[0]
-    assert stats.chisquare(np.bincount(drawn, minlength=7), 30_000 * wrong).pvalue < SIGNIFICANT
-
-
 def test_a_model_says_characters_as_often_as_it_holds_them_likely() -> None:
     model, prompt = tiny_model(VARIANTS[0], VOCABULARY, seed=3), np.array([2, 5, 3])
     answers = generate(model, [prompt] * 20_000, 1, Sampler(seed=0), end=None)
@@ -79,9 +71,3 @@ def test_a_model_says_characters_as_often_as_it_holds_them_likely() -> None:
     counts = np.bincount([answer.tokens[0] for answer in answers], minlength=VOCABULARY)
     assert stats.chisquare(counts, 20_000 * probabilities).pvalue > SIGNIFICANT
     assert answers[0].probability == pytest.approx(probabilities[answers[0].tokens[0]], rel=1e-5)
-
-
-def test_greedy_takes_the_first_of_equals_with_its_log_probability() -> None:
-    log_probability, character = greedy(torch.tensor([[0.0, 1.0, 1.0], [2.0, 0.0, 0.0]]))
-    assert character.tolist() == [1, 0]
-    assert log_probability.exp().tolist() == pytest.approx([np.e / (1 + 2 * np.e), np.e**2 / (np.e**2 + 2)])
