@@ -1,18 +1,14 @@
 """Models of other numbers of heads, and examples behind blanks."""
 
 import json
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from stages.corpus.example import MASK, PAD
-from stages.corpus.questions import question_examples
-from stages.corpus.ragged import Ragged
 from stages.method import demonstrations
-from stages.method.demonstrations import behind_blanks, spread_of_keys
+from stages.method.demonstrations import spread_of_keys
 from tests.support.talking import ChangeParams, Run, error
 from tests.support.tiny import MODEL, loud, random_tokens, tiny_model
 
@@ -33,24 +29,6 @@ def test_models_know_what_they_were_taught_where_they_were_taught_it(
     places = [(row["longest"], row["start"], row["correct"]) for row in written["lengths"]]
     assert [place[:2] for place in places] == [(48, 0), (48, 16), (48, 32), (64, 0), (64, 16), (64, 32)]
     assert all(correct > 0.8 for longest, start, correct in places if start + 32 <= longest)
-
-
-def test_examples_stand_at_every_place_that_holds_them_and_are_otherwise_the_same() -> None:
-    questions, answers = Ragged.of([np.array([5, 6]), np.array([7])]), Ragged.of([np.array([8]), np.array([9])])
-    sequences = [[5, 6, MASK, 8, MASK], [7, MASK, 9, MASK]]
-    moved = behind_blanks(lambda rows, _: question_examples(questions, answers, rows), 7)
-    places = set()
-    for seed in range(50):
-        examples = moved(np.array([0, 1]), np.random.default_rng(seed))
-        for row, sequence in enumerate(sequences):
-            end = int(examples.lengths[row])
-            start = end + 1 - len(sequence)
-            places.add((row, start))
-            assert examples.inputs[row, :end].tolist() == [PAD] * start + sequence[:-1]
-            told = questions.lengths[row]  # characters before the first target
-            targets = [PAD] * (start + told - 1) + sequence[told:]
-            assert examples.targets[row].tolist() == targets + [PAD] * (7 - len(targets))
-    assert places == {*product([0], range(3)), *product([1], range(4))}
 
 
 def test_the_spread_of_keys_is_that_of_their_lengths_by_head() -> None:

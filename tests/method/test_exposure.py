@@ -1,7 +1,6 @@
 """Characters that are right after the gold ones, and after the model's own."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,6 @@ import torch
 
 from stages.corpus.example import MASK
 from stages.corpus.questions import prompt
-from stages.corpus.ragged import Ragged
-from stages.inference.generation import generate
 from stages.method import exposure
 from tests.support.talking import QUICK, Run
 from tests.support.tiny import BIRTHPLACES, loud, tiny_model, tiny_prepared
@@ -43,14 +40,3 @@ def test_the_marks_are_those_of_one_character_after_the_other(said: str, monkeyp
             gold += str(int(likeliest == character))
             text = np.append(text, character)
         assert of_answer["gold"] == gold
-
-
-def test_up_to_the_first_wrong_character_both_prefixes_are_the_same() -> None:
-    prepared = tiny_prepared()
-    model = loud(tiny_model("vanilla", len(prepared.vocabulary)))
-    questions = prepared.questions["dev"]
-    prompts = [prompt(questions[row]) for row in range(len(questions))]
-    golds = [np.append(said.tokens[:2], [5, 6]) for said in generate(model, prompts, 8)]  # two right characters
-    marks = exposure.mark(model, replace(prepared, answers={"dev": Ragged.of(golds)}), 8)
-    firsts = [row["gold"].find("0") for row in marks]
-    assert firsts == [row["own"].find("0") for row in marks] and 2 in firsts

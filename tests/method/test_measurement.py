@@ -6,17 +6,15 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
-import torch
 
 from stages.method import measurement
-from stages.method.measurement import Cell, Measurement, count, measure, measure_apart, measure_lengths, peak_of
+from stages.method.measurement import Cell, Measurement, count, measure, measure_apart, measure_lengths
 from stages.model.cpu.kernels import identity
 from stages.model.registry import settings_of
 from stages.settings import Model
 from tests.support.tiny import SETTINGS, VARIANTS
 
 COMPUTE = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "float32"})
-MB = 1_000_000
 
 
 def cell(variant: str, length: int, layers: int = 2, width: int = 32, **settings: Any) -> Cell:
@@ -34,11 +32,6 @@ def test_the_report_s_formulas_of_attention_and_the_perceiver_are_those_of_the_c
     between = (layers - 1) * (12 * m * d**2 + 2 * m**2 * d)
     perceiver = 10 * length * d**2 + 2 * length * m * d + 2 * m * d**2 + between
     assert count(cell("perceiver", length, layers, d, bottleneck=m)) == perceiver
-
-
-def test_the_peak_is_that_of_memory_that_comes_and_goes() -> None:
-    device = torch.device("cpu")
-    assert peak_of(lambda: torch.ones(50 * MB // 4), device) == pytest.approx(50 * MB, abs=3 * MB)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
