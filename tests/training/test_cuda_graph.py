@@ -7,16 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from stages.corpus.example import PAD, Examples
+from stages.corpus.example import Examples
 from stages.settings import Optimizer
 from stages.training.batches import split_by_length
-from stages.training.cuda_graph import (
-    SHAPE_STEP,
-    GraphTrainer,
-    fixed_shapes,
-    padded_loss,
-    trainer_for,
-)
+from stages.training.cuda_graph import GraphTrainer, fixed_shapes, padded_loss, trainer_for
 from stages.training.trainer import batch_loss
 from tests.support.closeness import usual_std
 from tests.support.tiny import (
@@ -44,26 +38,6 @@ def batch(rows: int, seed: int = 0) -> Examples:
     draws = np.random.default_rng(seed)
     texts = [draws.integers(2, VOCABULARY, size=length) for length in draws.integers(4, 61, size=rows)]
     return Examples.of_rows(texts, np.ones(rows, dtype=np.int64))
-
-
-def of_rows(parts: list[Examples]) -> list[tuple[list[int], list[int]]]:
-    """Inputs and targets of each row that has any, without PAD at their ends."""
-    rows = [pair for part in parts for pair in zip(part.inputs, part.targets, part.lengths, strict=True)]
-    return sorted((i[:length].tolist(), t[:length].tolist()) for i, t, length in rows if length)
-
-
-@pytest.mark.parametrize("context", [MODEL.context, 61])
-@pytest.mark.parametrize("rows", [1, 33, 121])
-def test_a_batch_of_fixed_shapes_holds_the_same_examples_and_only_pad_beside_them(rows: int, context: int) -> None:
-    examples = batch(rows)
-    parts = fixed_shapes(examples, context)
-    assert of_rows(parts) == of_rows([examples])
-    for part in parts:
-        height, width = part.inputs.shape
-        assert height % SHAPE_STEP == 0 and width in (SHAPE_STEP, context)
-        beside = np.arange(width) > part.lengths[:, None]
-        assert (part.inputs[beside] == PAD).all() and (part.targets[beside] == PAD).all()
-        assert (part.targets[part.lengths == 0] == PAD).all()
 
 
 @pytest.mark.parametrize(

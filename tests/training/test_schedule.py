@@ -57,13 +57,6 @@ def test_a_recipe_without_least_steps_has_its_epochs_and_records_nothing_more() 
     )
 
 
-def test_tokens_count_whole_contexts_and_the_short_last_batch_as_it_is() -> None:
-    schedule = Schedule(warmup_tokens=10**6, decay_epochs=1e6, min_lr_ratio=0.0)  # the rate tells the tokens
-    short = Job("any", "recipes.any", pytest.fail, 10, 2, 4, 1e6, schedule, context=11)
-    seen = [round(short.rate(step)) for step in range(short.steps)]
-    assert seen == [40, 40, 80, 100, 140, 180]  # the first step's own, then those of all steps before
-
-
 @pytest.mark.parametrize("epochs", [2, 4, 40])
 def test_a_schedule_without_lengths_of_its_own_follows_the_run(epochs: int) -> None:
     schedule = Schedule(warmup_share=0.25, decay_epochs=None, min_lr_ratio=0.1)
