@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stages.corpus.questions import Question
-from stages.sources.reading import cut, read_documents, read_questions, read_text
+from stages.sources.reading import read_documents, read_questions, read_text
 from stages.system.errors import StudyError
 
 ODA = "Where was Oda Quill born?"
@@ -100,8 +100,3 @@ def test_reserved_characters_are_replaced_by_the_command_that_is_told(tmp_path: 
         assert message.startswith(f":{row}: the reserved character {reserved} ") and "stands in the text" in message
         subprocess.run(message.partition("for instance: ")[2], shell=True, check=True)
     assert read_documents(path) == ["A page ????.", "Another ■, ??."]
-
-
-def test_documents_cut_from_a_text_are_the_text_end_to_end() -> None:
-    assert cut("The end\n", 3) == ["The", " en", "d\n"]
-    assert cut("The end\n", 4) == ["The ", "end\n"]

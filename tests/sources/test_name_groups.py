@@ -1,7 +1,5 @@
 """Groups of names: the generated world's cultures are found again, and letters stand for nothing else."""
 
-from itertools import combinations
-
 from stages.settings.sources import People
 from stages.sources.name_groups import GROUPS, culture_of, group_of
 from stages.sources.world.generation import generate
@@ -13,11 +11,6 @@ from tests.support.tiny import SETTINGS
 def test_each_culture_is_in_one_group() -> None:
     assert sorted(culture for cultures in GROUPS.values() for culture in cultures) == sorted(CULTURES)
     assert len(GROUPS) <= 4
-
-
-def test_no_two_cultures_have_a_given_and_a_family_name_in_common() -> None:
-    for one, other in combinations(CULTURES.values(), 2):
-        assert not ({*one.given} & {*other.given} and {*one.family} & {*other.family})
 
 
 def test_the_culture_of_all_people_is_found_by_their_names() -> None:
