@@ -149,11 +149,6 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     assert run(ask) == Outcome(0, "", "")  # no input
 
 
-def test_a_closed_input_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", None)
-    assert list(ask.questions(tiny_prepared(), "")) == []
-
-
 def at_a_terminal(project: Path, *lines: str) -> str:
     """What a terminal shows of `ask` while a person types these lines, each once there is a prompt."""
     ours, its = pty.openpty()

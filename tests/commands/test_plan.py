@@ -76,8 +76,3 @@ def test_seeds_take_turns_where_there_are_more_than_threads(
     monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, times: float
 ) -> None:
     assert seconds_of(monkeypatch, seeds, threads) == times * 15_630
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(5, "1 min"), (540, "9 min"), (541, "10 min"), (3700, "1 h 2 min")])
-def test_a_duration_is_rounded_up_to_minutes(seconds: float, words: str) -> None:
-    assert plan.duration(seconds) == words

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from stages.scheduling.schedule import Schedule, Unit, units_of
+from stages.scheduling.schedule import Schedule, Unit
 from tests.support.tiny import SETTINGS
 
 TRAIN = "pretrain@quick-min_gru"  # two seeds
@@ -42,11 +42,3 @@ def test_below_a_failed_seed_nothing_runs_but_its_sisters_and_others_do() -> Non
         schedule.left.remove(unit)
     assert schedule.ready() == []
     assert (names(schedule.failed), names(schedule.left)) == ([f"{TRAIN} seed 1"], [TRAIN, "end"])
-
-
-def test_a_stage_that_trains_has_a_unit_a_seed_and_others_have_none() -> None:
-    stage = f"stages/dvc.yaml:{TRAIN}"
-    assert units_of(stage, SETTINGS) == [Unit(stage, 1), Unit(stage, 2), Unit(stage)]
-    assert units_of("stages/dvc.yaml:evaluate@quick-min_gru", SETTINGS) == [
-        Unit("stages/dvc.yaml:evaluate@quick-min_gru")
-    ]

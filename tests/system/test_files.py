@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.system.files import folder_hash, new_folder, write_text
+from stages.system.files import new_folder, write_text
 from tests.support.tiny import ROOT
 
 # Writes the target named first, and kills itself at the moment named second
@@ -83,25 +83,3 @@ def test_an_error_names_the_target(tmp_path: Path, kind: str) -> None:
     with pytest.raises((NotADirectoryError, FileExistsError)) as fault:
         write(target, kind, "new")
     assert fault.value.filename == str(target)
-
-
-def folder(parent: Path, **files: str) -> Path:
-    for name, content in files.items():
-        path = parent / name.replace("__", "/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return parent
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"run": "A", "z": "b"},
-        {"ran": "a", "z": "b"},
-        {"deeper__run": "a", "z": "b"},
-        {"run": "az\0b"},  # one file ends and the next begins elsewhere
-    ],
-)
-def test_another_content_name_or_file_changes_the_hash(tmp_path: Path, files: dict[str, str]) -> None:
-    one, same = (folder_hash(folder(tmp_path / name, run="a", z="b")) for name in ("one", "same"))
-    assert one == same != folder_hash(folder(tmp_path / "two", **files))

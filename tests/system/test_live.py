@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stages.system import live
-from stages.system.live import Live, page, to_go
+from stages.system.live import Live, to_go
 
 
 @pytest.fixture(autouse=True)
@@ -45,11 +45,6 @@ def test_the_time_to_go_counts_trainings_side_by_side_once() -> None:
     for number in (1, 2, 3, 4):
         trained("rope", number, 400)
     assert to_go(live.records()) == pytest.approx(0)
-
-
-def test_a_variant_named_like_markup_is_text() -> None:
-    trained("<b>", 1, 100)
-    assert "<b>" not in page(live.records())
 
 
 @pytest.mark.parametrize("fault", ["no folder", "damaged record"])

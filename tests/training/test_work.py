@@ -30,7 +30,7 @@ def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does
         work_folder("pretrain", {**DEPENDS, "compute": ["cpu", "bfloat16"]}, data),
         work_folder("pretrain", {**DEPENDS, "recipe": {"epochs": 4}}, data),
     ]
-    (data / "file").write_text("other")
+    (data / "file").write_text("same")
     folders.append(work_folder("pretrain", DEPENDS, data))
     (data / "file").rename(data / "moved")
     folders.append(work_folder("pretrain", DEPENDS, data))
