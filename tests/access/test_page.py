@@ -28,9 +28,9 @@ def test_three_lengths_are_drawn_and_the_csv_has_a_row_for_each(tmp_path: Path) 
 
 
 def test_the_table_has_memorised_answered_and_whom_the_answers_follow() -> None:
-    line = recipe_part("quick", [row()]).text.splitlines()
-    (cells,) = [row for row in line if row.startswith("| rope | any | 60 | 1 |")]
-    # It memorised 3 of 4 facts (1, 3, 4), answers 2 of 5 questions, and the first of these facts. The third answer is
-    # wrong and of the own page; 1, 2 and 4 are the reader's, the last is the phrase drawn.
-    assert cells.endswith("| 33.3 | 20.0 | 60.0 | 20.0 | 12 |")
-    assert cells.startswith("| rope | any | 60 | 1 | 75.0 | 40.0 (")
+    line = recipe_part("quick", [row(), row(seed=2, correct="10000", memorised="1111-")]).text.splitlines()
+    (cells,) = [row for row in line if row.startswith("| rope | any | 60 | 2 |")]
+    # Of four facts, asked twice, 7 are memorised, of which 2 are answered; 3 of 10 answers are right.
+    # 1 and 2 wrong answers are of the own page; 1, 2 and 4 of each five are the reader's, the last is the phrase drawn.
+    assert cells.endswith("| 28.6 | 30.0 | 60.0 | 20.0 | 12 |")
+    assert cells.startswith("| rope | any | 60 | 2 | 87.5 | 30.0 (")

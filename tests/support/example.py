@@ -63,7 +63,6 @@ def write_variant(
     provenance: Mapping[str, str] | None = None,
     probability: Sequence[Sequence[float]] | None = None,
     probes: Mapping[str, pd.DataFrame] | None = None,
-    pretrain_loss: float = 0.123456,
 ) -> None:
     """Write one variant's evaluation and the questions, of which the reader knows every other; `person`: of the names.
 
@@ -105,7 +104,7 @@ def write_variant(
         for step in range(1, curve_rows + 1)
     ]
     _write_rows(folder / variant / "curves.csv", ",", CURVE_COLUMNS, curves)
-    record = {"parameters": 3290624, "pretrain_loss": pretrain_loss, "documents_per_second": 1234.56}
+    record = {"parameters": 3290624, "pretrain_loss": 0.123456, "documents_per_second": 1234.56}
     record |= {"pretrain_seconds": {seed: 10.0 * seed for seed in range(1, len(pretrained) + 1)}}
     write_json(folder / variant / "run.json", record | {"provenance": PROVENANCE | (provenance or {})})
     for name, table in (probe_tables() if probes is None else probes).items():
