@@ -9,6 +9,7 @@ import pytest
 
 from stages.commands import ask, pack, unpack
 from stages.experiment.trained import load_model
+from tests.support.project import with_sums
 from tests.support.talking import ZOE, ChangeParams, Run, error
 
 
@@ -37,12 +38,20 @@ def test_it_answers_as_at_home(run: Run, run_in: Run, packed: Path, clone: Path)
     assert run_in(clone, unpack, str(packed)).code == 0  # once more changes nothing
 
 
-def test_the_weights_of_one_seed_are_fewer_bytes_and_answer(run: Run, run_in: Run, packed: Path, clone: Path) -> None:
-    one = packed.with_name("one.zip")
-    assert run(pack, str(one), "--recipe", "quick", "--variant", "vanilla", "--seed", "1").code == 0
-    assert {*zipfile.ZipFile(one).namelist()} == {*zipfile.ZipFile(packed).namelist()}  # it has one seed only
-    line = error(run(pack, str(one), "--recipe", "quick", "--variant", "vanilla", "--seed", "2"))
-    assert line == "error: recipe 'quick' has no seed 2; allowed: 1"
+def test_one_seed_is_packed_without_the_weights_of_others(run: Run, run_in: Run, project: Path, clone: Path) -> None:
+    cell, one = ("--recipe", "quick", "--variant", "vanilla", "--seed"), clone / "one.zip"
+    finetuned = project / "data/weights/quick/vanilla/finetuned"
+    other = finetuned / "pretrained-seed-2.safetensors"
+    shutil.copy(finetuned / "pretrained-seed-1.safetensors", other)
+    with_sums(finetuned)
+    try:
+        assert run(pack, str(one), *cell, "1").code == 0
+    finally:
+        other.unlink()
+        with_sums(finetuned)
+    assert not [name for name in zipfile.ZipFile(one).namelist() if "seed-2" in name]
+    assert run_in(clone, unpack, "one.zip").code == 0
+    assert error(run(pack, str(one), *cell, "2")) == "error: recipe 'quick' has no seed 2; allowed: 1"
 
 
 def damaged(package: Path) -> None:
