@@ -19,7 +19,7 @@ from stages.plain.training import PlainTrainer
 from stages.training import loop
 from stages.training.cuda_graph import trainer_for
 from stages.training.jobs import pretraining
-from tests.support.closeness import padded
+from tests.support.tiny import padded
 
 SEED = 1
 CHARACTERS = 8192  # rows of the product: about the characters of a batch of 128 documents

@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from stages.corpus.example import Examples
 from stages.plain.model import cross_entropy
 from stages.training.trainer import batch_loss
-from tests.support.closeness import usual_std
-from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, random_tokens, tiny_model
+from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, random_tokens, tiny_model, usual_std
 
 LENGTHS = [1, 2, MODEL.context - 1, MODEL.context]
 # |difference| / |reference| of the loss and of a parameter's gradient: at most 6.2e-6 was measured, of gated_deltanet

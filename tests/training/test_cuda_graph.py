@@ -12,7 +12,6 @@ from stages.settings import Optimizer
 from stages.training.batches import split_by_length
 from stages.training.cuda_graph import GraphTrainer, fixed_shapes, padded_loss, trainer_for
 from stages.training.trainer import batch_loss
-from tests.support.closeness import usual_std
 from tests.support.tiny import (
     FLOAT32,
     GPU_FLOAT32,
@@ -23,6 +22,7 @@ from tests.support.tiny import (
     needs_gpu,
     tiny_model,
     tiny_prepared,
+    usual_std,
 )
 
 # How far apart weights may end, relative to how far they moved. In place of a GPU torch's own operations on the padded

@@ -24,9 +24,8 @@ from stages.training import cuda_graph
 from stages.training.cuda_graph import GraphTrainer, trainer_for
 from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
-from tests.support.closeness import usual_std
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
-from tests.support.tiny import FLOAT32, HANDOUT, VARIANTS, loud, tiny_model
+from tests.support.tiny import FLOAT32, HANDOUT, VARIANTS, loud, tiny_model, usual_std
 from tests.support.toy import saying
 from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
 from tests.training.test_loop import DROPPING, JOB, failing_at, same
