@@ -18,17 +18,7 @@ from stages.training.checkpoint import load_checkpoint
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
-from tests.support.tiny import (
-    BACKENDS,
-    FLOAT32,
-    HANDOUT,
-    IN_FLOAT32,
-    MODEL,
-    VARIANTS,
-    spans,
-    tiny_model,
-    tiny_prepared,
-)
+from tests.support.tiny import BACKENDS, FLOAT32, HANDOUT, IN_FLOAT32, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)
