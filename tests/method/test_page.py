@@ -24,21 +24,22 @@ from tests.support.pages import TEXTS, committed, rows_of
 from tests.support.project import with_sums
 
 LENGTHS, T = [64, 128, 256, 512, 1024], 16
+MADE = {"commit": "0123456789abcdef", "device": "a <quick> processor", "precision": "float32", "kernels": "torch"}
+MADE_BY = {"provenance": MADE | {"libraries": {"torch": "2.0"}}}
 TRIANGLE = np.tril(np.ones((T, T)))
+CELL = {"width": 8, "learning_rate": 0.01, "parameters": 1234, "losses": [3.0, 2.0], "passage": "", "non_words": 0.25}
+
+
+def write_result(path: Path, content: dict[str, Any]) -> None:
+    write_json(path, content)
+    with_sums(path.parent)
 
 
 def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, settings: tuple[Any, ...] = ({},)) -> None:
     """A variant that takes ℓ² microseconds and 10 ℓ bytes to train."""
     rows = [Measurement(n, 1_000_000 * n, 1e-6 * n**2, 10 * n, 0.0025, 100 * n) for n in lengths]
-    made = {"commit": "0123456789abcdef", "device": "a <quick> processor", "precision": "float32", "kernels": "torch"}
-    cost = {
-        "recipe": "quick",
-        "shape": {"layers": 3, "heads": 4, "width": 32},
-        "measurements": [asdict(row) for row in rows],
-        "provenance": made | {"libraries": {"torch": "2.0"}},
-    }
-    write_json(folder / "cost" / variant / "cost.json", cost)
-    with_sums(folder / "cost" / variant)
+    cost = {"recipe": "quick", "shape": {"layers": 3, "heads": 4, "width": 32}} | MADE_BY
+    write_result(folder / f"cost/{variant}/cost.json", cost | {"measurements": [asdict(row) for row in rows]})
     influence = folder / "influence" / variant
     write_json(influence / "influence.json", {"recipe": "quick", "settings": settings})
     (influence / "influence.safetensors").write_bytes(save({str(n): TRIANGLE for n in range(len(settings))}))
@@ -47,17 +48,8 @@ def write_data(folder: Path, variant: str, lengths: list[int] = LENGTHS, setting
 
 def write_texts(folder: Path) -> None:
     """Two trainings of each of two networks, and two ways to choose characters."""
-    made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
     cells = [
-        {
-            "variant": name,
-            "width": 8,
-            "learning_rate": rate,
-            "parameters": 1234,
-            "losses": [3.0, end],
-            "passage": text,
-            "non_words": 0.25,
-        }
+        CELL | {"variant": name, "learning_rate": rate, "losses": [3.0, end], "passage": text}
         for name, rate, end, text in (
             ("rnn", 0.001, 2.5, "worse"),
             ("rnn", 0.01, 1.25, "better <1>\nthan it"),
@@ -68,17 +60,12 @@ def write_texts(folder: Path) -> None:
         {"way": "greedy", "likelihood": -0.1, "repetition": 0.9, "copied": 1.0, "passage": "la la"},
         {"way": "nucleus", "likelihood": -1.25, "repetition": 0.0, "copied": 0.125, "passage": "lo li"},
     ]
-    made_by = {"provenance": made | {"libraries": {"torch": "2.0"}}}
-    write_json(folder / "grid" / "results" / "grid.json", {"cells": cells} | made_by)
-    write_json(folder / "passages" / "passages.json", {"rows": rows} | made_by)
-    with_sums(folder / "grid" / "results")
-    with_sums(folder / "passages")
+    write_result(folder / "grid/results/grid.json", {"cells": cells} | MADE_BY)
+    write_result(folder / "passages/passages.json", {"rows": rows} | MADE_BY)
 
 
 def write_demonstrations(folder: Path, *variants: str) -> None:
     """Two numbers of heads, two lengths of examples, and two answers of each variant."""
-    made = {"commit": "0123456789abcdef", "device": "a processor", "precision": "float32", "kernels": "torch"}
-    made_by = {"provenance": made | {"libraries": {"torch": "2.0"}}}
     heads = [
         {"heads": heads, "seed": seed, "correct": correct, "memorised": 0.75, "spread": 0.125 * heads}
         for heads, seed, correct in ((1, 1, 0.25), (1, 2, 0.5), (8, 1, 1.0))
@@ -87,12 +74,10 @@ def write_demonstrations(folder: Path, *variants: str) -> None:
         {"variant": "vanilla", "longest": longest, "seed": seed, "start": start, "correct": 0.5 if start else seed / 2}
         for longest, seed, start in product((64, 128), (1, 2), (0, 16))
     ]
-    write_json(folder / "demonstrations/demonstrations.json", {"heads": heads, "lengths": lengths} | made_by)
-    with_sums(folder / "demonstrations")
+    write_result(folder / "demonstrations/demonstrations.json", {"heads": heads, "lengths": lengths} | MADE_BY)
     answers = [{"seed": 1, "gold": "101111", "own": "100001"}, {"seed": 1, "gold": "11111", "own": "11111"}]
     for variant in variants:
-        write_json(folder / "exposure" / variant / "exposure.json", {"answers": answers} | made_by)
-        with_sums(folder / "exposure" / variant)
+        write_result(folder / f"exposure/{variant}/exposure.json", {"answers": answers} | MADE_BY)
 
 
 def write_report(folder: Path, *variants: str) -> Path:
@@ -163,8 +148,7 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, file: str) -> None:
     write_data(tmp_path, "rope")
     write_texts(tmp_path)
     write_demonstrations(tmp_path, "rope")
-    (tmp_path / file).write_text("{}", encoding="utf-8")
-    with_sums((tmp_path / file).parent)  # as of other code
+    write_result(tmp_path / file, {})  # as of other code
     with pytest.raises(StudyError, match=re.escape(file)) as caught:
         write_report(tmp_path, "rope")
     assert "\n" not in str(caught.value)
@@ -193,7 +177,6 @@ def test_contrastive_search_repeats_as_little_as_the_docs_say() -> None:
 
 
 def test_every_variant_of_the_grid_has_a_line_however_many_colours_there_are() -> None:
-    cell = {"width": 8, "learning_rate": 0.01, "parameters": 1234, "losses": [3.0, 2.0], "passage": "", "non_words": 0}
     names = [f"variant_{number}" for number in range(len(COLOURS) + 1)]
-    sizes = draw_grid([cell | {"variant": name} for name in names]).axes[0]
+    sizes = draw_grid([CELL | {"variant": name} for name in names]).axes[0]
     assert [line.get_label() for line in sizes.lines] == names
