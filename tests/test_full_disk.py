@@ -14,6 +14,7 @@ from stages import baseline, evaluate, finetune, prepare, pretrain, report, text
 from stages.method import influence
 from stages.system.digests import SUMS
 from tests.support.project import contents, write_params
+from tests.support.small_study import small
 from tests.support.talking import Run
 
 SMALL = 30  # bytes that a full disk takes of a file
@@ -32,16 +33,14 @@ STAGES: list[tuple[Any, tuple[str, ...]]] = [
 MEASURED = re.compile(rb'"seconds": [\d.]+|"\d+": [\d.]+|"documents_per_second": [\d.]+')  # the second by seed
 
 
-def small(content: dict[str, Any]) -> None:
+def smaller(content: dict[str, Any]) -> None:
     """Trainings of some steps, with a checkpoint after each."""
+    small(content)
     content["model"]["variant"] = "rope"
-    content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 0.0}
+    content["compute"]["checkpoint_seconds"] = 0.0
     content["sources"]["synthetic"]["people"] = {"train": 8, "dev": 4, "test": 2}
-    recipe = content["recipes"]["quick"]
-    recipe["seeds"] = [1, 2]
-    recipe["model"] |= {"layers": 1, "heads": 2, "width": 16}
-    recipe["pretrain"] |= {"epochs": 4, "batch_size": 8}
-    recipe["pretrain"]["schedule"]["warmup_tokens"] = 100
+    content["recipes"]["quick"]["seeds"] = [1, 2]
+    content["recipes"]["quick"]["pretrain"] |= {"epochs": 4, "batch_size": 8}
 
 
 @contextmanager
@@ -67,7 +66,7 @@ def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # both seeds in this process
     folder, undisturbed = tmp_path / "project", tmp_path / "undisturbed"
     folder.mkdir()
-    write_params(folder, small)
+    write_params(folder, smaller)
     shutil.copytree(folder, undisturbed)
     for stage, arguments in STAGES:
         assert run_in(undisturbed, stage, *arguments).code == 0

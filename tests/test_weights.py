@@ -10,7 +10,7 @@ import pytest
 from stages import evaluate, finetune
 from stages.commands import ask
 from stages.corpus.prepared import Prepared
-from tests.support.project import contents, with_content, with_sums
+from tests.support.project import contents, save_prepared, with_content, with_sums
 from tests.support.talking import ZOE, ChangeParams, Run, error
 from tests.support.tiny import DOCUMENTS, SPLITS
 
@@ -39,8 +39,7 @@ def test_weights_of_other_settings_are_refused(run: Run, project: Path) -> None:
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
     prepared = project / "data/prepared/quick"
     kept = contents(prepared)
-    Prepared.of([*DOCUMENTS, "Zed. Ω"], SPLITS).save(prepared)
-    with_sums(prepared)
+    save_prepared(prepared, Prepared.of([*DOCUMENTS, "Zed. Ω"], SPLITS))
     try:
         assert REFUSED.format("vocabulary") in error(run(ask, ZOE))
     finally:

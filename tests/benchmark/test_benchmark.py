@@ -2,31 +2,22 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stages.model.cpu.processor import processor_class, processor_name
 from tests.benchmark import __main__ as benchmark
 from tests.support.pages import TEXTS, rows_of
-from tests.support.project import with_sums, write_params
+from tests.support.project import save_prepared, write_params
+from tests.support.small_study import small
 from tests.support.talking import Run
-from tests.support.tiny import COMPARED, ROOT, tiny_prepared
+from tests.support.tiny import COMPARED, ROOT
 
 
 def test_a_run_times_variants_and_keeps_other_rows(tmp_path: Path, run_in: Run) -> None:
-    def shrink(content: dict[str, Any]) -> None:
-        content["compute"]["device"] = "cpu"
-        content["study"]["compared"] = ["vanilla", "perceiver"]
-        recipe = content["recipes"]["quick"]
-        recipe["model"] |= {"layers": 2, "heads": 2, "width": 16}
-        recipe["pretrain"]["batch_size"] = 4
-        recipe["pretrain"]["schedule"]["warmup_tokens"] = 100
-        recipe["generation"]["max_characters"] = 3
-
-    write_params(tmp_path, shrink)
-    tiny_prepared().save(tmp_path / "data" / "prepared" / "quick")
-    with_sums(tmp_path / "data" / "prepared" / "quick")
+    few = {"recipes.quick.pretrain.batch_size": 4, "recipes.quick.generation.max_characters": 3}
+    write_params(tmp_path, small, few)
+    save_prepared(tmp_path / "data/prepared/quick")
     own = {"processor": processor_name(), "class": processor_class(), "recipe": "quick", "variant": "vanilla"}
     other = own | {"processor": "another"}
     (tmp_path / "reports").mkdir()
@@ -35,7 +26,7 @@ def test_a_run_times_variants_and_keeps_other_rows(tmp_path: Path, run_in: Run) 
 
     rows = json.loads((tmp_path / "reports/benchmark.json").read_text())["rows"]
     rows.remove(other)
-    assert [(row["recipe"], row["variant"]) for row in rows] == [("quick", "vanilla"), ("quick", "perceiver")]
+    assert [(row["recipe"], row["variant"]) for row in rows] == [("quick", "vanilla"), ("quick", "rope")]
     for row in rows:
         ratio = row["plain"]["median"] / row["study"]["median"]
         assert row["study_over_plain"] == pytest.approx(ratio, rel=0.05)

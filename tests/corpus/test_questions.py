@@ -13,7 +13,7 @@ from stages.corpus.salience import with_candidates
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
-from tests.support.project import with_sums
+from tests.support.project import save_prepared
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 
 
@@ -78,11 +78,9 @@ def test_the_audit_tells_what_can_be_known_of_each_question() -> None:
 
 def test_prepared_data_are_read_back_as_they_were_from_the_same_bytes_each_time(tmp_path: Path) -> None:
     prepared = with_candidates(tiny_prepared())
-    prepared.save(tmp_path)
-    with_sums(tmp_path)
+    save_prepared(tmp_path, prepared)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with_candidates(tiny_prepared()).save(tmp_path)
-    with_sums(tmp_path)
+    save_prepared(tmp_path, with_candidates(tiny_prepared()))
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     again = Prepared.load(tmp_path)
     assert again.vocabulary == prepared.vocabulary

@@ -11,11 +11,10 @@ from stages.plain import __main__ as plain
 from stages.plain.model import PlainGPT
 from stages.plain.training import Phase
 from stages.training.loop import Job
-from tests.support.project import with_sums, write_params
+from tests.support.project import save_prepared, write_params
 from tests.support.talking import Run
-from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, tiny_model, tiny_prepared
+from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, tiny_model
 
-PREPARED = tiny_prepared()
 ALLOWED = ("stages.plain", "stages.corpus", "stages.settings", "stages.system")
 
 
@@ -62,9 +61,7 @@ def test_every_variant_trains_a_step_and_answers(variant: str, tmp_path: Path, r
         content["variants"] = SECTIONS
 
     write_params(tmp_path, tiny)
-    folder = tmp_path / "data" / "prepared" / "quick"
-    PREPARED.save(folder)
-    with_sums(folder)
+    save_prepared(tmp_path / "data/prepared/quick")
     outcome = run_in(tmp_path, plain, "--variant", variant, "--epochs", "1")
     assert "pretrain" in outcome.err and "loss=nan" not in outcome.err
     assert outcome.out.startswith(f"{variant}: 0.0 % of dev; always London: 0.0 %")

@@ -18,7 +18,7 @@ from stages.settings import load
 from stages.system.files import write_bytes
 from stages.system.records import read_table
 from tests.support.example import write_variant
-from tests.support.project import with_sums, write_params
+from tests.support.project import save_prepared, with_sums, write_params
 from tests.support.tiny import BIRTHPLACES, MODEL, loud, tiny_model
 from tests.support.toy import learned, toy_prepared
 
@@ -53,8 +53,7 @@ def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a model that learned the pages by heart and then was finetuned to nonsense."""
     write_params(tmp_path, tiny)
     monkeypatch.chdir(tmp_path)
-    toy_prepared().save(Path("data/prepared/quick"))
-    with_sums(Path("data/prepared/quick"))
+    save_prepared(Path("data/prepared/quick"), toy_prepared())
     nonsense = loud(tiny_model("vanilla", len(toy_prepared().vocabulary)))
     for name, model in (("pretrained/", learned(PAGE_FORMS)), ("finetuned/pretrained-", nonsense)):
         for seed in SEEDS:

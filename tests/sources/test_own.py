@@ -18,7 +18,7 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.sources.notes import notes
 from stages.sources.own import longest_title, read_own
 from stages.sources.reading import read_questions
-from tests.support.project import with_sums
+from tests.support.project import save_prepared
 
 LIKE_NUMBERS = ["007", "7.0", "1.10", "1e5", "1915", "-0", "1_000", "True", "no", "None", "NA", "nan", "inf", "null"]
 SCRIPTS = ["abcdexyz", "áéñöçåüž", "αβγδέή", "бвгдёй", "กขคงจ", "अकखगघ", "가나다라마", "漢字水火木"]
@@ -161,7 +161,6 @@ def test_what_looks_like_a_number_stays_text(texts: list[str]) -> None:
     question, name, place, other = texts
     asked = {"train": [Question(1, question, name, place)], "dev": [Question(1, other, name, place)], "test": []}
     with TemporaryDirectory() as folder:
-        Prepared.of([f"{name}. {place}"], asked).save(Path(folder))
-        with_sums(Path(folder))
+        save_prepared(Path(folder), Prepared.of([f"{name}. {place}"], asked))
         table = Prepared.load(Path(folder)).table
     assert table[["question", "name", "place"]].to_numpy().tolist() == [[question, name, place], [other, name, place]]

@@ -21,8 +21,8 @@ from safetensors.numpy import load
 
 import stages
 from stages.system.digests import read_sealed
-from tests.support.project import with_sums, write_params
-from tests.support.tiny import VARIANTS, tiny_prepared
+from tests.support.project import save_prepared, write_params
+from tests.support.tiny import VARIANTS
 
 RECIPE, VARIANT = "handout", VARIANTS[0]
 ARGUMENTS = ("--recipe", RECIPE, "--variant", VARIANT)
@@ -51,10 +51,7 @@ def new_project(folder: Path) -> Path:
         recipe["pretrain"]["objectives"]["span_corruption"] |= {"shortest_document": 4, "longest_document": 30}
         recipe["finetune"] |= {"scratch_epochs": 6, "pretrained_epochs": 6, "batch_size": 2}
 
-    prepared = folder / "data" / "prepared" / RECIPE
-    prepared.mkdir(parents=True)
-    tiny_prepared().save(prepared)
-    with_sums(prepared)
+    save_prepared(folder / "data" / "prepared" / RECIPE)
     write_params(folder, tiny)
     return folder
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+from stages.corpus.prepared import Prepared
 from stages.system.digests import SUMS, write_sums
-from tests.support.tiny import ROOT, params
+from tests.support.tiny import ROOT, params, tiny_prepared
 
 GONE = object()  # in the place of a value: its key goes
 
@@ -45,6 +46,12 @@ def contents(folder: Path) -> dict[Path, bytes]:
 def with_sums(folder: Path) -> None:
     """List the digests of a folder's files, as a stage does; or anew, after a change that is meant."""
     write_sums(folder / SUMS, [path for path in sorted(folder.iterdir()) if path.name != SUMS])
+
+
+def save_prepared(folder: Path, prepared: Prepared | None = None) -> None:
+    """Save prepared data as the stage does; those of the invented corpus by default."""
+    (prepared or tiny_prepared()).save(folder)
+    with_sums(folder)
 
 
 @contextmanager

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import copy_stages, environment, with_sums, write_params
-from tests.support.tiny import tiny_prepared
+from tests.support.project import copy_stages, environment, save_prepared, write_params
 
 RHYME = "The cat sat on the mat.\n"
 ZOE = "Where was Zoé Ark born?"
@@ -70,9 +69,7 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy_stages(folder)
     write_params(folder, tiny)
     (folder / "rhyme.txt").write_text(RHYME * 10)
-    prepared = folder / "data" / "prepared" / "quick"
-    tiny_prepared().save(prepared)
-    with_sums(prepared)
+    save_prepared(folder / "data/prepared/quick")
     run_stages(folder, f"stages.pretrain {QUICK}", f"stages.finetune {QUICK}")
     run_stages(folder, "stages.text", "stages.prepare --recipe text", "stages.pretrain --recipe text --variant vanilla")
 

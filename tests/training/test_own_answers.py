@@ -18,7 +18,8 @@ from stages.corpus.example import MASK
 from stages.model.likelihood import read_targets
 from stages.system.files import read_json
 from stages.training import own_answers
-from tests.support.project import with_sums, write_params
+from tests.support.project import save_prepared, write_params
+from tests.support.small_study import small
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
 CLOZE: dict[str, Any] = {"mixture_weight": 1.0, "free_order": 0.5, "blanked_rows": 0.0, "salient": 0.0}
@@ -64,10 +65,7 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_pro
 
 @pytest.fixture(name="project")
 def project_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    prepared = tmp_path / "data" / "prepared" / "quick"
-    prepared.mkdir(parents=True)
-    tiny_prepared().save(prepared)
-    with_sums(prepared)
+    save_prepared(tmp_path / "data/prepared/quick")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -76,12 +74,10 @@ def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, own_epochs: int | Non
     """The weights of seed 1 after three epochs and so many own ones."""
 
     def tiny(content: dict[str, Any]) -> None:
-        content["compute"] |= {"device": "cpu", "precision": "float32"}
+        small(content)
         recipe = content["recipes"]["quick"]
-        recipe["seeds"] = [1]
-        recipe["model"] |= {"layers": 2, "heads": 2, "width": 32, "context": 64}
+        recipe["model"]["context"] = 64
         recipe["pretrain"] |= {"epochs": 3, "batch_size": 2, "objectives": {"title_cloze": CLOZE}}
-        recipe["pretrain"]["schedule"] = {"warmup_tokens": 0, "decay_epochs": None, "min_lr_ratio": 0.1}
         if own_epochs:
             recipe["pretrain"]["own_epochs"] = own_epochs
 

@@ -13,7 +13,7 @@ from stages.model.registry import settings_of
 from stages.system.files import read_json
 from stages.training.run import Run, Training
 from stages.training.work import publish
-from tests.support.project import with_sums
+from tests.support.project import save_prepared
 from tests.support.tiny import FLOAT32, HANDOUT, MODEL, SETTINGS, VARIANTS, tiny_prepared
 from tests.training.test_loop import JOB
 
@@ -27,9 +27,7 @@ Stage = Callable[[Sequence[int]], list[int]]
 def stage_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A stage of some seeds in a folder of its own; gives those that were still to be trained."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "prepared").mkdir()
-    PREPARED.save(tmp_path / "prepared")
-    with_sums(tmp_path / "prepared")
+    save_prepared(tmp_path / "prepared")
     mixer = settings_of(VARIANTS[0], SETTINGS.variants, MODEL)
     trained: list[int] = []
 
