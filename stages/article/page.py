@@ -11,7 +11,7 @@ from markupsafe import Markup
 from stages.article.asked import FORMS, people_asked_about, shown_model
 from stages.article.charts import Chart
 from stages.article.engine import SCRIPTS
-from stages.article.sections import FULL, HANDOUT, UNAIDED, charts, extraction, metrics
+from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, charts, extraction, metrics
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
 from stages.probing.prompts import CHARACTERS, dev_facts
@@ -58,7 +58,7 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
     models = content["models"]
-    of_open = [dot.value for dot in figures["mixers"].dots if dot.series == "open"]
+    of_open = [variant["dev_accuracy"] for variant in metrics(OPEN)["variants"].values()]
     pages = environment([HTML], autoescape=True)
     pages.filters["percent"] = lambda value: f"{value:.0f}\N{NO-BREAK SPACE}%"
     return pages.get_template("index.html.jinja").render(

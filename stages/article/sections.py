@@ -29,6 +29,9 @@ SHIFTS = {
     for shift in (0, 1, 10)
 }
 CHOSEN = {"one": "one phrase, drawn once", "any": "all phrases alike", "reader": "the reader's phrase"}
+LOADS = REPORTS / "capacity" / "page" / "loads.csv"
+SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
+OPEN_LOAD = "0.0065 (open)"  # birthplaces alone
 NO_CLOZES = "the pages alone"
 FULL = f"{CHOSEN['reader']}, 60 epochs"
 
@@ -43,7 +46,7 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
         "extraction": Chart(facts(shares, WORDS, compared), "facts (%)"),
         "position": Chart(facts(shares, SHIFTS, compared), "facts (%)"),
         "practice": Chart(practice(), "facts, or held-out questions (%)"),
-        "mixers": Chart(by_variant([reports[name] for name in (OPEN, UNAIDED, HANDOUT)]), questions),
+        "mixers": Chart(by_load(extraction(OPEN), pd.read_csv(LOADS)), "stored, of what is asked (%)"),
     }
 
 
@@ -61,22 +64,29 @@ def extraction(selection: str) -> pd.DataFrame:
 
 def by_init(reports: Iterable[dict[str, Any]], variants: Sequence[str]) -> list[Dot]:
     """Return the accuracies of variants, a row for each report and start of finetuning."""
-    rows = product(reports, INITS.items(), variants)
-    return [accuracy(f"{report['recipe']}, {init}", name, report, name, key) for report, (init, key), name in rows]
+    dots = []
+    for report, (init, key), name in product(reports, INITS.items(), variants):
+        figures = report["variants"][name]
+        ends = figures.get(f"{key}_ci_low"), figures.get(f"{key}_ci_high")
+        dots.append(Dot(f"{report['recipe']}, {init}", name, figures[key], *ends))
+    return dots
 
 
-def by_variant(reports: Sequence[dict[str, Any]]) -> list[Dot]:
-    """Return the accuracies of all variants, a series for each report, in the order of the first one's accuracies."""
-    accuracies = {name: figures["dev_accuracy"] for name, figures in reports[0]["variants"].items()}
-    order = sorted(accuracies, key=lambda name: -accuracies[name])
-    rows = [(report, name) for report, name in product(reports, order) if name in report["variants"]]
-    return [accuracy(name.replace("_", " "), report["recipe"], report, name) for report, name in rows]
+def by_load(of_open: pd.DataFrame, shares: pd.DataFrame) -> list[Dot]:
+    """Return what variants store at each load, in percent, in the order of load 1.
 
-
-def accuracy(row: str, series: str, report: dict[str, Any], variant: str, key: str = "dev_accuracy") -> Dot:
-    """Return a variant's accuracy in the figures of a report."""
-    figures = report["variants"][variant]
-    return Dot(row, series, figures[key], figures.get(f"{key}_ci_low"), figures.get(f"{key}_ci_high"))
+    of_open: the shares of `open`, as `extraction` has them; shares: loads.csv of the study of capacity.
+    """
+    shares = shares.dropna()  # of three seeds or more
+    loads = shares[shares.load.isin(SHOWN_LOADS) & shares.variant.isin(of_open.index.get_level_values("variant"))]
+    order = loads[loads.load == 1].sort_values("share", ascending=False).variant
+    dots = []
+    for variant in order:
+        dots.append(Dot(variant.replace("_", " "), OPEN_LOAD, *of_open.loc[("pretrained", "memorised", variant), :]))
+    for cell in loads.sort_values("load").to_dict("records"):
+        percents = [100 * cell[key] for key in ("share", "ci_low", "ci_high")]
+        dots.append(Dot(cell["variant"].replace("_", " "), f"{cell['load']:g}", *percents))
+    return dots
 
 
 def facts(shares: pd.DataFrame, rows: Mapping[str, tuple[str, str]], variants: Sequence[str]) -> list[Dot]:

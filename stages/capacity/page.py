@@ -24,6 +24,7 @@ PAGE = ROWS.parent / "page"
 NINETY = 0.9  # of the bits asked: how many exposures that takes
 PANELS = 4  # of the figure, in a row
 CONTROLS = {"": "none", "token": "a name is one token", "no_mlp": "no MLPs"}
+EXPECTED = {0.25: "at most 10", 1.0: "over 30"}  # points between mixers, by load: written down before any training
 MEASURES = ["share", "bits a parameter", "bits an inner parameter"]
 
 
@@ -58,7 +59,12 @@ def write_capacity(target: Path, plan: Plan) -> None:
             choices, ["variant", "matrices", "exposures", "width", "control"], "learning_rate", chosen=best_rate
         ),
     }
-    files = {"loads.svg": svg(draw_loads(loads))} if len(loads) else {}
+    files = {}
+    if len(loads):
+        files = {
+            "loads.svg": svg(draw_loads(loads)),
+            "loads.csv": shares_by_load(loads).round(4).to_csv(index=False, lineterminator="\n"),
+        }
     made = sorted({(short(row.commit), row.device, row.precision) for row in plan.rows.values()})
     text = fill(__file__, "capacity.md.jinja", tables=tables, made=made, section=plan.section, cells=len(plan.rows))
     write_page(target, text, files)
@@ -95,15 +101,31 @@ def pivot(
 
 
 def with_interval(values: Sequence[float]) -> str:
-    """Return the mean of the seeds and, from three on, half of its 95 % interval (Student's t)."""
+    """Return the mean of the seeds and, from three on, half of its 95 % interval."""
+    if not values:
+        return "–"
+    half = half_interval(values)
+    return f"{np.mean(values):.2f}" if np.isnan(half) else f"{np.mean(values):.2f} ± {half:.2f}"
+
+
+def half_interval(values: Sequence[float]) -> float:
+    """Return half of the 95 % interval of a mean of seeds (Student's t); NaN of fewer than three."""
     if len(values) < 3:
-        return f"{np.mean(values):.2f}" if values else "–"
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values))
-    return f"{np.mean(values):.2f} ± {half:.2f}"
+        return float("nan")
+    return float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values)))
+
+
+def shares_by_load(data: pd.DataFrame) -> pd.DataFrame:
+    """Return variant, load, share, ci_low and ci_high, the mean of the seeds and its 95 % interval, and seeds."""
+    rows = []
+    for (variant, load), group in data.groupby(["variant", "load"], sort=False):
+        mean, half = group.share.mean(), half_interval(group.share.tolist())
+        rows.append((variant, load, mean, mean - half, mean + half, len(group)))
+    return pd.DataFrame(rows, columns=["variant", "load", "share", "ci_low", "ci_high", "seeds"])
 
 
 def differences(data: pd.DataFrame) -> Markdown | None:
-    """Return how far the mixers lie apart at each load: the best, the worst, and the points between them."""
+    """Return how far the mixers lie apart at each load, in points, and what was expected."""
     if data.empty:
         return None
     means = data.groupby(["load", "variant"]).share.mean()
@@ -111,8 +133,9 @@ def differences(data: pd.DataFrame) -> Markdown | None:
     for load in sorted(data.load.unique()):
         shares = means[load]
         points = 100 * (shares.max() - shares.min())
-        rows.append((f"{load:g}", len(shares), shares.idxmax(), shares.idxmin(), f"{points:.0f}"))
-    header = ("load", "mixers", "most", "least", "points between")
+        expected = EXPECTED.get(load, "–")
+        rows.append((f"{load:g}", len(shares), shares.idxmax(), shares.idxmin(), f"{points:.0f}", expected))
+    header = ("load", "mixers", "most", "least", "points between", "expected")
     return table(header, rows, right=("load", "mixers", "points between"))
 
 

@@ -25,12 +25,17 @@ def all_rows() -> list[Row]:
     return rows
 
 
-@pytest.fixture(scope="module", name="report")
-def report_fixture(tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture(scope="module", name="page")
+def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("capacity") / "page"
     write_capacity(folder, Plan(SETTINGS, all_rows()))
     assert (folder / "loads.svg").exists() and (folder / "index.html").exists()
-    return (folder / "report.md").read_text("utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module", name="report")
+def report_fixture(page: Path) -> str:
+    return (page / "report.md").read_text("utf-8")
 
 
 def test_shares_have_the_interval_of_three_seeds(report: str) -> None:
@@ -40,9 +45,17 @@ def test_shares_have_the_interval_of_three_seeds(report: str) -> None:
     assert {tuple(row[1:5]) for row in others} == {("0.50 ± 0.25",) * 4}
 
 
+def test_loads_csv_has_the_shares_and_their_ends(page: Path) -> None:
+    shares = pd.read_csv(page / "loads.csv").set_index(["variant", "load"])
+    assert len(shares) == 14 * 4
+    # the same arithmetic: 0.5 - 0.248 and 0.5 + 0.248
+    assert shares.loc[("vanilla", 1.0)].tolist() == pytest.approx([0.5, 0.2516, 0.7484, 3], abs=1e-3)
+
+
 def test_the_mixers_lie_fifty_points_apart_at_each_load(report: str) -> None:
     apart = rows_of(report, "| load | mixers |")
-    assert [row[:2] + row[-1:] for row in apart] == [[load, "14", "50"] for load in ("0.25", "0.5", "1", "2")]
+    assert [row[:2] + row[4:5] for row in apart] == [[load, "14", "50"] for load in ("0.25", "0.5", "1", "2")]
+    assert [row[-1] for row in apart] == ["at most 10", "–", "over 30", "–"]
     assert {row[2] for row in apart} == {"rope"}
 
 
