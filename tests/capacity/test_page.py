@@ -1,5 +1,6 @@
 """The page: its figures are those of the rows, by arithmetic of a test's own."""
 
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ from stages.capacity.cell import Row
 from stages.capacity.page import to_ninety, with_interval, write_capacity
 from stages.capacity.plan import Plan
 from tests.capacity.test_plan import row
-from tests.support.pages import rows_of
+from tests.support.pages import TEXTS, committed, rows_of
 from tests.support.tiny import SETTINGS
 
 BEST = 0.01
@@ -83,3 +84,15 @@ def test_where_a_line_crosses_nine_tenths(shares: list[float], expected: str) ->
 
 def test_one_seed_has_no_interval() -> None:
     assert with_interval([0.5]) == "0.50" and with_interval([]) == "–"
+
+
+def test_docs_have_the_figures_of_the_committed_page() -> None:
+    table = pd.read_csv(io.BytesIO(committed("reports/capacity/page/loads.csv")))
+    shares = table.set_index(["load", "variant"]).share
+    full = shares[1.0].mul(100).round().astype(int)
+    readme, notes = (" ".join(TEXTS[name].split()) for name in ("README.md", "docs/notes.md"))
+    of_four = "rope stores {rope} %, vanilla {vanilla}, synthesizer {synthesizer} and perceiver {perceiver}"
+    assert of_four.format(**full) in readme
+    assert "rope stores {rope} %, `random_synthesizer` {random_synthesizer} %".format(**full) in notes
+    assert "stores {wrnn} % of one bit a parameter, more than `vanilla` ({vanilla} %)".format(**full) in notes
+    assert full.idxmax() == "rope" and full.idxmin() == "random_synthesizer" and shares[0.25].min() >= 0.99
