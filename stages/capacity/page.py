@@ -46,13 +46,14 @@ def write_capacity(target: Path, plan: Plan) -> None:
     if len(controls):
         controls = pd.concat([loads[(loads.load == 1) & loads.variant.isin(controls.variant)], controls])
     controls = controls.replace({"control": CONTROLS}).melt(["variant", "control"], MEASURES, "measure", "value")
+    widths = parts["widths"] if parts["widths"].width.nunique() > 1 else frame([])  # one alone has no slope
     choices = frame(row for cell, row in plan.rows.items() if cell == as_choice(cell, cell.learning_rate))
 
     tables = {
         "loads": pivot(loads, ["variant"], "load", seconds=seconds),
         "apart": differences(loads),
         "doses": pivot(parts["doses"], ["variant"], "exposures", seconds=seconds),
-        "widths": pivot(parts["widths"], ["variant"], "width", "bits a parameter", slope=slope),
+        "widths": pivot(widths, ["variant"], "width", "bits a parameter", slope=slope),
         "controls": pivot(controls, ["variant", "control"], "measure", "value"),
         "optimizers": pivot(at_best_rates(optimizers), ["variant", "matrices"], "exposures", to_90_percent=to_ninety),
         "rates": pivot(
