@@ -13,6 +13,7 @@ from stages.capacity.cell import Row
 from stages.capacity.plan import ROWS, Plan, as_choice
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, table
+from stages.reporting.statistics.intervals import CONFIDENCE, LEAST_SEEDS
 from stages.reporting.style import COLOURS, GREY, PALE, WIDTH, styled, svg
 from stages.reporting.tables import short
 from stages.reporting.template import fill
@@ -110,10 +111,10 @@ def with_interval(values: Sequence[float]) -> str:
 
 
 def half_interval(values: Sequence[float]) -> float:
-    """Return half of the 95 % interval of a mean of seeds (Student's t); NaN of fewer than three."""
-    if len(values) < 3:
+    """Return half of the 95 % interval of a mean of seeds (Student's t); NaN of fewer than LEAST_SEEDS."""
+    if len(values) < LEAST_SEEDS:
         return float("nan")
-    return float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values)))
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values)))
 
 
 def shares_by_load(data: pd.DataFrame) -> pd.DataFrame:

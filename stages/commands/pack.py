@@ -19,8 +19,7 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     recipe = given.recipe or settings.recipe
-    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
-    experiment = Experiment.of(settings, recipe, variant)
+    experiment = Experiment.of(settings, recipe, chosen_variant(settings, recipe, given.variant))
     target = given.file or Path(f"{experiment.recipe_name}-{experiment.variant}.zip")
     pack(experiment, given.seed, target)
     print(f"{target}, {target.stat().st_size / 1e6:.1f} MB; elsewhere: python -m stages unpack {target.name}")

@@ -34,15 +34,16 @@ def named(given: argparse.Namespace, stage: str) -> Trained:
     settings = load()
     recipe = settings.recipe if given.recipe is None else given.recipe
     (settings.question_recipe if stage == "finetune" else settings.recipe_named)(recipe)  # refused before any variant
-    variant = chosen_variant(settings, recipe) if given.variant is None else given.variant
-    return load_trained(settings, recipe, variant, given.seed, stage)
+    return load_trained(settings, recipe, chosen_variant(settings, recipe, given.variant), given.seed, stage)
 
 
-def chosen_variant(settings: Settings, recipe: str) -> str:
-    """Return the selected variant; where several are selected, the best on dev by the recipe's report.
+def chosen_variant(settings: Settings, recipe: str, given: str | None = None) -> str:
+    """Return the given variant or, without one, the selected; of several the best on dev by the recipe's report.
 
     Raises StudyError: several are selected, and their report is missing or broken.
     """
+    if given is not None:
+        return given
     selection = settings.model.variant
     if selection not in (COMPARED, ALL):
         return selection
