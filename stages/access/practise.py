@@ -12,7 +12,7 @@ from stages.corpus.capitalised import capitalised
 from stages.corpus.phrases import LEAST_PROBABILITY, Phrases
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
-from stages.settings import QuestionRecipe, Settings, load, merged
+from stages.settings import Settings, load
 from stages.system.errors import Parser, StudyError, command
 from stages.trials.row import ACCESS, PRACTICES
 from stages.trials.trial import try_out
@@ -27,9 +27,8 @@ def practised(settings: Settings, name: str, variant: str, seed: int, practice: 
     if not clozes:
         raise StudyError(f"recipe '{name}' has no objective with phrases: add title_cloze or word_cloze")
     salient = {cloze: {"salient": float(practice != "any")} for cloze in clozes}
-    change = {"pretrain": {"epochs": recipe.pretrain.epochs * times, "objectives": salient}, "seeds": [seed]}
-    changed = QuestionRecipe.model_validate(merged(recipe.model_dump(), change))
-    return Experiment.of(settings.model_copy(update={"recipes": settings.recipes | {name: changed}}), name, variant)
+    change = {"pretrain": {"epochs": recipe.pretrain.epochs * times, "objectives": salient}}
+    return Experiment.of(settings.with_change(name, change, seed, f"recipes.{name}"), name, variant)
 
 
 def drawn_once(phrases: Phrases) -> Phrases:

@@ -24,8 +24,9 @@ def main() -> None:
     parser.add_argument("--model", required=True, help="a key of article.models in params.yaml")
     name = parser.parse_args().model
     settings = load()
+    changed = settings.of_article(name)
     model = settings.article.models[name]
-    experiment = Experiment.of(settings.of_article(name), settings.article.recipe, model.variant)
+    experiment = Experiment.of(changed, settings.article.recipe, model.variant)
     prepared = Prepared.load(experiment.prepared_folder)
 
     made_with = experiment.settings("pretrain", "finetune")

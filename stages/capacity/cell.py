@@ -17,6 +17,7 @@ from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.model.registry import settings_of
 from stages.settings import Optimizer, Settings
+from stages.system.locks import locked
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.work import work_folder
@@ -132,14 +133,20 @@ def count(model: GPT) -> int:
 
 
 def trained(settings: Settings, cell: Cell, title: str) -> Row:
-    """Train a cell, from its checkpoint where there is one, and measure it."""
+    """Train a cell, from its checkpoint where there is one, and measure it.
+
+    Raises StudyError: another process trains it.
+    """
     task = Task(settings, cell)
     backend = choose_backend(settings.compute)
     depends_on = [cell.model_dump(), backend.precision]
     work = work_folder(f"capacity-{cell.variant}", depends_on)
     trainer = trainer_for(task.new_model(), task.optimizer, backend)
     interval = settings.compute.checkpoint_seconds
-    _, seconds = train(trainer, task.job, cell.seed, work / "training.checkpoint", interval, title)
+    checkpoint = work / "training.checkpoint"
+    with locked(work / "lock"):
+        _, seconds = train(trainer, task.job, cell.seed, checkpoint, interval, title)
+        checkpoint.unlink()
 
     model = task.new_model().to(backend.device)
     model.load_state_dict(trainer.weights())

@@ -21,7 +21,7 @@ from stages.model.attention import CausalSelfAttention
 from stages.model.gpt import GPT
 from stages.probing.extraction import exact_matches
 from stages.probing.prompts import WordCue, dev_facts, page_prompts, practised_forms
-from stages.settings import PARAMS, QuestionRecipe, Settings, check, load, merged
+from stages.settings import Settings, load
 from stages.sources.audit import own_pages
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
@@ -63,12 +63,11 @@ def cell(settings: Settings, variant: str, seed: int, **model: int) -> Experimen
     """
     name = settings.demonstrations.recipe
     recipe = settings.question_recipe(name)
-    change: dict[str, Any] = {"seeds": [seed], "model": model}
+    change: dict[str, Any] = {"model": model}
     if (spans := recipe.pretrain.objectives.span_corruption) and "context" in model:
         longest = min(spans.longest_document, model["context"] - 2)  # two masks
         change["pretrain"] = {"objectives": {"span_corruption": {"longest_document": longest}}}
-    changed = check(QuestionRecipe, merged(recipe.model_dump(), change), str(PARAMS), "demonstrations")
-    return Experiment.of(settings.model_copy(update={"recipes": {name: changed}}), name, variant)
+    return Experiment.of(settings.with_change(name, change, seed, "demonstrations"), name, variant)
 
 
 def trained(

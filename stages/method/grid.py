@@ -13,7 +13,7 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.inference.decoding import Sampler
 from stages.inference.generation import passages
-from stages.settings import PARAMS, Recipe, Settings, check, load, merged
+from stages.settings import Settings, load
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json
@@ -52,10 +52,9 @@ def main() -> None:
 def cell(settings: Settings, variant: str, width: int, rate: float) -> Experiment:
     """Return the grid's recipe with that width and rate. Raises StudyError: the result is no valid recipe."""
     name = settings.grid.recipe
-    recipe = settings.recipe_named(name)
-    changes = {"seeds": recipe.seeds[:1], "model": {"width": width}, "pretrain": {"learning_rate": rate}}
-    changed = check(Recipe, merged(recipe.model_dump(), changes), str(PARAMS), "grid")
-    return Experiment.of(settings.model_copy(update={"recipes": {name: changed}}), name, variant)
+    change = {"model": {"width": width}, "pretrain": {"learning_rate": rate}}
+    seed = settings.recipe_named(name).seeds[0]
+    return Experiment.of(settings.with_change(name, change, seed, "grid"), name, variant)
 
 
 def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from math import log
 
 import numpy as np
@@ -17,11 +18,13 @@ from stages.model.likelihood import read_targets
 from stages.prediction.alignment import alignment
 from stages.probing.prompts import Fact, Prompt, continuation, dev_facts, question
 from stages.settings import Settings
-from stages.settings.measured import changed
+from stages.settings.measured import CHANGEABLE
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.run import Run
+
+RECIPE = "quick"
 
 
 class Cell(BaseModel):
@@ -50,24 +53,24 @@ class Row(Cell):
 def cells(settings: Settings) -> list[Cell]:
     """List all cells, one world and seed after the other."""
     section = settings.prediction
-    all_cells = []
-    for world in section.worlds:
-        for seed in section.seeds:
-            for variant in settings.every_variant:
-                digest = settings_digest([section.change, section.facts, settings.every_variant[variant]])[:8]
-                all_cells.append(Cell(variant=variant, world=world, seed=seed, settings=digest))
-    return all_cells
+    recipe = settings.question_recipe(RECIPE).model_dump(include={*CHANGEABLE})
+    common = [section.change, section.facts, recipe, settings.sources.synthetic.model_dump(exclude={"seed"})]
+    digests = {name: settings_digest([*common, own])[:8] for name, own in settings.every_variant.items()}
+    return [
+        Cell(variant=variant, world=world, seed=seed, settings=digest)
+        for world, seed in product(section.worlds, section.seeds)
+        for variant, digest in digests.items()
+    ]
 
 
 def trained(settings: Settings, cell: Cell) -> Row:
     """Measure a cell: the alignment of its first weights, then what it knows after pretraining and finetuning."""
     section = settings.prediction
-    recipe = changed(settings.question_recipe("quick"), section.change, cell.seed, "prediction.change")
-    settings = settings.model_copy(
-        update={"recipes": settings.recipes | {"quick": recipe}, "variants": settings.every_variant}
-    )
-    experiment = Experiment.of(settings, "quick", cell.variant)
-    prepared = prepared_world(settings.sources.synthetic.model_copy(update={"seed": cell.world}))
+    settings = settings.with_change(RECIPE, section.change, cell.seed, "prediction.change")
+    settings = settings.model_copy(update={"variants": settings.every_variant})
+    experiment = Experiment.of(settings, RECIPE, cell.variant)
+    world = settings.sources.synthetic.model_copy(update={"seed": cell.world})
+    prepared = prepared_world(world)
     dev = prepared.of_split("dev")
     facts = dev_facts(prepared, own_pages(prepared.texts, set(dev.name)))[: section.facts]
 
@@ -76,14 +79,14 @@ def trained(settings: Settings, cell: Cell) -> Row:
     untrained = alignment(experiment.new_model(prepared, cell.seed), prepared.vocabulary, facts)
     experiment = replace(experiment, backend=choose_backend(settings.compute))
 
-    record = experiment.settings("pretrain", "finetune") | {"world": cell.world, "seed": cell.seed}
+    record = experiment.settings("pretrain", "finetune") | {"world": world.model_dump(), "seed": cell.seed}
     run = Run("prediction", experiment, prepared, record)
     jobs = pretraining(experiment, prepared), finetuning(experiment, prepared, "pretrained")
     started = time.monotonic()
     models = trained_models(run, cell.seed, *jobs)
     made = provenance(record, experiment.backend, time.monotonic() - started)
 
-    pages = [continuation(fact, recipe.model.context) for fact in facts]
+    pages = [continuation(fact, experiment.recipe.model.context) for fact in facts]
     return Row(
         **cell.model_dump(),
         alignment=round(untrained, 5),

@@ -2,7 +2,6 @@
 
 from stages.settings.measured import FULL as FULL
 from stages.settings.measured import Ablation as Ablation
-from stages.settings.measured import merged as merged
 from stages.settings.params import PARAMS as PARAMS
 from stages.settings.params import Compute as Compute
 from stages.settings.params import Settings as Settings

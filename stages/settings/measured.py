@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from stages.settings.recipe import Model, Optimizer, QuestionRecipe, Schedule
-from stages.settings.section import Context, Count, Name, Rate, Section, Seed, Some, fault_of
+from stages.settings.recipe import Model, Optimizer, Schedule
+from stages.settings.section import Context, Count, Name, Rate, Section, Seed, Some
 
 FULL = "full"  # the ablation's recipe without a change, which the others are compared with
 CHANGEABLE = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe that its training depends on
@@ -104,20 +104,6 @@ class Article(Section):
     recipe: Name
     seed: Seed
     models: Annotated[dict[Name, ArticleModel], Field(min_length=1, max_length=10)]
-
-
-def changed(recipe: QuestionRecipe, change: Mapping[str, Any], seed: int, key: str) -> QuestionRecipe:
-    """Return a recipe with one seed and the change that stands under `key` in params.yaml.
-
-    Raises ValueError: the result is no valid recipe; the message names the key.
-    """
-    for section in change:
-        if section not in CHANGEABLE:
-            raise ValueError(f"{key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
-    try:
-        return QuestionRecipe.model_validate(merged(recipe.model_dump() | {"seeds": [seed]}, change))
-    except ValidationError as error:
-        raise ValueError(fault_of(error, key)) from error
 
 
 def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

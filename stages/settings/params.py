@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stages.settings.measured import (
+    CHANGEABLE,
     RATES,
     Ablation,
     Article,
@@ -17,7 +18,7 @@ from stages.settings.measured import (
     Influence,
     Passages,
     Prediction,
-    changed,
+    merged,
 )
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
 from stages.settings.section import Name, NonNegative, Section, check, read_yaml
@@ -136,7 +137,7 @@ class Settings(Section):
         if change not in self.ablation.changes:
             raise StudyError(f"unknown change '{change}'; allowed: {', '.join(self.ablation.changes)}")
         ablation = self.ablation
-        return self._changed(ablation.recipe, ablation.changes[change], ablation.seed, f"ablation.changes.{change}")
+        return self.with_change(ablation.recipe, ablation.changes[change], ablation.seed, f"ablation.changes.{change}")
 
     def of_article(self, model: str) -> Self:
         """Change the article's recipe in these settings as that model has it.
@@ -147,17 +148,22 @@ class Settings(Section):
         if model not in self.article.models:
             raise StudyError(f"unknown model '{model}'; allowed: {', '.join(self.article.models)}")
         article = self.article
-        try:
-            return self._changed(
-                article.recipe, article.models[model].change, article.seed, f"article.models.{model}.change"
-            )
-        except ValueError as error:
-            raise StudyError(f"{PARAMS}: {error}") from error
+        return self.with_change(
+            article.recipe, article.models[model].change, article.seed, f"article.models.{model}.change"
+        )
 
-    def _changed(self, name: str, change: Mapping[str, Any], seed: int, key: str) -> Self:
-        """Change a recipe in these settings. Raises ValueError: the change, under `key`, makes no valid one."""
-        recipe = changed(self.question_recipe(name), change, seed, key)
-        return self.model_copy(update={"recipes": self.recipes | {name: recipe}})
+    def with_change(self, name: str, change: Mapping[str, Any], seed: int, key: str) -> Self:
+        """Give a recipe in these settings one seed and the values of a change, whose key in params.yaml is `key`.
+
+        Raises StudyError: there is no such recipe, or the change makes no valid one.
+        """
+        for section in change:
+            if section not in CHANGEABLE:
+                raise StudyError(f"{PARAMS}: {key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
+        recipe = self.recipe_named(name)
+        content = merged(recipe.model_dump() | {"seeds": [seed]}, change)
+        changed = check(type(recipe), content, str(PARAMS), key)
+        return self.model_copy(update={"recipes": self.recipes | {name: changed}})
 
     def recipe_named(self, name: str) -> Recipe:
         """Look up the recipe of that name. Raises StudyError: there is none."""

@@ -83,14 +83,9 @@ def check(section: type[S], content: Any, path: str, prefix: str) -> S:
     try:
         return section.model_validate(content)
     except ValidationError as error:
-        raise StudyError(f"{path}: {fault_of(error, prefix)}") from error
-
-
-def fault_of(error: ValidationError, prefix: str) -> str:
-    """Write the first fault in one line, and how many more there are."""
-    faults = error.errors(include_url=False)
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{_sentence(faults[0], prefix)}{more}"
+        faults = error.errors(include_url=False)
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise StudyError(f"{path}: {_sentence(faults[0], prefix)}{more}") from error
 
 
 def _sentence(fault: Any, prefix: str) -> str:

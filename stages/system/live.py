@@ -23,7 +23,7 @@ EVERY = 2.0  # seconds between two writes, at least
 RECENT = 30.0  # seconds: a training with an older record no longer runs
 POINTS = 80  # most points of a curve
 STEPS = 50  # a point is the mean of so many steps or more
-MOST = 60  # records that are kept
+MOST = 300  # records that are kept
 SIZE = {"width": 640, "height": 220}  # of a figure
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777")  # Okabe and Ito's
 

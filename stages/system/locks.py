@@ -28,7 +28,7 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
         except Timeout as error:
             holder = path.read_text(encoding="utf-8")
             who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
-            raise StudyError(f"{path.parent}: {who} is training here already; wait for it{end}") from error
+            raise StudyError(f"{path.parent}: {who} is at work here already; wait for it{end}") from error
         except OSError as error:
             error.filename = str(path)
             raise

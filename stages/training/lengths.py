@@ -16,8 +16,10 @@ def phases(recipe: Recipe, prepared: Prepared) -> dict[str, int]:
     """Return the steps of one training of each phase, in the order in which they run."""
     pretrain = recipe.pretrain
     documents = len(prepared.documents)
-    passes = epochs(pretrain, documents) + (pretrain.own_epochs or 0)
-    steps = {"pretrain": passes * steps_per_epoch(documents, pretrain.batch_size)}
+    an_epoch = steps_per_epoch(documents, pretrain.batch_size)
+    steps = {"pretrain": epochs(pretrain, documents) * an_epoch}
+    if pretrain.own_epochs:
+        steps["pretrain_own"] = pretrain.own_epochs * an_epoch
     if isinstance(recipe, QuestionRecipe):
         finetune = recipe.finetune
         an_epoch = steps_per_epoch(len(prepared.questions["train"]), finetune.batch_size)

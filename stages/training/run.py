@@ -129,8 +129,8 @@ class Run:
         """Return what a page shows of a training on its way."""
         experiment = self.experiment
         steps = phases(experiment.recipe, self.prepared)
-        phase, seed = training.job.phase, training.seed
-        return Live(experiment.recipe_name, experiment.variant, phase, seed, experiment.trainings, steps)
+        phase = training.job.phase + ("_own" if training.continues else "")
+        return Live(experiment.recipe_name, experiment.variant, phase, training.seed, experiment.trainings, steps)
 
 
 def _joined(before: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from stages.corpus.capitalised import capitalised
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
+from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, Row
 from tests.support.project import write_params
 from tests.support.small_study import small
@@ -35,6 +36,11 @@ def test_a_practice_changes_who_chooses_the_phrases_and_the_length_and_nothing_e
     for name in salient:
         plain["pretrain"]["objectives"][name].pop("salient")
     assert changed == plain | {"seeds": [3]}
+
+
+def test_no_epochs_at_all_are_refused_in_a_line() -> None:
+    with pytest.raises(StudyError, match=r"params.yaml: recipes.quick.pretrain.epochs: was 0; input should be greater"):
+        practised(SETTINGS, "quick", "rope", 1, "any", 0)
 
 
 def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practice_is_of_it() -> None:

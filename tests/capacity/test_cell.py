@@ -9,7 +9,10 @@ import torch
 
 from stages.capacity.cell import Cell, Task, digest, trained
 from stages.corpus.example import PAD
-from stages.settings import Settings, merged
+from stages.settings import Settings
+from stages.settings.measured import merged
+from stages.system.errors import StudyError
+from stages.system.locks import locked
 from tests.support.tiny import SETTINGS
 
 CELL = Cell(
@@ -80,6 +83,10 @@ def test_a_trained_cell_stores_what_it_is_asked_and_its_row_counts_it() -> None:
     assert row.exact == 1
     assert 0.95 * row.bits_asked < row.bits_stored <= row.bits_asked
     assert 0 < row.inner_parameters < row.parameters
+    (work,) = Path("work").glob("capacity-*")
+    assert not (work / "training.checkpoint").exists()
+    with locked(work / "lock"), pytest.raises(StudyError, match="at work here already"):
+        trained(small(), cell(exposures=150), "a cell")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import log2
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from stages.experiment.experiment import Experiment
 from stages.prediction.alignment import alignment, elsewhere, gradient
 from stages.prediction.cell import Cell, bits, cells
 from stages.probing.prompts import continuation, dev_facts, question
+from stages.settings import load
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
+from tests.support.project import write_params
 from tests.support.tiny import MODEL, ROOT, SETTINGS, loud, tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared
 
@@ -90,3 +93,14 @@ def test_cells_are_all_variants_worlds_and_seeds_once() -> None:
     found = cells(SETTINGS)
     assert len({*found}) == len(found) == len(SETTINGS.every_variant) * 2 * 3
     assert all(isinstance(cell, Cell) for cell in found)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("recipes.quick.model.width", 48), ("sources.synthetic.templates", 3), ("prediction.facts", 7)],
+)
+def test_a_cell_is_another_one_where_its_recipe_its_world_or_its_facts_are(
+    tmp_path: Path, key: str, value: int
+) -> None:
+    write_params(tmp_path, values={key: value})
+    assert {*cells(load(tmp_path / "params.yaml"))}.isdisjoint(cells(SETTINGS))

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from stages.experiment.experiment import Experiment
-from stages.settings import QuestionRecipe, merged
+from stages.settings import QuestionRecipe
+from stages.settings.measured import merged
 from stages.training.jobs import finetuning, pretraining
 from stages.training.loop import Job, examples_of_step
 from tests.support.tiny import QUESTIONS, SETTINGS
