@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from stages.model.attention import lower_triangle
 from stages.model.cache import ValueCache
 from stages.model.mixer import Mixer, merge_heads, split_heads
-from stages.model.ops import causal_softmax, dropout
-from stages.model.packing import Packing
+from stages.model.ops import dropout
 from stages.settings import Model, Section
 
 
@@ -49,14 +48,6 @@ class RandomSynthesizer(Mixer):
 
         weights = scores.masked_fill(~visible, -math.inf).softmax(dim=-1).expand(len(x), -1, -1, -1)
         return self.projection(merge_heads(dropout(weights, self.dropout_rate) @ v))
-
-    def packed(self, x: Tensor, packing: Packing) -> Tensor:
-        mixed = []
-        for value in packing.rectangles(self.value(x)):
-            B, T, _ = value.shape
-            weights = causal_softmax(self.scores[:, :T, :T].expand(B, -1, -1, -1), self.dropout_rate)
-            mixed.append(merge_heads(weights @ split_heads(value, self.heads)))
-        return self.projection(packing.join(mixed))
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
         return ValueCache.empty(batch, self.heads, positions, self.head_size, self.value.weight)

@@ -1,4 +1,4 @@
-"""The operations between a step's matrix products: softmax, dropout, GELU, LayerNorm.
+"""The operations between a step's matrix products: dropout, GELU, LayerNorm.
 
 Each operation has one meaning and two ways to compute it: torch's own operations, and on a CPU kernels that go over
 the memory once, forward and backward (kernels.cpp). tests/model/test_ops.py holds them equal. Dropout draws 32 bits
@@ -6,26 +6,17 @@ a value from a hash of its offset, seeded by torch's generator: `torch.manual_se
 kept for the backward pass.
 """
 
-import math
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from stages.model.cpu.calls import AddDropout, Gelu, Norm, Softmax
+from stages.model.cpu.calls import AddDropout, Gelu, Norm
 from stages.model.cpu.kernels import call, seeded, serve
 from stages.model.packing import Packing
 
 EPSILON = 1e-5  # LayerNorm's, as torch has it
-
-
-def causal_softmax(scores: Tensor, dropout_rate: float) -> Tensor:
-    """dropout(softmax(scores)) over the keys up to each query's own. scores: (…, T, T)."""
-    if serve(scores):
-        return _CausalSoftmax.apply(scores, dropout_rate)
-    later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
-    return dropout(scores.masked_fill(later, -math.inf).softmax(dim=-1), dropout_rate)
 
 
 def add_dropout(residual: Tensor, x: Tensor, bias: Tensor | None, dropout_rate: float) -> Tensor:
@@ -84,25 +75,6 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 def wide(x: Tensor) -> Tensor:
     """Turn x into float32, unless it is wider."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
-class _CausalSoftmax(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, dropout_rate: float) -> Tensor:
-        scores = scores.contiguous()
-        weights = torch.empty_like(scores)
-        dropped = torch.empty_like(scores) if dropout_rate else weights
-        ctx.call = _matrix(scores) | seeded(dropout_rate)
-        call("softmax_forward", Softmax(scores=scores, weights=weights, dropped=dropped, **ctx.call))
-        ctx.save_for_backward(weights)
-        return dropped
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        (weights,) = ctx.saved_tensors
-        result = torch.empty_like(weights)
-        call("softmax_backward", Softmax(gradient=gradient.contiguous(), weights=weights, result=result, **ctx.call))
-        return result, None
 
 
 class _AddDropout(torch.autograd.Function):

@@ -29,12 +29,6 @@ def _fields(pointers: str, integers: str, reals: str = "", unsigned: str = "") -
     return [(name, kind) for kind, names in (*kinds, (ctypes.c_uint64, unsigned)) for name in names.split()]
 
 
-class Softmax(Call):
-    """scores … result: (rows, width); row i sees the columns up to i mod width."""
-
-    _fields_ = _fields("scores gradient weights dropped result", "rows width", "dropout_rate", "seed")
-
-
 class AddDropout(Call):
     """x, residual, gradient, result: (rows, width); bias: (width,); bias_gradient: the same, float32."""
 

@@ -10,14 +10,6 @@ namespace {
 
 constexpr int CHUNKS = 32;
 
-struct Softmax {
-    const number *scores, *gradient;
-    number *weights, *dropped, *result;
-    int64_t rows, width;
-    double dropout_rate;
-    uint64_t seed;
-};
-
 struct AddDropout {
     const number *x, *bias, *residual, *gradient;
     number *result;
@@ -42,13 +34,6 @@ struct Norm {
     double epsilon;
 };
 
-// row = values, 0 … 0
-inline void write_row(const float *values, number *row, int64_t seen, int64_t columns) {
-#pragma omp simd
-    for (int64_t s = 0; s < seen; ++s) write(row[s], values[s]);
-    std::memset(static_cast<void *>(row + seen), 0, (columns - seen) * sizeof(number));
-}
-
 // body(row, sums) for each row, where sums are `count` times `width` floats that start at 0; then their totals.
 template <typename Body>
 void sum_rows(int64_t rows, int64_t width, int count, float *const *totals, Body body) {
@@ -68,56 +53,6 @@ void sum_rows(int64_t rows, int64_t width, int count, float *const *totals, Body
 }  // namespace
 
 extern "C" {
-
-// weights = softmax(scores) over the keys up to each query's own, dropped = dropout(weights).
-void softmax_forward(const Softmax &call) {
-    const Dropout shared(call.seed, call.dropout_rate);
-#pragma omp parallel
-    {
-        Scratch scratch(call.width);
-        float *values = scratch.data();
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < call.rows; ++i) {
-            const int64_t start = i * call.width, seen = i % call.width + 1, length = whole(seen, LANES);
-#pragma omp simd
-            for (int64_t s = 0; s < seen; ++s) values[s] = read(call.scores[start + s]);
-            hide(values, 0, length, 0, seen);
-            softmax(values, 0, length, 1.0f);
-            write_row(values, call.weights + start, seen, call.width);
-            if (call.dropout_rate > 0) {
-                shared.apply(values, 0, length, static_cast<uint32_t>(start));
-                write_row(values, call.dropped + start, seen, call.width);
-            }
-        }
-    }
-}
-
-// result = the slopes of the scores; gradient: those of `dropped`.
-void softmax_backward(const Softmax &call) {
-    const Dropout shared(call.seed, call.dropout_rate);
-#pragma omp parallel
-    {
-        Scratch slope_scratch(call.width), share_scratch(call.width);
-        float *slopes = slope_scratch.data(), *shares = share_scratch.data();
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < call.rows; ++i) {
-            const int64_t start = i * call.width, seen = i % call.width + 1, length = whole(seen, LANES);
-#pragma omp simd
-            for (int64_t s = 0; s < seen; ++s) {
-                slopes[s] = read(call.gradient[start + s]);
-                shares[s] = read(call.weights[start + s]);
-            }
-            for (int64_t s = seen; s < length; ++s) slopes[s] = shares[s] = 0;
-            if (call.dropout_rate > 0) shared.apply(slopes, 0, length, static_cast<uint32_t>(start));
-            float mean = 0;
-#pragma omp simd reduction(+ : mean)
-            for (int64_t s = 0; s < length; ++s) mean += slopes[s] * shares[s];
-#pragma omp simd
-            for (int64_t s = 0; s < length; ++s) slopes[s] = shares[s] * (slopes[s] - mean);
-            write_row(slopes, call.result + start, seen, call.width);
-        }
-    }
-}
 
 // result = residual + dropout(x + bias); residual, or bias, may be null.
 void dropout_forward(const AddDropout &call) {
