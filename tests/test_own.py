@@ -93,11 +93,8 @@ def test_answers_and_forms_cannot_command_the_terminal(
     [
         ({"pages.txt": None}, "sources.own.folder: there is no mine/pages.txt; name a folder with"),
         ({"dev.tsv": None}, "sources.own.folder: there is no mine/dev.tsv; name a folder with"),
-        ({"dev.tsv": ""}, "mine/dev.tsv:1: the file holds no question"),
         ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
-        ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\t\n"}, "mine/train.tsv:1: no answer follows"),
         ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
-        ({"pages.txt": PAGES.encode("iso8859-7")}, "mine/pages.txt:1: byte 0x"),
         ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),
         ({"dev.tsv": ASKED[7] + f"{ASKED[7].strip()} και Χαρά\n"}, "mine/dev.tsv:2: the answer to"),
     ],

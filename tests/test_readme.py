@@ -17,7 +17,7 @@ import yaml
 from stages.__main__ import COMMANDS
 from tests.support.pages import TEXTS, committed, published, rows_of
 from tests.support.project import environment, write_params
-from tests.support.tiny import BUILT_IN, ROOT, params
+from tests.support.tiny import BUILT_IN, HANDOUT, ROOT, SETTINGS, params, tiny_model
 
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MEASURED = "docs/performance.md"  # says what a command took, in the form that was measured
@@ -113,6 +113,9 @@ def test_the_table_of_all_variants_has_the_figures_of_its_report() -> None:
         for name, result in figures.items()
     }
     assert {row[0] for row in rows} == set(BUILT_IN)
+    for name, parameters, *_ in rows:
+        model = tiny_model(name, vocabulary_size=256, model=HANDOUT.model, sections=SETTINGS.variants)
+        assert f"{sum(weight.numel() for weight in model.parameters()):,}" == parameters
     assert not figures or sorted(rows) == sorted(stated.values())
 
 

@@ -1,14 +1,12 @@
 """Train the cells of the study of capacity that have no row yet, one after the other."""
 
-import sys
-import time
 from collections.abc import Sequence
 
 from stages.capacity.cell import Cell, Row, trained
 from stages.capacity.plan import ROWS, Plan
 from stages.settings import Settings, load
 from stages.system.errors import Parser, command
-from stages.trials.rows import add_row, read_rows
+from stages.trials.rows import add_row, read_rows, within_hours
 
 
 @command
@@ -25,15 +23,11 @@ def main() -> None:
     variants = given.variants or [*settings.every_variant]
 
     print_plan(settings, given.parts, variants)
-    end = time.monotonic() + 3600 * given.hours
-    done = 0
-    while not given.plan and (cell := next_cell(settings, given.parts, variants)):
-        if time.monotonic() > end:
-            print("the time is up; the same command goes on", file=sys.stderr)
-            break
-        done += 1
+    if given.plan:
+        return
+    for number, cell in within_hours(iter(lambda: next_cell(settings, given.parts, variants), None), given.hours):
         about = f"{cell.variant} {cell.control} width {cell.width}, load {cell.load:g}, seed {cell.seed}"
-        row = trained(settings, cell, f"{done}: {about}")
+        row = trained(settings, cell, f"{number}: {about}")
         add_row(ROWS, row)
         share = row.bits_stored / row.bits_asked
         print(f"{about}, {cell.exposures} times, {cell.matrices} {cell.learning_rate:g}: {share:.3f}", flush=True)

@@ -1,13 +1,11 @@
 """Measure the cells of the study of prediction that have no row yet, one after the other."""
 
-import sys
-import time
 from pathlib import Path
 
 from stages.prediction.cell import Cell, Row, cells, trained
 from stages.settings import load
 from stages.system.errors import Parser, command
-from stages.trials.rows import add_row, cell_of, read_rows
+from stages.trials.rows import add_row, cell_of, read_rows, within_hours
 
 ROWS = Path("reports/prediction/rows.csv")  # in git, so that the page can be made without training
 
@@ -21,14 +19,10 @@ def main() -> None:
     parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many hours")
     given = parser.parse_args()
     variants = given.variants or [*settings.every_variant]
-    end = time.monotonic() + 3600 * given.hours
 
     known = {cell_of(row, Cell) for row in read_rows(ROWS, Row)}
     missing = [cell for cell in cells(settings) if cell not in known and cell.variant in variants]
-    for number, cell in enumerate(missing, 1):
-        if time.monotonic() > end:
-            print("the time is up; the same command goes on", file=sys.stderr)
-            break
+    for number, cell in within_hours(missing, given.hours):
         row = trained(settings, cell)
         add_row(ROWS, row)
         about = f"{number} of {len(missing)}: {cell.variant}, world {cell.world}, seed {cell.seed}"

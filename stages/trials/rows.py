@@ -1,5 +1,8 @@
 """Rows of trainings in a CSV file that is in git: each is added when its training ends."""
 
+import sys
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,3 +39,13 @@ def add_row(path: Path, row: BaseModel) -> None:
 def cell_of(row: BaseModel, kind: type[R]) -> R:
     """Return the part of a row that says what was trained; kind: the row's base."""
     return kind.model_validate(row.model_dump(include=set(kind.model_fields)))
+
+
+def within_hours(cells: Iterable[R], hours: float) -> Iterator[tuple[int, R]]:
+    """Yield the cells, numbered from 1, but none after so many hours."""
+    end = time.monotonic() + 3600 * hours
+    for number, cell in enumerate(cells, 1):
+        if time.monotonic() > end:
+            print("the time is up; the same command goes on", file=sys.stderr)
+            return
+        yield number, cell

@@ -16,6 +16,7 @@ from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, Row
 from tests.support.project import write_params
 from tests.support.small_study import small
+from tests.support.talking import Run
 from tests.support.tiny import SETTINGS
 
 DOCUMENTS = [f"Oda Quill{'x' * n}. She left Tarn for Vell and saw Brod, Ilm and Urr ." for n in range(40)]
@@ -59,13 +60,11 @@ def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practi
     assert np.mean(of_drawn) > 0.99
 
 
-def test_the_row_has_a_mark_for_each_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_row_has_a_mark_for_each_question(tmp_path: Path, run_in: Run) -> None:
     write_params(tmp_path, small)
-    monkeypatch.chdir(tmp_path)
     options = "--recipe quick --data data/prepared/quick --variant vanilla --practice one --times 2 --seed 7"
     for stage, given in ((world, ""), (prepare, "--recipe quick"), (practise, options)):
-        monkeypatch.setattr("sys.argv", [stage.__name__, *given.split()])
-        stage.main()
+        assert run_in(tmp_path, stage, *given.split()).code == 0
     (path,) = (tmp_path / ACCESS).iterdir()
     assert path.name == "quick-vanilla-one-2-7.json"
     row = Row.load(path)

@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
+from tests.support.browser import driver_fixture, needs_browser, requests, visit  # noqa: F401
 from tests.support.tiny import ROOT
 
 pytestmark = needs_browser
@@ -59,9 +59,7 @@ def test_it_asks_no_network_says_no_error_and_fits_its_window(driver: Chrome, wi
     visit(driver, PAGE, width, scheme)
     filled(driver)
     assert driver.get_log("browser") == []
-    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    asked = [entry["params"]["request"]["url"] for entry in messages if entry["method"] == "Network.requestWillBeSent"]
-    assert asked == [PAGE.as_uri()]
+    assert requests(driver) == [PAGE.as_uri()]
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", TEXT)
 

@@ -76,8 +76,10 @@ def small(**change: object) -> Settings:
     return SETTINGS.model_copy(update={"capacity": type(SETTINGS.capacity).model_validate(section)})
 
 
-@pytest.mark.usefixtures("_in_an_empty_folder")
-def test_a_trained_cell_stores_what_it_is_asked_and_its_row_counts_it() -> None:
+def test_a_trained_cell_stores_what_it_is_asked_and_its_row_counts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     row = trained(small(), cell(exposures=150), "a cell")
     assert row.people == len(Task(small(), CELL).pairs)
     assert row.exact == 1
@@ -87,11 +89,6 @@ def test_a_trained_cell_stores_what_it_is_asked_and_its_row_counts_it() -> None:
     assert not (work / "training.checkpoint").exists()
     with locked(work / "lock"), pytest.raises(StudyError, match="at work here already"):
         trained(small(), cell(exposures=150), "a cell")
-
-
-@pytest.fixture
-def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def test_a_cell_is_another_one_where_the_section_or_its_mixer_changes() -> None:

@@ -190,7 +190,6 @@ def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Pa
         (["--seed", "2"], ["no seed 2", "allowed: 1"]),
         (["--at-least", "1.1"], ["argument --at-least: was 1.1; allowed: 0 to 1"]),
         (["--at-least", "nan"], ["argument --at-least: was nan; allowed: 0 to 1"]),
-        (["--beams", "2", "--top-k", "3"], ["--beams draws nothing; allowed: it or --top-k"]),
     ],
 )
 def test_what_cannot_be_asked_is_told_in_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:

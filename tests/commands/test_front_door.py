@@ -22,11 +22,6 @@ def test_alone_it_lists_every_command_that_there_is() -> None:
     assert [line.split()[0] for line in output.splitlines() if line.startswith("  ")] == [*COMMANDS]
 
 
-def test_a_command_has_its_own_help_under_the_name_that_people_type() -> None:
-    code, output, _ = ended("stages", "show", "--help")
-    assert code == 0 and output.startswith("usage: python -m stages show [-h]")
-
-
 def test_an_unknown_command_is_told_with_those_that_there_are() -> None:
     code, output, errors = ended("stages", "aks")
     assert (code, output) == (1, "")

@@ -13,45 +13,44 @@ from stages.experiment.experiment import Experiment
 from stages.model.cpu.kernels import identity
 from tests.support.project import write_params
 from tests.support.small_study import small
+from tests.support.talking import Outcome, Run, error
 from tests.support.tiny import FLOAT32, SETTINGS
 
-Planned = Callable[..., list[str]]
+Planned = Callable[..., Outcome]
 
 
 @pytest.fixture(name="planned")
-def planned_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Planned:
-    """The lines of the plan of a small study, changed, in a folder of its own."""
+def planned_fixture(tmp_path: Path, run_in: Run) -> Planned:
+    """The plan of a small study, changed, in a folder of its own."""
 
-    def planned(change: Callable[[dict[str, Any]], None] = lambda content: None) -> list[str]:
+    def planned(change: Callable[[dict[str, Any]], None] = lambda content: None) -> Outcome:
         def changed(content: dict[str, Any]) -> None:
             small(content)
             change(content)
 
         write_params(tmp_path, changed)
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("sys.argv", ["plan"])
         threads = torch.get_num_threads()
-        plan.main()
+        outcome = run_in(tmp_path, plan)
         torch.set_num_threads(threads)
-        return capsys.readouterr().out.splitlines()
+        return outcome
 
     return planned
 
 
 def test_a_plan_counts_the_trainings_and_times_them(planned: Planned) -> None:
-    recipe, trainings, pretraining, duration = planned()
+    recipe, trainings, pretraining, duration = planned().out.splitlines()
     assert pretraining == "Pretraining: documents 70, epochs 1, steps 3."  # 40 + 20 + 10 people in batches of 32
     assert recipe == "Recipe quick: vanilla, rope; 1 seed each."
     assert trainings.startswith("6 trainings: ")  # two variants, each pretrained and finetuned twice
     kernels = "no compiled kernels" if identity() == "torch" else "compiled kernels"
     assert duration.startswith("About ") and " min on this machine, " in duration
     assert duration.endswith(f", float32, {kernels}.")
-    assert planned(lambda content: content["model"].update(variant="all"))[1].startswith("9 trainings: ")
+    assert "\n9 trainings: " in planned(lambda content: content["model"].update(variant="all")).out
 
 
 def test_a_plan_that_memory_does_not_hold_is_refused_before_a_step(planned: Planned) -> None:
-    with pytest.raises(SystemExit, match=r"^error: params\.yaml: recipes\.quick: a step of a full batch needs about "):
-        planned(lambda content: content["recipes"]["quick"]["pretrain"].update(batch_size=10**6))
+    outcome = planned(lambda content: content["recipes"]["quick"]["pretrain"].update(batch_size=10**6))
+    assert error(outcome).startswith("error: params.yaml: recipes.quick: a step of a full batch needs about ")
 
 
 def seconds_of(monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, variants: int = 1) -> float:
@@ -65,14 +64,12 @@ def seconds_of(monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, varian
     return plan.estimate(cell, variants, plan.invented(rope, SETTINGS)) - plan.REST - variants * plan.REST_A_VARIANT
 
 
-def test_the_time_is_that_of_all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 2,937 documents, 2,000 questions: 650 epochs of 23 batches of 128; 75 and 10 epochs of 8 batches of 256
-    assert seconds_of(monkeypatch, seeds=1, threads=2) == 15_630
-    assert seconds_of(monkeypatch, seeds=1, threads=2, variants=4) == 62_520
-
-
-@pytest.mark.parametrize(("seeds", "threads", "times"), [(2, 1, 2), (2, 2, 1), (3, 2, 1.5), (2, 8, 1)])
-def test_seeds_take_turns_where_there_are_more_than_threads(
-    monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, times: float
+@pytest.mark.parametrize(
+    ("seeds", "threads", "variants", "times"),
+    [(1, 2, 1, 1), (1, 2, 4, 4), (2, 1, 1, 2), (2, 2, 1, 1), (3, 2, 1, 1.5), (2, 8, 1, 1)],
+)
+def test_the_time_is_that_of_all_steps_and_seeds_take_turns_where_there_are_more_than_threads(
+    monkeypatch: pytest.MonkeyPatch, seeds: int, threads: int, variants: int, times: float
 ) -> None:
-    assert seconds_of(monkeypatch, seeds, threads) == times * 15_630
+    # 2,937 documents, 2,000 questions: 650 epochs of 23 batches of 128; 75 and 10 epochs of 8 batches of 256
+    assert seconds_of(monkeypatch, seeds, threads, variants) == times * 15_630

@@ -64,8 +64,6 @@ def test_two_places_of_a_question_of_ones_own_are_refused_with_both_lines(tmp_pa
         (f"{ODA}\t ", LABELLED, "no answer"),
         ("Where was   born?", UNLABELLED, "not a known question"),
         (f"Where is \x1b[31m\u202e{'x' * 5000}\tVell", LABELLED, "\\x1b[31m\\u202e"),
-        (f"{ODA}\tVe□ll", LABELLED, "the reserved character □ (U+25A1)"),
-        (f"{ODA}⁇", read_documents, "the reserved character ⁇"),
         (f"{ODA}\r{TAM}", read_text, "a carriage return inside the line"),
         ("Where was Zoé Ark born?\tUrr".encode("latin-1"), LABELLED, "byte 0xe9 is not UTF-8"),
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.inference.generation import beam_search, generate
+from stages.inference.generation import generate
 from stages.inference.searches import Continuation
 from stages.plain.generation import answer
 from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
@@ -40,11 +40,6 @@ def test_untrained_models_of_this_seed_say_mask_now_and_then() -> None:
     lengths = {len(characters) for some in answers for characters in tokens_of(some)}
     assert 12 in lengths
     assert lengths & set(range(12))
-
-
-def test_no_prompts_have_no_answers() -> None:
-    assert generate(tiny_model(VARIANTS[0]), [], max_characters=5) == []
-    assert beam_search(tiny_model(VARIANTS[0]), [], max_characters=5, width=3) == []
 
 
 def test_a_model_in_training_answers_without_dropout() -> None:

@@ -25,13 +25,9 @@ def perceiver(bottleneck: int, residual: bool = True, layers: int = 4, up_expans
     return loud(tiny_model("perceiver", model=shape, sections=sections(bottleneck, residual, up_expansion)))
 
 
-@pytest.mark.parametrize(
-    ("change", "bottleneck", "message"),
-    [({"layers": 1}, 12, "model.layers is 1"), ({"context": 16}, 17, "bottleneck 17 exceeds model.context 16")],
-)
-def test_an_impossible_shape_is_one_line_of_error(change: dict[str, int], bottleneck: int, message: str) -> None:
-    with pytest.raises(StudyError, match=f"variants.perceiver: .*{message}"):
-        tiny_model("perceiver", model=MODEL.model_copy(update=change), sections=sections(bottleneck))
+def test_a_single_layer_is_one_line_of_error() -> None:
+    with pytest.raises(StudyError, match=r"variants.perceiver: .*model.layers is 1"):
+        perceiver(12, layers=1)
 
 
 @pytest.mark.parametrize(("residual", "up_expansion"), [(True, 4), (False, 4), (True, 6)])

@@ -10,7 +10,7 @@ from stages.model.backbone import Backbone
 from stages.model.mixer import Mixer
 from stages.model.registry import defined, settings_of
 from stages.plain.attention import ATTENTION
-from tests.model.test_variants import PARAMETERS, STATE
+from tests.model.test_variants import STATE
 from tests.support.tiny import BUILT_IN, MIXERS, MODEL, ROOT, SECTIONS, VARIANTS
 
 FORMULA = re.compile(r"\S = \S|softmax\(.+\)V")
@@ -31,7 +31,7 @@ def test_settings_are_tried_without_memory_or_draws(variant: str) -> None:
 
 
 def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_sizes_stated() -> None:
-    for table in (VARIANTS, ATTENTION, PARAMETERS, STATE):
+    for table in (VARIANTS, ATTENTION, STATE):
         assert set(BUILT_IN) <= set(table)
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from stages.prediction.cell import Row, cells
 from stages.prediction.page import RECURRENT, by_mixer, correlation, write_prediction
@@ -28,6 +27,11 @@ def rows() -> list[Row]:
     return result
 
 
+def written(folder: Path, stored: dict[str, float] = STORED, forecasts: dict[str, Forecast] = FORECASTS) -> str:
+    write_prediction(folder / "page", rows(), stored, forecasts)
+    return (folder / "page/report.md").read_text("utf-8")
+
+
 def test_a_forecast_that_orders_as_the_target_does_correlates_fully() -> None:
     data = by_mixer(rows(), STORED)
     assert correlation(data, "alignment", "question_bits") == "1.00 (1.00 to 1.00)"
@@ -42,42 +46,33 @@ def test_the_correlation_is_spearmans() -> None:
 
 
 def test_the_page_has_all_mixers_and_both_groups(tmp_path: Path) -> None:
-    write_prediction(tmp_path / "page", rows(), STORED, FORECASTS)
-    report = (tmp_path / "page/report.md").read_text("utf-8")
+    report = written(tmp_path)
     table = rows_of(report, "| variant | alignment |")
     assert [row[0] for row in table] == VARIANTS
     assert table[0][1:4] == ["0.100", "4.0", "1.00"] and table[0][5] == "6"
     assert f"{len(VARIANTS) - len(RECURRENT) - 1} mixers" in report  # one of FORECASTS is among them
     assert (tmp_path / "page/index.html").exists()
-
-
-def test_a_forecast_stands_beside_the_ranks_that_came_out(tmp_path: Path) -> None:
-    write_prediction(tmp_path / "page", rows(), STORED, FORECASTS)
-    table = rows_of((tmp_path / "page/report.md").read_text("utf-8"), "| mixer | forecast by alignment |")
+    table = rows_of(report, "| mixer | forecast by alignment |")  # and a forecast beside the ranks that came out
     assert table[0] == ["alibi", "9", "nope", *"––––––"]  # not trained yet
     assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", "1", "2", "neither"]
 
 
 def test_a_rank_without_that_of_the_nearest_mixer_is_closer_to_nothing(tmp_path: Path) -> None:
     stored = {variant: share for variant, share in STORED.items() if variant != "vanilla"}  # the nearest one of rope
-    write_prediction(tmp_path / "page", rows(), stored, FORECASTS)
-    table = rows_of((tmp_path / "page/report.md").read_text("utf-8"), "| mixer | forecast by alignment |")
+    table = rows_of(written(tmp_path, stored), "| mixer | forecast by alignment |")
     assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", *"–––"]
 
 
 def test_what_was_expected_stands_beside_what_came_out(tmp_path: Path) -> None:
     better = {"rope": Forecast(nearest="wrnn", rank=3)}  # 1 from its rank, and the last one 12
     for forecasts, won in ((FORECASTS, "0 of 2"), (better, "1 of 1")):
-        write_prediction(tmp_path / "page", rows(), STORED, forecasts)
-        *correlations, ranks = rows_of((tmp_path / "page/report.md").read_text("utf-8"), "| expected before |")
+        *correlations, ranks = rows_of(written(tmp_path, forecasts=forecasts), "| expected before |")
         assert [row[1:] for row in correlations] == [["1.00", "yes"]] * 2
         assert ranks[1:] == [won, "yes" if won == "1 of 1" else "no"]
 
 
 def test_a_share_that_was_not_measured_is_left_out(tmp_path: Path) -> None:
-    write_prediction(tmp_path / "page", rows(), {}, FORECASTS)
-    report = (tmp_path / "page/report.md").read_text("utf-8")
-    assert rows_of(report, "| variant | alignment |")[0][3] == "–"
+    assert rows_of(written(tmp_path, {}), "| variant | alignment |")[0][3] == "–"
     assert np.isnan(by_mixer(rows(), {}).share).all()
 
 
@@ -90,8 +85,3 @@ def test_the_notes_have_the_figures_of_the_committed_page() -> None:
     bits = {row[0]: row[2] for row in rows_of(report, "| variant | alignment |")}
     assert f"({bits['nope']}, {bits['vanilla']} and {bits['rope']})" in notes
     assert "| 1 of 3 | no |" in report and "closer for one of three" in notes
-
-
-@pytest.mark.parametrize("name", RECURRENT)
-def test_the_class_that_is_left_out_are_variants(name: str) -> None:
-    assert name in VARIANTS

@@ -9,7 +9,7 @@ from stages.report import headline
 from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, study_metrics, summarise
 from stages.system.errors import StudyError
-from tests.support.example import BASELINE, Correct, write_variant
+from tests.support.example import BASELINE, Correct, evaluated, write_variant
 from tests.support.project import with_sums
 
 KEYS = {  # which DVC compares from commit to commit; others may be added
@@ -20,8 +20,7 @@ NONE, HALF, MOST = [0] * 10, [1] * 5 + [0] * 5, [1] * 8 + [0] * 2
 
 
 def result(folder: Path, variant: str, pretrained: Correct, scratch: Correct = (NONE, NONE)) -> Result:
-    write_variant(folder, variant, scratch, pretrained)
-    return summarise(read_evaluation(folder / variant), 10)
+    return evaluated(folder, variant, scratch, pretrained)
 
 
 def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.support.project import hears_ctrl_c, write_params
+from tests.support.project import hears_signals, write_params
 from tests.support.small_study import TWO, Project, clone, small, stages_run
 
 PATIENCE = 600.0  # seconds until what is waited for counts as failed
@@ -94,7 +94,7 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        preexec_fn=hears_ctrl_c,
+        preexec_fn=hears_signals,
     )
     try:
         yield process

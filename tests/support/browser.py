@@ -1,5 +1,6 @@
 """A page opened in a real browser, from a file as its reader would; skipped where there is no browser."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,3 +43,9 @@ def visit(driver: Chrome, path: Path, width: int = 1400, scheme: str = "light", 
     driver.get_log("browser")
     driver.get_log("performance")
     driver.get(path.as_uri())
+
+
+def requests(driver: Chrome) -> list[str]:
+    """The addresses that the page opened last has asked for."""
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    return [entry["params"]["request"]["url"] for entry in messages if entry["method"] == "Network.requestWillBeSent"]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS, Baseline
+from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS, Baseline, read_evaluation
+from stages.reporting.metrics import Result, summarise
 from stages.settings import Report
 from stages.system.files import write_json
 from tests.support.project import with_sums
@@ -110,6 +111,12 @@ def write_variant(
     for name, table in (probe_tables() if probes is None else probes).items():
         table.to_csv(folder / variant / name, sep="\t", index=False)
     with_sums(folder / variant)
+
+
+def evaluated(folder: Path, variant: str, scratch: Correct, pretrained: Correct, **more: Any) -> Result:
+    """Write one variant's evaluation, read it and summarise it; more: as `write_variant` takes it."""
+    write_variant(folder, variant, scratch, pretrained, **more)
+    return summarise(read_evaluation(folder / variant), len(pretrained[0]))
 
 
 def probe_tables(

@@ -99,9 +99,10 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pwd.getpwuid", unknown)
 
 
-def hears_ctrl_c() -> None:
-    """Heed Ctrl-C in a process about to start: tests in the background ignore it."""
+def hears_signals() -> None:
+    """Heed Ctrl-C and a hangup in a process about to start: in the background, or under nohup, it would not."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subprocess.Popen[str]:
@@ -113,5 +114,5 @@ def start(folder: Path, module: str, *arguments: str, threads: int = 1) -> subpr
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # under nohup it would outlive its parent
+        preexec_fn=hears_signals,
     )

@@ -13,7 +13,7 @@ import torch
 
 from stages.system.errors import StudyError, command
 from stages.system.files import new_folder
-from tests.support.project import copy_stages, environment, hears_ctrl_c
+from tests.support.project import copy_stages, environment, start
 from tests.support.tiny import ROOT
 
 
@@ -86,14 +86,7 @@ main()
 def test_ctrl_c_ends_a_stage_without_a_traceback(tmp_path: Path, reached: str, end: tuple[int, str]) -> None:
     copy_stages(tmp_path)
     (tmp_path / "stages" / "slow.py").write_text(SLOW, encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "stages.slow"],
-        cwd=tmp_path,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=hears_ctrl_c,
-    )
+    process = start(tmp_path, "stages.slow")
     while not (tmp_path / reached).exists():
         assert process.poll() is None
         time.sleep(0.005)

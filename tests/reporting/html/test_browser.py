@@ -1,6 +1,5 @@
 """The page in a real browser, opened from a file as its reader would."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from stages.reporting.folder import write_report
-from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
+from tests.support.browser import driver_fixture, needs_browser, requests, visit  # noqa: F401
 from tests.support.example import SHOWN, write_baseline, write_variant
 from tests.support.tiny import ROOT
 
@@ -38,9 +37,7 @@ def test_it_opens_from_a_file_without_errors_or_a_network_and_is_no_wider_than_i
     page = ROOT / "reports/quick/compared/index.html" if committed else page
     visit(driver, page, width)
     assert driver.get_log("browser") == []
-    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    requests = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
-    urls = [request["request"]["url"] for request in requests]
+    urls = requests(driver)
     assert page.as_uri() in urls  # the log is awake
     assert all(url.startswith(("file:", "data:")) for url in urls)
     assert len(driver.find_elements(By.CSS_SELECTOR, "figure svg")) == len(list(page.parent.glob("*.svg")))

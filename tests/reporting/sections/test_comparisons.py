@@ -4,18 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from stages.reporting.evaluations import read_evaluation
-from stages.reporting.metrics import Result, summarise
+from stages.reporting.metrics import Result
 from stages.reporting.sections.comparisons import between_variants, comparisons_part
-from tests.support.example import write_variant
+from tests.support.example import evaluated
 
 
 def results(folder: Path, right: dict[str, int], seeds: int = 1) -> list[Result]:
     """Variants that answer the first so many of 50 questions; the reader knows every other question."""
-    for name, hits in right.items():
-        answered = [[1] * hits + [0] * (50 - hits)] * seeds
-        write_variant(folder, name, [[0] * 50] * seeds, answered, curve_rows=2)
-    return [summarise(read_evaluation(folder / name), 50) for name in right]
+    marks = {name: [[1] * hits + [0] * (50 - hits)] * seeds for name, hits in right.items()}
+    return [evaluated(folder, name, [[0] * 50] * seeds, rows, curve_rows=2) for name, rows in marks.items()]
 
 
 def test_the_tables_have_differences_and_where_a_variant_and_the_reader_part(tmp_path: Path) -> None:

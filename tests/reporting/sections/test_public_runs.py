@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.reporting.evaluations import read_evaluation
-from stages.reporting.metrics import summarise
 from stages.reporting.sections.public_runs import RUNS, draw_public, public_part, public_table
-from tests.support.example import write_variant
+from tests.support.example import evaluated
 
 
 def runs() -> pd.DataFrame:
@@ -30,9 +28,8 @@ def test_every_run_and_seed_is_drawn() -> None:
 
 
 def test_a_variant_that_no_public_run_has_is_left_out(tmp_path: Path) -> None:
-    for name in ("rope", "wrnn"):
-        write_variant(tmp_path, name, [[0] * 10], [[1] * 3 + [0] * 7], curve_rows=1)
-    text = public_part([summarise(read_evaluation(tmp_path / name), 10) for name in ("rope", "wrnn")]).text
+    marks = [[0] * 10], [[1] * 3 + [0] * 7]
+    text = public_part([evaluated(tmp_path, name, *marks, curve_rows=1) for name in ("rope", "wrnn")]).text
     assert "| rope | 30 |" in text and "wrnn" not in text
 
 

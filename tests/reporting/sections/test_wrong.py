@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages.reporting.evaluations import read_evaluation
-from stages.reporting.metrics import summarise
 from stages.reporting.sections.wrong import claim, wrong_part
 from tests.reporting.sections.test_probes import cells
-from tests.support.example import BASELINE, probe_tables, write_variant
+from tests.support.example import BASELINE, evaluated, probe_tables
 
 ALWAYS = BASELINE.model_copy(update={"place": "Nowhere"})
 
@@ -18,8 +16,8 @@ ALWAYS = BASELINE.model_copy(update={"place": "Nowhere"})
 def text_of(folder: Path, right: int, probes: dict[str, pd.DataFrame] | None = None, questions: int = 50) -> str:
     """The section on a variant that answers the first so many questions, and `Nowhere` to all others."""
     marks = [1] * right + [0] * (questions - right)
-    write_variant(folder, "x", [[0] * questions] * 2, [marks] * 2, curve_rows=2, probes=probes)
-    return wrong_part([summarise(read_evaluation(folder / "x"), questions)], ALWAYS).text
+    result = evaluated(folder, "x", [[0] * questions] * 2, [marks] * 2, curve_rows=2, probes=probes)
+    return wrong_part([result], ALWAYS).text
 
 
 def test_a_place_has_its_share_of_gold_of_all_answers_and_of_wrong_ones(tmp_path: Path) -> None:
@@ -67,10 +65,8 @@ def test_the_slope_is_that_of_a_fitted_line(tmp_path: Path) -> None:
 def test_the_claim_on_the_synthesizer_is_tested_as_other_differences_are(tmp_path: Path) -> None:
     marks = [[int(row % 8 < most) for row in range(1, 201)] for most in (4, 4, 4)]
     worse = [[int(row % 8 < most) for row in range(1, 201)] for most in (2, 2, 2)]
-    results = []
-    for variant, seeds in (("vanilla", marks), ("synthesizer", worse)):
-        write_variant(tmp_path, variant, [[0] * 200] * 3, seeds, curve_rows=2)
-        results.append(summarise(read_evaluation(tmp_path / variant), 200))
+    shown = {"vanilla": marks, "synthesizer": worse}
+    results = [evaluated(tmp_path, name, [[0] * 200] * 3, seeds, curve_rows=2) for name, seeds in shown.items()]
     (difference,) = claim(results)
     rows = np.array([row for row in range(1, 201) if row % 10])
     lines = [np.polyfit(10 * (rows % 8), rows % 8 < most, 1)[0] for most in (2, 4)]
