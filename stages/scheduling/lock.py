@@ -4,10 +4,13 @@ A result made elsewhere is pinned by its entry, which names the outputs by their
 restore the newest run of a stage, which need not be the one that others built on.
 """
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+
+from stages.system.files import write_text
 
 Entry = dict[str, Any]  # of one stage: cmd, deps, params and outs
 
@@ -22,14 +25,21 @@ def merge(root: Path, stage: str, entry: Entry) -> None:
     path = _lock_of(root, stage)
     lock = _read(path)
     lock["stages"][name_of(stage)] = entry
-    partial = path.with_name(f".{path.name}.partial")
-    YAML().dump(lock, partial)
-    partial.replace(path)
+    text = StringIO()
+    YAML().dump(lock, text)
+    write_text(path, text.getvalue())
 
 
 def name_of(stage: str) -> str:
     """Cut the file off a stage's name."""
     return stage.rpartition(":")[2]
+
+
+def cell_of(stage: str) -> tuple[str, str, str]:
+    """Return what a stage `kind@recipe-variant` does, and the names of recipe and variant, which have no hyphen."""
+    kind, _, cell = name_of(stage).partition("@")
+    recipe, _, variant = cell.partition("-")
+    return kind, recipe, variant
 
 
 def _lock_of(root: Path, stage: str) -> Path:

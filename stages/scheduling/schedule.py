@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from stages.scheduling.lock import name_of
+from stages.scheduling.lock import cell_of, name_of
 from stages.settings import Settings
 
 SEEDED = ("pretrain", "finetune")  # stages that `--seed` divides
@@ -46,6 +46,6 @@ class Schedule:
 
 def units_of(stage: str, settings: Settings) -> list[Unit]:
     """Divide a stage that trains several seeds into a unit for each, and the stage that publishes them."""
-    kind, _, cell = name_of(stage).partition("@")
-    seeds = settings.recipe_named(cell.partition("-")[0]).seeds if kind in SEEDED else []
+    kind, recipe, _ = cell_of(stage)
+    seeds = settings.recipe_named(recipe).seeds if kind in SEEDED else []
     return [*(Unit(stage, seed) for seed in seeds if len(seeds) > 1), Unit(stage)]

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import stages
 from stages.scheduling.home import REASON, environment
-from stages.scheduling.lock import entry_of, name_of
+from stages.scheduling.lock import cell_of, entry_of, name_of
 from stages.system.errors import Parser, StudyError, command
 
 SNAPSHOT = Path("params.yaml")  # is gone when the snapshot, in whose folder the unit begins, is deleted
@@ -45,8 +45,7 @@ def main() -> None:
         if not given.seed:
             run(clone, env, log, "dvc", "repro", "--single-item", stage)
         elif subprocess.run(["dvc", "status", "--quiet", stage], cwd=clone, env=env).returncode:  # it is out of date
-            kind, _, cell = name_of(stage).partition("@")
-            recipe, _, variant = cell.partition("-")  # neither name has one
+            kind, recipe, variant = cell_of(stage)
             options = ("--recipe", recipe, "--variant", variant, "--seed", given.seed)
             run(clone, env, log, "python", "-m", f"stages.{kind}", *options)
         print(json.dumps(entry_of(clone, stage)))

@@ -32,7 +32,7 @@ GONE |= {"most_words", "replay", "beams"}
 
 
 class Section(BaseModel):
-    """A part of params.yaml. No value has a default here: what runs is what the file says."""
+    """A part of params.yaml: no unknown key, no other type, no number that is none."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
