@@ -5,12 +5,11 @@ s to t it is exactly 0, as each product on the way back has a factor 0; elsewher
 has room for influences that fade by many powers of ten.
 """
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from stages.model.backbone import Backbone
 from stages.model.packing import Packing
@@ -33,7 +32,7 @@ def influence(backbone: Backbone, context: int, width: int) -> Tensor:
     sizes = []
     for outputs in torch.arange(context).split(max(1, CHARACTERS // context)):
         x = torch.randn(len(outputs), context, width, generator=generator, dtype=torch.float64).to(device)  # (B, T, C)
-        with _Float64():
+        with _float64():
             y = backbone(x.requires_grad_().flatten(0, 1), Packing.full(x.shape[:2])).view_as(x)  # (B, T, C)
             (derivative,) = torch.autograd.grad((y[torch.arange(len(x)), outputs] @ direction).sum(), x)
         largest = derivative.abs().amax(dim=-1, keepdim=True)  # set apart, as squares of small numbers would be 0
@@ -47,7 +46,7 @@ def random_backbone(variant: str, model: Model, settings: Section) -> Backbone:
     Training starts from N(0, 0.02²): there influences would differ little from a residual's one.
     """
     torch.manual_seed(1)
-    with _Float64():
+    with _float64():
         backbone = build(variant, model, settings).eval()
     for module in backbone.modules():
         if isinstance(module, nn.Linear):
@@ -57,18 +56,11 @@ def random_backbone(variant: str, model: Model, settings: Section) -> Backbone:
     return backbone.requires_grad_(False)
 
 
-class _Float64(TorchFunctionMode):
-    """Computes in float64 what has no type of its own, and what a mixer computes in float32 whatever its weights."""
-
-    def __enter__(self) -> Self:
-        torch.set_default_dtype(torch.float64)
-        return super().__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
+@contextmanager
+def _float64() -> Iterator[None]:
+    """Compute in float64 what has no type of its own."""
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
         torch.set_default_dtype(torch.float32)
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return (Tensor.double if func is Tensor.float else func)(*args, **(kwargs or {}))

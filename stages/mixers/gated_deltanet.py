@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.mixer import Mixer, State
+from stages.model.ops import wide
 from stages.settings import Model, Section
 
 WIDTH = 4  # inputs that the short convolution sees, the last one its own
@@ -65,9 +66,9 @@ class GatedDeltaNet(Mixer):
         inputs = torch.cat([before.inputs, self.query_key_value(x)], dim=1)  # (B, WIDTH - 1 + T, 3C)
         heads = self._convolve(inputs).view(B, T, 3, self.heads, self.head_size)
         q, k, v = heads.permute(2, 0, 3, 1, 4).contiguous()  # (B, nh, T, hs) each
-        step = F.softplus(self.a(x).float() + self.dt_bias.float())  # (B, T, nh)
-        fading = (-self.A_log.float().exp() * step).transpose(1, 2)  # (B, nh, T): log α
-        beta = self.b(x).float().sigmoid().transpose(1, 2)  # (B, nh, T)
+        step = F.softplus(wide(self.a(x)) + wide(self.dt_bias))  # (B, T, nh)
+        fading = (-wide(self.A_log).exp() * step).transpose(1, 2)  # (B, nh, T): log α
+        beta = wide(self.b(x)).sigmoid().transpose(1, 2)  # (B, nh, T)
 
         memory = before.memory
         parts = []
@@ -80,8 +81,8 @@ class GatedDeltaNet(Mixer):
             state.lengths = state.lengths + T
 
         read = torch.cat(parts, dim=2).transpose(1, 2)  # (B, T, nh, hs)
-        read = F.rms_norm(read, (self.head_size,), self.norm.weight.float(), EPSILON).flatten(2)  # (B, T, C)
-        return self.projection((read * F.silu(self.gate(x).float())).to(x.dtype))
+        read = F.rms_norm(read, (self.head_size,), wide(self.norm.weight), EPSILON).flatten(2)  # (B, T, C)
+        return self.projection((read * F.silu(wide(self.gate(x)))).to(x.dtype))
 
     def _convolve(self, inputs: Tensor) -> Tensor:
         """SiLU of each channel's convolution. inputs: (B, WIDTH - 1 + T, 3C) → (B, T, 3C) float32.
@@ -89,8 +90,8 @@ class GatedDeltaNet(Mixer):
         The input is an image of height one, whose channels may stand last in memory: conv1d would move them first
         and back, which takes three times as long on a CPU.
         """
-        image = inputs.float()[:, None].permute(0, 3, 1, 2)  # (B, 3C, 1, WIDTH - 1 + T)
-        weight = self.convolution.weight.float()[:, :, None]  # (3C, 1, 1, WIDTH)
+        image = wide(inputs)[:, None].permute(0, 3, 1, 2)  # (B, 3C, 1, WIDTH - 1 + T)
+        weight = wide(self.convolution.weight)[:, :, None]  # (3C, 1, 1, WIDTH)
         return F.silu(F.conv2d(image, weight, groups=len(weight)).permute(0, 2, 3, 1)[:, 0])
 
     def empty_state(self, batch: int, positions: int) -> Memory:
@@ -123,9 +124,9 @@ def gated_delta_rule(
     T = q.shape[2]
     total = fading.double().cumsum(dim=-1)  # (B, nh, T): log γ_t0
     later = torch.ones(T, T, dtype=torch.bool, device=q.device).triu(1)
-    log_kept = (total[..., :, None] - total[..., None, :]).float()  # (B, nh, T, T)
+    log_kept = (total[..., :, None] - total[..., None, :]).to(fading.dtype)  # (B, nh, T, T)
     kept = log_kept.masked_fill(later, float("-inf")).exp()  # (B, nh, T, T): γ_ts
-    kept_of_memory = total.float().exp()[..., None]  # (B, nh, T, 1)
+    kept_of_memory = total.to(fading.dtype).exp()[..., None]  # (B, nh, T, 1)
     weighted = beta[..., None] * k  # (B, nh, T, hs)
     overlap = kept * (weighted @ k.transpose(-2, -1))  # (B, nh, T, T)
     missing = beta[..., None] * v - kept_of_memory * (weighted @ memory)  # (B, nh, T, hs)

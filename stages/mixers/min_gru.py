@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from stages.model.ops import wide
 from stages.model.recurrence import Hidden, RecurrentMixer
 from stages.settings import Model, Section
 
@@ -28,9 +29,9 @@ class MinGRU(RecurrentMixer):
         self.projection = nn.Linear(model.width, model.width)
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
-        gate = self.gate(x).float()  # (B, T, C)
+        gate = wide(self.gate(x))  # (B, T, C)
         keep = (-gate).sigmoid()  # 1 − z, exact where z is all but 1
-        write = gate.sigmoid() * positive(self.candidate(x).float())  # (B, T, C)
+        write = gate.sigmoid() * positive(wide(self.candidate(x)))  # (B, T, C)
         if state is not None:
             write = torch.cat([write[:, :1] + keep[:, :1] * state.h, write[:, 1:]], dim=1)
         h: Tensor = scan(keep, write)

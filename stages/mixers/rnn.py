@@ -5,6 +5,7 @@ Elman 1990, "Finding Structure in Time", https://doi.org/10.1207/s15516709cog140
 
 from torch import Tensor, nn
 
+from stages.model.ops import wide
 from stages.model.recurrence import Hidden, RecurrentMixer, recurrence
 from stages.settings import Model, Section
 
@@ -29,6 +30,6 @@ class RNN(RecurrentMixer):
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
         B, T, _ = x.shape
         state = state or self.empty_state(B, T)
-        a = recurrence(self.u(x).float(), self.w.weight, state.h[:, 0])  # (B, T, C)
+        a = recurrence(wide(self.u(x)), self.w.weight, state.h[:, 0])  # (B, T, C)
         state.h, state.lengths = a[:, -1:], state.lengths + T
         return a.to(x.dtype)

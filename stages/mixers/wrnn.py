@@ -9,6 +9,7 @@ has no bias.
 import torch
 from torch import Tensor, nn
 
+from stages.model.ops import wide
 from stages.model.recurrence import Hidden, RecurrentMixer, recurrence
 from stages.settings import Model, Section
 
@@ -40,9 +41,9 @@ class WRNN(RecurrentMixer):
         B, T, _ = x.shape
         state = state or self.empty_state(B, T)
         first_a, first_b = state.h.unbind(1)  # (B, C) each
-        a = recurrence(self.u(x).float(), self.w.weight, first_a)  # (B, T, C)
+        a = recurrence(wide(self.u(x)), self.w.weight, first_a)  # (B, T, C)
         before = torch.cat([first_a[:, None], a[:, :-1]], dim=1)  # (B, T, C): a^{t−1}
-        drive = self.v(a.to(x.dtype)).float() + self.r(before.to(x.dtype)).float()  # (B, T, C)
+        drive = wide(self.v(a.to(x.dtype))) + wide(self.r(before.to(x.dtype)))  # (B, T, C)
         b = recurrence(drive, self.t.weight, first_b)  # (B, T, C)
         state.h, state.lengths = torch.stack([a[:, -1], b[:, -1]], dim=1), state.lengths + T
         return b.to(x.dtype)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from stages.model.mixer import Mixer, State
+from stages.model.ops import wide
 
 
 @dataclass
@@ -34,7 +35,7 @@ def recurrence(drive: Tensor, weight: Tensor, h: Tensor) -> Tensor:
     drive: (B, T, C) float32; weight: W (C, C) in any precision, h and the products are float32; h: (B, C), before the
     first drive.
     """
-    weight = weight.float()
+    weight = wide(weight)
     hidden = []
     for driven in drive.unbind(1):  # (B, C)
         h = torch.tanh(torch.addmm(driven, h, weight.t()))
