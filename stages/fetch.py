@@ -31,15 +31,17 @@ def obtain(source: str | None, folder: Path, addresses: Sequence[str], sha256: M
 
 def _first_that_serves(sources: Sequence[str], sha256: Mapping[str, str]) -> tuple[dict[str, bytes], str]:
     """Read the files from the first source that has them, and name it. Raises StudyError: none has."""
-    failure = ""
+    failures = []
     for source in sources:
         try:
             return read_source(source, sha256), source
         except StudyError as error:
-            failure = str(error)
+            failures.append(str(error))
+    what = failures[-1]
     if len(sources) > 1:
-        failure = f"CS224N_DATA is not set and no address of sources.cs224n.addresses serves; the last: {failure}"
-    raise StudyError(f"{failure}; {ADVICE}")
+        what = f"CS224N_DATA is not set and no address of sources.cs224n.addresses serves; the last: {what}"
+        what = f"{failures[0]}; {what}" if Path(sources[0]).is_dir() else what
+    raise StudyError(f"{what}; {ADVICE}")
 
 
 @command

@@ -6,7 +6,7 @@ from pathlib import Path
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import QuestionRecipe, load
 from stages.sources.notes import notes
-from stages.sources.own import FILES, PAGES, check_answers, own_folder, read_own
+from stages.sources.own import FILES, PAGES, check_lengths, own_folder, read_own
 from stages.system.errors import Parser, command
 from stages.system.files import new_folder, write_bytes
 from stages.system.terminal import harmless
@@ -24,7 +24,7 @@ def main() -> None:
     vocabulary = Vocabulary.of(documents)
     for name, recipe in recipes.items():
         if isinstance(recipe, QuestionRecipe):
-            check_answers(folder, questions, vocabulary, name, recipe.generation.max_characters)
+            check_lengths(folder, questions, vocabulary, name, recipe)
     for note in notes(folder, documents, questions, vocabulary):
         print(f"note: {harmless(note)}", file=sys.stderr)
 

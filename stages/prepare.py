@@ -31,7 +31,7 @@ def main() -> None:
         questions = hold_out(questions, recipe.data.held_out, f"recipes.{name}.data.held_out")
 
     titles = set()
-    if recipe.data.source == "own":  # pages of other sources have titles of a known form
+    if recipe.data.source == "own":  # titles of other sources are known by their form, but for one of a real page
         titles = {question.name for asked in questions.values() for question in asked}
     prepared = with_candidates(Prepared.of(documents, questions, titles))
     summary = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"

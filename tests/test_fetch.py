@@ -122,6 +122,8 @@ def test_addresses_are_tried_in_order_until_one_serves(tmp_path: Path, target: P
     good, *bad = (f"{address}/{name}" for name in ("good.zip", "absent", "", "other.zip"))
     message = refusal(None, target, tuple(bad))
     assert message.startswith("CS224N_DATA is not set and no address") and "/other.zip" in message
+    fill(target, FILES | {"birth_dev.tsv": b"another\n"})  # put there by hand
+    assert refusal(None, target, tuple(bad)).startswith(f"{target}: no birth_dev.tsv with the sha256 of params.yaml")
     assert "good.zip" in obtain(None, target, [*bad, good, "http://127.0.0.1:1/"], SHA256)
     assert content_of(target) == FILES
 

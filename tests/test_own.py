@@ -96,6 +96,7 @@ def test_answers_and_forms_cannot_command_the_terminal(
         ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
         ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
         ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),
+        ({"dev.tsv": ASKED[6] + f"Τι {'…' * 20} σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "mine/dev.tsv:2: 'Τι …"),
         ({"dev.tsv": ASKED[7] + f"{ASKED[7].strip()} και Χαρά\n"}, "mine/dev.tsv:2: the answer to"),
     ],
 )

@@ -139,18 +139,18 @@ def trained(settings: Settings, cell: Cell, title: str) -> Row:
     """
     task = Task(settings, cell)
     backend = choose_backend(settings.compute)
-    depends_on = [cell.model_dump(), backend.precision]
+    depends_on = [cell.model_dump(), backend.traits]
     work = work_folder(f"capacity-{cell.variant}", depends_on)
     trainer = trainer_for(task.new_model(), task.optimizer, backend)
     interval = settings.compute.checkpoint_seconds
     checkpoint = work / "training.checkpoint"
     with locked(work / "lock"):
         _, seconds = train(trainer, task.job, cell.seed, checkpoint, interval, title)
+        model = task.new_model().to(backend.device)
+        model.load_state_dict(trainer.weights())
+        stored, exact = task.bits_stored(model)
         checkpoint.unlink()
 
-    model = task.new_model().to(backend.device)
-    model.load_state_dict(trainer.weights())
-    stored, exact = task.bits_stored(model)
     made = provenance(depends_on, backend, seconds)
     return Row(
         **cell.model_dump(),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from stages.capacity.cell import Cell, Row, trained
 from stages.capacity.plan import ROWS, Plan
+from stages.model.registry import load_all
 from stages.settings import Settings, load
 from stages.system.errors import Parser, command
 from stages.trials.rows import add_row, read_rows, within_hours
@@ -25,6 +26,7 @@ def main() -> None:
     print_plan(settings, given.parts, variants)
     if given.plan:
         return
+    load_all(settings.every_variant)
     for number, cell in within_hours(iter(lambda: next_cell(settings, given.parts, variants), None), given.hours):
         about = f"{cell.variant} {cell.control} width {cell.width}, load {cell.load:g}, seed {cell.seed}"
         row = trained(settings, cell, f"{number}: {about}")

@@ -46,10 +46,13 @@ class Backend:
         (torch.default_generator if self.device.type == "cpu" else torch.cuda).manual_seed(number)
 
     @property
-    def rules(self) -> list[str]:
-        """Further causes of a result's bits: whether CUDA's sums have a fixed order, as a CPU's always have."""
+    def traits(self) -> list[str]:
+        """What decides a result's bits: kind of device, precision, kernels, and whether CUDA's sums have an order.
+
+        A CPU's sums always have.
+        """
         fixed = self.device.type != "cpu" and torch.are_deterministic_algorithms_enabled()
-        return ["deterministic"] if fixed else []
+        return [self.device.type, self.precision, self.kernels, *(["deterministic"] if fixed else [])]
 
     @property
     def memory(self) -> float:

@@ -84,7 +84,7 @@ class Experiment(Cell):
         return {
             "variant": {self.variant: self.mixer.model_dump()},
             "recipe": {name: part.model_dump() for name, part in chosen.items()},
-            "compute": [self.backend.device.type, self.backend.precision, self.backend.kernels, *self.backend.rules],
+            "compute": self.backend.traits,
         }
 
     def new_model(self, prepared: Prepared, seed: int) -> GPT:

@@ -15,11 +15,11 @@ from stages.model.mixer import Mixer, State
 from stages.model.ops import wide
 from stages.settings import Model, Section
 
-WIDTH = 4  # inputs that the short convolution sees, the last one its own
+WIDTH = 4  # inputs that the short convolution sees, the last one its own; its first weights are torch's
 CHUNK = 32  # positions solved for together: 16 to 64 take about the same time, all 128 three times as long
 EPSILON = 1e-5  # the output's RMSNorm adds it
 LENGTH_EPSILON = 1e-6  # added to the squared length of queries and keys
-RATES = (0.0, 16.0)  # first weights, as in Mamba-2 (arXiv 2405.21060): exp(A_log) is drawn uniformly between these
+RATES = (0.0, 16.0)  # first weights, as in flash-linear-attention: exp(A_log) is drawn uniformly between these
 STEPS = (1e-3, 1e-1)  # and softplus(dt_bias) between these, its logarithm uniformly
 
 

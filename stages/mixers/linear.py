@@ -75,5 +75,5 @@ class Linear(Mixer):
 
 
 def feature(x: Tensor) -> Tensor:
-    """φ(x) = elu(x) + 1, and never 0: written so that far below zero nothing is lost beside the 1."""
+    """φ(x) = elu(x) + 1, written so that far below zero nothing is lost beside the 1: it is 0 from -104 on alone."""
     return x.clamp(max=0).exp() + x.relu()

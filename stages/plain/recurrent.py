@@ -76,7 +76,7 @@ class GatedDeltaNet(Recurrent):
 
     Queries, keys and values pass a convolution over the last four positions; what is read passes a norm and a gate.
     exp(A_log) starts uniform in 0…16, and the logarithm of softplus(dt_bias) uniform between those of 0.001 and 0.1,
-    as in Mamba-2 (arXiv 2405.21060).
+    as in flash-linear-attention.
     """
 
     def __init__(self, model: Model, settings: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from stages.model.registry import load_all
 from stages.prediction.cell import Cell, Row, cells, trained
 from stages.settings import load
 from stages.system.errors import Parser, command
@@ -22,6 +23,7 @@ def main() -> None:
 
     known = {cell_of(row, Cell) for row in read_rows(ROWS, Row)}
     missing = [cell for cell in cells(settings) if cell not in known and cell.variant in variants]
+    load_all(settings.every_variant)
     for number, cell in within_hours(missing, given.hours):
         row = trained(settings, cell)
         add_row(ROWS, row)

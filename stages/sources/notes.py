@@ -29,7 +29,7 @@ NOBODY = "names no page: nothing that was read tells the answer"
 ELSEWHERE = "has an answer that its page does not have, but another"
 NOWHERE = "has an answer that no page has"
 DISPUTED = "has two pages of its title, one with its answer and one with another"
-UNREAD = "has characters that no page has: the model reads it without them"
+UNREAD = "has characters that no page has: the model reads it without them, or with others in their place"
 TRAINED = "is a training question, too: the model has been told an answer"
 CAUSES = (HEADER, ALMOST, NOBODY, ELSEWHERE, NOWHERE, DISPUTED, UNREAD, TRAINED)
 

@@ -8,7 +8,7 @@ from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.titles import possible_titles
 from stages.corpus.vocabulary import Vocabulary
-from stages.settings import Settings
+from stages.settings import QuestionRecipe, Settings
 from stages.sources.reading import read_documents, read_questions
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
@@ -57,21 +57,31 @@ def longest_title(titles: Collection[str], question: str) -> str:
     return max((part for part in parts if part in titles), key=len, default="")
 
 
-def check_answers(
-    folder: Path, questions: dict[str, list[Question]], vocabulary: Vocabulary, recipe: str, most: int
+def check_lengths(
+    folder: Path, questions: dict[str, list[Question]], vocabulary: Vocabulary, name: str, recipe: QuestionRecipe
 ) -> None:
-    """Raise StudyError where an answer is longer than `most` characters, generation.max_characters of the recipe."""
+    """Check how long questions and answers are as a model of the recipe reads them: `…` may be read as `...`.
+
+    Raises StudyError: an answer is longer than generation.max_characters, or a question with it than the context.
+    """
+    most, room = recipe.generation.max_characters, recipe.model.context + 1
     too_long = []
     for split, asked in questions.items():
         for question in asked:
+            where = harmless(f"{folder / FILES[split]}:{question.row}")
             answer = question.place or ""
-            if (length := len(vocabulary.encode(answer))) > most:
-                too_long.append((length, f"{folder / FILES[split]}:{question.row}: the answer {quoted(answer)}"))
+            length = len(vocabulary.encode(answer))
+            if length > most:
+                too_long.append((length, f"{where}: the answer {quoted(answer)}"))
+            whole = len(vocabulary.encode(question.question)) + length + 2
+            if whole > room:
+                what = f"{quoted(question.question)} takes {whole} characters as the model reads it, {room} fit"
+                raise StudyError(f"{where}: {what}: shorten it or raise `model.context` of the recipe")
 
     if too_long:
         length, which = too_long[0]
         raise StudyError(
-            f"{harmless(which)} has {length} characters, and a model of this recipe says {most} at most: "
+            f"{which} has {length} characters, and a model of this recipe says {most} at most: "
             f"{len(too_long)} answers would be cut; "
-            f"allow them with -S recipes.{recipe}.generation.max_characters={max(too_long)[0]}"
+            f"allow them with -S recipes.{name}.generation.max_characters={max(too_long)[0]}"
         )

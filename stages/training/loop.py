@@ -72,9 +72,9 @@ class Job:
     def rate(self, step: int) -> float:
         """Return the learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
 
-        A linear warm-up, then a cosine that never falls below the smallest rate. It is not held after its minimum at
-        `decay_tokens`: it rises again, as in the schedule that CS224N's assignment 5 took from minGPT. The first step
-        has the rate of its own tokens, but nothing of the decay: the peak, unless the warm-up is longer.
+        A linear warm-up, then a cosine to 0 at `decay_tokens`, cut off at the smallest rate. After that it rises again,
+        as in the schedule that CS224N's assignment 5 took from minGPT. The first step has the rate of its own tokens,
+        but nothing of the decay: the peak, unless the warm-up is longer.
         """
         tokens = self._tokens(step) if step else min(self._tokens(1), self.warmup_tokens)
         if tokens < self.warmup_tokens:

@@ -46,11 +46,12 @@ def side_by_side(on_cpu: bool, seeds: int) -> bool:
 
 
 def threads() -> int:
-    """How many threads torch has here: OMP_NUM_THREADS, or one a core."""
+    """How many threads torch has here: OMP_NUM_THREADS, or one for each core that this process may use."""
     if given := os.environ.get("OMP_NUM_THREADS"):
         return int(given)
     cores = {path.read_text() for path in Path("/sys/devices/system/cpu").glob("cpu*/topology/core_cpus_list")}
-    return len(cores) or os.cpu_count() or 1
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(len(cores) or allowed, allowed)
 
 
 def threads_each(seeds: int) -> int:

@@ -45,11 +45,12 @@ def work_folder(name: str, settings: Any, *data: Path) -> Path:
 
 
 def _loaded_sources() -> list[Path]:
-    """Return the files of the project's modules that this process has loaded, but for those of HARMLESS folders."""
+    """Return the files of the loaded modules, and the tables beside them, but for HARMLESS folders."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] in ("stages", "__main__")]
     files = {Path(file).resolve() for module in modules if (file := getattr(module, "__file__", None))}
+    files |= {table for folder in {file.parent for file in files} for table in folder.glob("*.yaml")}  # of the world
     parts = {file: file.relative_to(PACKAGE).parts for file in files if file.is_relative_to(PACKAGE)}
-    return sorted(file for file, folders in parts.items() if folders[0] not in HARMLESS)
+    return sorted(file for file, of in parts.items() if of[0] not in HARMLESS and file.name != "dvc.yaml")
 
 
 def files_of(work: Path, name: str) -> list[Path]:

@@ -65,10 +65,12 @@ def test_who_only_starts_trainings_or_is_asked_for_help_does_not_load_torch() ->
     assert "stages.training.seeds" in modules and not {"torch", "pandas", "scipy"} & {*modules}
 
 
-def test_as_many_threads_are_counted_as_torch_has(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cores", [os.sched_getaffinity(0), {min(os.sched_getaffinity(0))}], ids=len)
+def test_as_many_threads_are_counted_as_torch_has(monkeypatch: pytest.MonkeyPatch, cores: set[int]) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    code = "import torch; print(torch.get_num_threads())"
+    code = f"import os; os.sched_setaffinity(0, {cores}); import torch; print(torch.get_num_threads())"
     counted = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: cores)
     assert threads() == int(counted)
 
 

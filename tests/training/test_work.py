@@ -38,8 +38,10 @@ def test_whatever_the_result_depends_on_changes_the_folder_and_nothing_else_does
 
 
 def test_the_code_that_reads_settings_is_no_part_of_what_a_training_depends_on() -> None:
-    folders = {path.relative_to(work.PACKAGE).parts[0] for path in work._loaded_sources()}
+    sources = {path.relative_to(work.PACKAGE) for path in work._loaded_sources()}
+    folders = {path.parts[0] for path in sources}
     assert {"experiment", "corpus"} <= folders and not {"settings", "system"} & folders
+    assert Path("sources/world/places.yaml") in sources and Path("dvc.yaml") not in sources
 
 
 def depends(variant: str = VARIANTS[0], backend: Backend = FLOAT32, **sections: dict[str, object]) -> str:
