@@ -46,7 +46,7 @@ def main() -> None:
     write_json(Path("selected.json"), headline(metrics))
     print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
     for variant, figures in sorted(metrics["variants"].items(), key=lambda row: -row[1]["dev_accuracy"]):
-        print(ROW.format(variant, *(figures[column] for column in COLUMNS)))
+        print(ROW.format(variant, *(round(figures[column], 2) for column in COLUMNS)))
 
 
 def headline(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -55,15 +55,15 @@ def headline(metrics: dict[str, Any]) -> dict[str, Any]:
     DVC prints a column a figure, so the names are short.
     """
     figures = metrics["selected"]
-    return {
+    shown = {
         "dev_accuracy": figures["dev_accuracy"],
         "ci_low": figures["dev_accuracy_ci_low"],
         "ci_high": figures["dev_accuracy_ci_high"],
         "baseline": metrics["baseline"]["dev_accuracy"],
         "reader": metrics["reader"]["dev_accuracy"],
-        "loss": figures["pretrain_loss"],
         **{name: of_variant["dev_accuracy"] for name, of_variant in metrics["variants"].items()},
     }
+    return {name: round(percent, 2) for name, percent in shown.items()} | {"loss": figures["pretrain_loss"]}
 
 
 if __name__ == "__main__":

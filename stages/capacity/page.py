@@ -122,7 +122,8 @@ def shares_by_load(data: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (variant, load), group in data.groupby(["variant", "load"], sort=False):
         mean, half = group.share.mean(), half_interval(group.share.tolist())
-        rows.append((variant, load, mean, mean - half, mean + half, len(group)))
+        low, high = np.clip([mean - half, mean + half], 0, 1)
+        rows.append((variant, load, mean, low, high, len(group)))
     return pd.DataFrame(rows, columns=["variant", "load", "share", "ci_low", "ci_high", "seeds"])
 
 

@@ -14,6 +14,8 @@ from stages.reporting.evaluations import Baseline, Evaluation
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
 from stages.system.errors import StudyError
 
+DIGITS = 4  # decimals of a percent
+
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -94,8 +96,8 @@ def read_answers(evaluation: Evaluation, init: str, questions: int, split: str =
 
 
 def in_percent(share: float) -> float:
-    """Return a share as metrics.json has it: percent in two decimals."""
-    return round(100 * float(share), 2)
+    """Return a share as metrics.json has it: percent, with more decimals than a table prints, which rounds it again."""
+    return round(100 * float(share), DIGITS)
 
 
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: Baseline) -> dict[str, Any]:
@@ -103,13 +105,13 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
 
     selection: a variant, or the name of several.
     """
-    constant = round(baseline.dev_accuracy, 2)
+    constant = round(baseline.dev_accuracy, DIGITS)
     variants = {result.variant: _figures(result, constant) for result in sorted(results, key=lambda r: r.variant)}
     return {
         "recipe": recipe,
         "variant": selection,
         "baseline": {"dev_accuracy": constant},
-        "reader": {"dev_accuracy": round(baseline.reader_accuracy, 2)},
+        "reader": {"dev_accuracy": round(baseline.reader_accuracy, DIGITS)},
         "selected": max(variants.values(), key=itemgetter("dev_accuracy")),  # the first by name among equals
         "variants": variants,
     }
@@ -123,7 +125,7 @@ def _figures(result: Result, constant: float) -> dict[str, Any]:
         "dev_accuracy": result.pretrained.mean,
         "dev_accuracy_ci_low": low,
         "dev_accuracy_ci_high": high,
-        "lift_over_baseline": round(result.pretrained.mean - constant, 2),
+        "lift_over_baseline": round(result.pretrained.mean - constant, DIGITS),
         **({"test_accuracy": result.test.mean} if result.test else {}),
         "seeds": len(result.pretrained.by_seed),
         "parameters": run.parameters,

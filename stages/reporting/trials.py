@@ -40,7 +40,7 @@ def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
 
 def trial_files(name: str, data: pd.DataFrame, exposures: str, lengths: pd.DataFrame) -> dict[str, str]:
     """Return rows of `figures` as CSV and as a picture, and three or more `lengths` also against the epochs."""
-    csv = data.round(4).to_csv(index=False, lineterminator="\n")
+    csv = data.round(6).to_csv(index=False, lineterminator="\n")
     files = {f"{name}.csv": csv, f"{name}.svg": svg(draw_trials(data))}
     if len(lengths) > 2:
         files[f"{exposures}.svg"] = svg(draw_exposures(lengths))

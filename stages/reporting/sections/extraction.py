@@ -36,7 +36,7 @@ def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
         offset_facts=max(probe.prefix_offset.row.nunique() for probe in probes),
         cells=partial(before_and_after, rows),
     )
-    csv = rows.round(4).to_csv(index=False, lineterminator="\n")
+    csv = rows.round(6).to_csv(index=False, lineterminator="\n")
     return Part(text, {"extraction.svg": svg(draw_extraction(rows)), "extraction.csv": csv})
 
 

@@ -112,9 +112,13 @@ def claim(results: Sequence[Result]) -> list[Difference]:
 def slopes(result: Result) -> npt.NDArray[np.float64]:
     """Return numbers (N, seeds) whose mean is the slope of accuracy against distance, for 10 characters.
 
-    A least-squares slope is a sum over the questions, so it is compared as an accuracy is.
+    They spread as the residuals of a least-squares line do, a line a seed, so the slope is compared as an accuracy is.
     """
     distance = result.pretrained.asked.distance
-    weights = (distance - distance.mean()).fillna(0).to_numpy()
+    known = distance.notna().to_numpy()
+    weights = (distance - distance.mean()).fillna(0).to_numpy()[:, None]  # (N, 1)
     scale = (weights**2).sum() or 1.0
-    return 10 * len(weights) * weights[:, None] / scale * result.pretrained.correct
+    correct = result.pretrained.correct
+    slope = (weights * correct).sum(axis=0) / scale  # (seeds,)
+    residuals = correct - correct[known].mean(axis=0) - weights * slope
+    return 10 * (slope + len(weights) * weights * residuals / scale)

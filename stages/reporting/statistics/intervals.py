@@ -30,7 +30,7 @@ def accuracy_interval(correct: Marks) -> tuple[float, float]:
             freedom = variance**2 / (of_seeds**2 / (seeds - 1) + of_questions**2 / max(1, questions - 1))
             half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * variance**0.5
             return max(0.0, mean - half), min(1.0, mean + half)
-    return wilson(round(mean * questions), questions)
+    return wilson(mean, questions)
 
 
 def question_variance(by_question: npt.NDArray[np.float64]) -> float:
@@ -59,7 +59,9 @@ def share(outcomes: pd.DataFrame, column: str) -> dict[str, float]:
     return {"share": float(marks.mean()), "ci_low": low, "ci_high": high}
 
 
-def wilson(hits: int, trials: int) -> tuple[float, float]:
-    """Return the Wilson interval of a fraction, seen as `hits` of `trials`."""
-    interval = stats.binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
-    return float(interval.low), float(interval.high)
+def wilson(share: float, trials: int) -> tuple[float, float]:
+    """Return the Wilson interval of a share of trials, which need not be a whole number of them."""
+    z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
+    part = z**2 / trials
+    half = z * (share * (1 - share) / trials + part / (4 * trials)) ** 0.5
+    return (share + part / 2 - half) / (1 + part), (share + part / 2 + half) / (1 + part)

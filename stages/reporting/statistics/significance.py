@@ -85,7 +85,7 @@ def _welch(first: Marks, second: Marks) -> tuple[float, float, float]:
     error = variance**0.5
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
     if not half:
-        half = wilson(0, len(first))[1]  # the share of questions that may differ although none of these does
+        half = wilson(0.0, len(first))[1]  # the share of questions that may differ although none of these does
     if not is_tested:
         return mean, half, nan
     return mean, half, 2 * float(stats.t.sf(abs(mean) / error, freedom)) if error else float(mean == 0)

@@ -18,12 +18,18 @@ def marks(right: int, questions: int, seeds: int = 1) -> Marks:
 )
 def test_one_or_two_seeds_have_wilsons_interval(hits: int, trials: int, low: float, high: float) -> None:
     """Values: Newcombe 1998, Statistics in Medicine 17, table I, method 3."""
-    assert wilson(hits, trials) == pytest.approx((low, high), abs=5e-5)
+    assert wilson(hits / trials, trials) == pytest.approx((low, high), abs=5e-5)
     assert (
         accuracy_interval(marks(hits, trials))
         == accuracy_interval(marks(hits, trials, seeds=2))
-        == wilson(hits, trials)
+        == wilson(hits / trials, trials)
     )
+
+
+def test_the_interval_of_two_seeds_lies_around_their_mean() -> None:
+    both = np.hstack([marks(52, 100), marks(53, 100)])
+    of_52, of_53 = accuracy_interval(both[:, :1]), accuracy_interval(both[:, 1:])
+    assert accuracy_interval(both) == pytest.approx(np.mean([of_52, of_53], axis=0), abs=1e-4)
 
 
 def test_seeds_that_agree_leave_the_interval_of_the_questions() -> None:
