@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages.reporting.sections.wrong import claim, wrong_part
+from stages.reporting.sections.wrong import claim, slopes, wrong_part
 from tests.reporting.sections.test_probes import cells
 from tests.support.example import BASELINE, evaluated, probe_tables
 
@@ -67,6 +67,8 @@ def test_the_claim_on_the_synthesizer_is_tested_as_other_differences_are(tmp_pat
     worse = [[int(row % 8 < most) for row in range(1, 201)] for most in (2, 2, 2)]
     shown = {"vanilla": marks, "synthesizer": worse}
     results = [evaluated(tmp_path, name, [[0] * 200] * 3, seeds, curve_rows=2) for name, seeds in shown.items()]
+    always = evaluated(tmp_path, "rope", [[0] * 200] * 3, [[1] * 200] * 3, curve_rows=2)
+    assert np.allclose(slopes(always), 0)  # what does not depend on the distance adds nothing to the spread
     (difference,) = claim(results)
     rows = np.array([row for row in range(1, 201) if row % 10])
     lines = [np.polyfit(10 * (rows % 8), rows % 8 < most, 1)[0] for most in (2, 4)]
