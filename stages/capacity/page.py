@@ -1,8 +1,9 @@
 """The page of the study of capacity, from the rows that are there: reports/capacity/page/."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,7 +44,8 @@ def main() -> None:
 def write_capacity(target: Path, plan: Plan) -> None:
     """Write report.md, index.html and the figure to the folder `target`; parts without rows are left out."""
     parts = {part: frame(plan.rows[cell] for cell in plan.cells(part)) for part in plan.section.parts}
-    loads, controls, optimizers = parts["loads"], parts["controls"], parts["optimizers"]
+    loads, controls = parts["loads"], parts["controls"]
+    optimizers = at_best_rates(parts["optimizers"], plan.section.parts["optimizers"].rates)
     if len(controls):
         controls = pd.concat([loads[(loads.load == 1) & loads.variant.isin(controls.variant)], controls])
     controls = controls.replace({"control": CONTROLS}).melt(["variant", "control"], MEASURES, "measure", "value")
@@ -56,7 +58,7 @@ def write_capacity(target: Path, plan: Plan) -> None:
         "doses": pivot(parts["doses"], ["variant"], "exposures", seconds=seconds),
         "widths": pivot(widths, ["variant"], "width", "bits a parameter", slope=slope),
         "controls": pivot(controls, ["variant", "control"], "measure", "value"),
-        "optimizers": pivot(at_best_rates(optimizers), ["variant", "matrices"], "exposures", to_90_percent=to_ninety),
+        "optimizers": pivot(optimizers, ["variant", "matrices"], "exposures", to_90_percent=to_ninety),
         "rates": pivot(
             choices, ["variant", "matrices", "exposures", "width", "control"], "learning_rate", chosen=best_rate
         ),
@@ -159,13 +161,17 @@ def best_rate(rows: pd.DataFrame) -> str:
     return f"{rows.learning_rate.iloc[int(rows.bits_stored.argmax())]:g}"
 
 
-def at_best_rates(data: pd.DataFrame) -> pd.DataFrame:
-    """Keep, for each variant, optimizer and number of exposures, the rows of the rate that stores most."""
-    kept = []
-    for _, group in data.groupby(["variant", "matrices", "exposures"], sort=False):
-        best = group.groupby("learning_rate").share.mean().idxmax()
-        kept.append(group[group.learning_rate == best])
-    return pd.concat(kept) if kept else data
+def at_best_rates(data: pd.DataFrame, rates: Mapping[Any, list[float]] | None) -> pd.DataFrame:
+    """Keep, for each variant, optimizer and number of exposures, the rows of the rate that stores most.
+
+    rates: of each optimizer; where not all of them have a row, none is kept.
+    """
+    kept = [data.iloc[:0]]
+    for (_, matrices, _), group in data.groupby(["variant", "matrices", "exposures"], sort=False):
+        shares = group.groupby("learning_rate").share.mean()
+        if rates is None or {*shares.index} == {*rates[matrices]}:
+            kept.append(group[group.learning_rate == shares.idxmax()])
+    return pd.concat(kept)
 
 
 def to_ninety(rows: pd.DataFrame) -> str:

@@ -98,6 +98,8 @@ def test_docs_have_the_figures_of_the_committed_page() -> None:
     overfull = (100 * shares[2]).round().astype(int)
     of_four = "asked for 2, {rope} %, {vanilla}, {synthesizer} and {perceiver}"
     assert of_four.format(**overfull) in readme
-    of_five = "`wrnn` stores {wrnn} %, `window` {window} %, rope {rope} %, `rnn` {rnn} % and the perceiver {perceiver} %"
+    of_five = (
+        "`wrnn` stores {wrnn} %, `window` {window} %, rope {rope} %, `rnn` {rnn} % and the perceiver {perceiver} %"
+    )
     assert of_five.format(**overfull) in notes
     assert full.idxmax() == "rope" and full.idxmin() == "random_synthesizer" and shares[0.25].min() >= 0.99
