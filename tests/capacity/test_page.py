@@ -102,4 +102,11 @@ def test_docs_have_the_figures_of_the_committed_page() -> None:
         "`wrnn` stores {wrnn} %, `window` {window} %, rope {rope} %, `rnn` {rnn} % and the perceiver {perceiver} %"
     )
     assert of_five.format(**overfull) in notes
+    report = committed("reports/capacity/page/report.md").decode()
+    doses = {
+        row[0]: [100 * float(cell.split()[0]) for cell in row[2:5]] for row in rows_of(report, "| variant | exposures")
+    }
+    assert "rope stores {:.0f} % after 100 exposures, {:.0f} % after 300 and all".format(*doses["rope"]) in notes
+    assert "`min_gru` {:.0f}, {:.0f} and {:.0f} %".format(*doses["min_gru"]) in notes
+    assert "`nope` {:.0f}, {:.0f} and {:.0f} %".format(*doses["nope"]) in notes
     assert full.idxmax() == "rope" and full.idxmin() == "random_synthesizer" and shares[0.25].min() >= 0.99
