@@ -54,6 +54,8 @@ def main() -> None:
     parser.add_argument("--times", type=int, required=True, help="how many times the recipe's epochs")
     parser.add_argument("--seed", type=int, required=True)
     given = parser.parse_args()
+    if given.data.name != given.recipe:
+        raise StudyError(f"--data: {given.data} is not a folder of recipe '{given.recipe}'")
     experiment = practised(load(), given.recipe, given.variant, given.seed, given.practice, given.times)
     prepared = Prepared.load(given.data)
     drawn = drawn_once(capitalised(prepared))

@@ -23,7 +23,8 @@ class Plan:
         self.section = settings.capacity
         self.variants = [*settings.variants]
         self.digests = {variant: digest(settings, variant) for variant in settings.every_variant}
-        self.rows = {cell_of(row, Cell): row for row in rows}
+        todays = (row for row in rows if row.settings == self.digests.get(row.variant))
+        self.rows = {cell_of(row, Cell): row for row in todays}
 
     def missing(self, part: str) -> list[Cell]:
         """List the cells that are to be trained next: where a rate is not chosen yet, those that choose it."""

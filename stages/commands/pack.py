@@ -7,7 +7,8 @@ from stages.commands.trained import chosen_variant
 from stages.experiment.experiment import Experiment
 from stages.experiment.package import pack
 from stages.settings import load
-from stages.system.errors import Parser, command
+from stages.system.errors import Parser, StudyError, command
+from stages.system.terminal import quoted
 
 
 @command
@@ -20,6 +21,8 @@ def main() -> None:
     settings = load()
     recipe = given.recipe or settings.recipe
     experiment = Experiment.of(settings, recipe, chosen_variant(settings, recipe, given.variant))
+    if given.file is not None and not given.file.name:
+        raise StudyError(f"{quoted(str(given.file))} names no file; write for instance {recipe}.zip")
     target = given.file or Path(f"{experiment.recipe_name}-{experiment.variant}.zip")
     pack(experiment, given.seed, target)
     print(f"{target}, {target.stat().st_size / 1e6:.1f} MB; elsewhere: python -m stages unpack {target.name}")

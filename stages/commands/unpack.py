@@ -13,4 +13,10 @@ def main() -> None:
     parser = Parser(description=__doc__)
     parser.add_argument("file", type=Path)
     cell = unpack(load(), parser.parse_args().file)
-    print(f"unpacked; ask it: python -m stages ask --recipe {cell.recipe_name} --variant {cell.variant}")
+    ask = f"python -m stages ask --recipe {cell.recipe_name} --variant {cell.variant}"
+    seeds = [
+        path.stem.removeprefix("seed-") for path in (cell.weights_folder / "pretrained").glob("seed-*.safetensors")
+    ]
+    if str(cell.seeds[0]) not in seeds:  # that which `ask` takes without the option
+        ask += f" --seed {min(seeds)}"
+    print(f"unpacked; ask it: {ask}")

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from dvc.exceptions import DvcException  # type: ignore[import-untyped]
 from dvc.repo import Repo  # type: ignore[import-untyped]
+from dvc.scm import SCMError  # type: ignore[import-untyped]
 
 from stages.scheduling.lock import name_of
 from stages.system.errors import StudyError
@@ -47,9 +48,11 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
 
     Stages with other outputs are reports: `dvc repro` makes them at home. Raises StudyError: DVC knows no such target.
     """
-    repo = Repo()
     try:
+        repo = Repo()
         needed = set().union(*(repo.stage.collect(target, with_deps=True) for target in targets))
+    except SCMError as error:
+        raise StudyError(f"{error}; a cluster needs the project's git repository") from error
     except DvcException as error:
         raise StudyError(f"{error}; `dvc stage list --all` lists the stages") from error
 

@@ -21,7 +21,7 @@ def read_rows(path: Path, kind: type[R]) -> list[R]:
     if not path.exists():
         return []
     try:
-        table = pd.read_csv(path, keep_default_na=False)
+        table = pd.read_csv(path, keep_default_na=False, dtype=str)  # a digest may look like a number
         return [kind.model_validate(row) for row in table.to_dict("records")]
     except ValueError as error:
         raise StudyError(f"{path} is damaged: {str(error).splitlines()[0]}; restore it with git") from error

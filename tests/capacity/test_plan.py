@@ -48,6 +48,12 @@ def test_rates_are_chosen_on_another_world_at_load_one() -> None:
         assert cell.seed == CHOICE_SEED and cell.seed not in CAPACITY.seeds and cell.load == 1
 
 
+def test_rows_of_other_settings_are_none_of_todays() -> None:
+    rows = trained(0.01)
+    other = FEW.model_copy(update={"capacity": CAPACITY.model_copy(update={"batch_size": 32})})
+    assert Plan(FEW, rows).rows and not Plan(other, rows).rows
+
+
 def test_parts_share_the_cells_that_they_have_in_common() -> None:
     rows = trained(0.01)
     of_widths = Plan(SETTINGS, rows).cells("widths")
@@ -61,6 +67,8 @@ def test_rows_are_kept_as_they_were_measured(tmp_path: Path, monkeypatch: pytest
     for kept in rows:
         add_row(path, kept)
     assert read_rows(path, Row) == rows
+    add_row(path, other := rows[0].model_copy(update={"settings": "12345678"}))  # a digest that looks like a number
+    assert read_rows(path, Row)[-1] == other
     path.write_text(path.read_text().replace("rope", "rope,", 1))
     with pytest.raises(StudyError, match="is damaged"):
         read_rows(path, Row)

@@ -22,6 +22,13 @@ def test_alone_it_lists_every_command_that_there_is() -> None:
     assert [line.split()[0] for line in output.splitlines() if line.startswith("  ")] == [*COMMANDS]
 
 
+def test_without_the_environment_a_line_says_how_to_activate_it() -> None:
+    command = [sys.executable, "-S", "-m", "stages", "ask", "Who?"]  # -S: without installed packages
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+    assert ended.stderr.startswith("error: No module named '") and ended.stderr.endswith("source .venv/bin/activate\n")
+
+
 def test_an_unknown_command_is_told_with_those_that_there_are() -> None:
     code, output, errors = ended("stages", "aks")
     assert (code, output) == (1, "")

@@ -50,7 +50,8 @@ def test_one_seed_is_packed_without_the_weights_of_others(run: Run, run_in: Run,
         other.unlink()
         with_sums(finetuned)
     assert not [name for name in zipfile.ZipFile(one).namelist() if "seed-2" in name]
-    assert run_in(clone, unpack, "one.zip").code == 0
+    assert run_in(clone, unpack, "one.zip").out.endswith("--recipe quick --variant vanilla\n")
+    assert error(run(pack, ".", *cell, "1")) == "error: '.' names no file; write for instance quick.zip"
     assert error(run(pack, str(one), *cell, "2")) == "error: recipe 'quick' has no seed 2; allowed: 1"
 
 
