@@ -120,5 +120,6 @@ def slopes(result: Result) -> npt.NDArray[np.float64]:
     scale = (weights**2).sum() or 1.0
     correct = result.pretrained.correct
     slope = (weights * correct).sum(axis=0) / scale  # (seeds,)
-    residuals = correct - correct[known].mean(axis=0) - weights * slope
+    middle = correct[known].mean(axis=0) if known.any() else 0.0
+    residuals = correct - middle - weights * slope
     return 10 * (slope + len(weights) * weights * residuals / scale)

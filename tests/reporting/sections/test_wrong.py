@@ -1,5 +1,6 @@
 """Whose answers are wrong: shares that are counted by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,8 @@ def test_the_claim_on_the_synthesizer_is_tested_as_other_differences_are(tmp_pat
     results = [evaluated(tmp_path, name, [[0] * 200] * 3, seeds, curve_rows=2) for name, seeds in shown.items()]
     always = evaluated(tmp_path, "rope", [[0] * 200] * 3, [[1] * 200] * 3, curve_rows=2)
     assert np.allclose(slopes(always), 0)  # what does not depend on the distance adds nothing to the spread
+    unknown = replace(always.pretrained, asked=always.pretrained.asked.assign(distance=np.nan))
+    assert (slopes(replace(always, pretrained=unknown)) == 0).all()
     (difference,) = claim(results)
     rows = np.array([row for row in range(1, 201) if row % 10])
     lines = [np.polyfit(10 * (rows % 8), rows % 8 < most, 1)[0] for most in (2, 4)]
