@@ -102,11 +102,18 @@ def test_different_and_missing_files_are_named(tmp_path: Path, target: Path) -> 
 
 def test_a_source_that_is_no_source_is_refused(tmp_path: Path, target: Path, address: str) -> None:
     archive = Path(zipped(tmp_path / "whole.zip", FILES)).read_bytes()
-    fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": archive[:40] + b"\xff" * 20 + archive[60:]})
+    locked = archive.replace(
+        b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"
+    )  # flags of its directory
+    locked = locked.replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01")
+    hurt = archive[:40] + b"\xff" * 20 + archive[60:]
+    fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": hurt, "locked.zip": locked})
     fill(target, FILES)  # though the right files are there
     for source, reason in (
         (f"{tmp_path}/cut.zip", "not a zip file"),
         (f"{tmp_path}/hurt.zip", "cannot be read"),
+        (f"{tmp_path}/locked.zip", "encrypted"),
+        ("~nobody-of-this-name/a5.zip", "home directory"),
         (f"{tmp_path}/absent", "No such file or directory"),
         ("sftp://127.0.0.1/a5.zip", "unknown url type"),
         (f"{address}/?token=secret", "not a zip file"),

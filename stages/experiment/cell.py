@@ -1,9 +1,10 @@
 """The cell that a command names: a recipe and a variant. It imports no torch, which takes a second to load."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stages.settings import Recipe, Settings, load
+from stages.settings import PARAMS, Recipe, Settings, load
 from stages.system.errors import Parser, StudyError
 
 
@@ -57,6 +58,19 @@ class Cell:
     def seeds(self) -> list[int]:
         """The seeds to train: all of the recipe's, or the only one."""
         return self.recipe.seeds if self.only_seed is None else [self.only_seed]
+
+    def check_unchanged(self, sections: Iterable[str]) -> None:
+        """Raise StudyError if params.yaml has other settings for this cell by now; sections: of the recipe.
+
+        DVC reads params.yaml when a stage ends, and would store them as what its results were made with.
+        """
+        now = replace(self, params=load())
+        pairs = [(getattr(now.recipe, section), getattr(self.recipe, section)) for section in (*sections, "seeds")]
+        pairs += [(now.params.variants.get(self.variant), self.params.variants[self.variant])]
+        pairs += [(now.params.compute, self.params.compute)]
+        if any(new != old for new, old in pairs):
+            what = f"the settings of {self.recipe_name}, {self.variant} were changed while it trained"
+            raise StudyError(f"{PARAMS}: {what}; undo that to keep what was trained, then run the same command again")
 
     @property
     def prepared_folder(self) -> Path:

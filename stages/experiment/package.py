@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,7 +48,7 @@ def unpack(settings: Settings, source: Path) -> Experiment:
             with zipfile.ZipFile(source) as package:
                 package.extractall(root)
             (weights,) = root.glob("data/weights/*/*")
-        except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:  # some: it is encrypted
             raise StudyError(f"{source} is damaged, or `python -m stages pack` did not write it") from error
         experiment = Experiment.of(settings, weights.parent.name, weights.name)
         check(experiment, root)

@@ -30,7 +30,7 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
             content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ only in this
             if hashlib.sha256(content).hexdigest() == sha256[name]:
                 right[name] = content
-    except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, ValueError) as error:
+    except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, ValueError, RuntimeError) as error:
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
         raise StudyError(f"{where}: cannot be read ({harmless(reason)})") from None
 

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from stages.experiment.cell import Cell
 from stages.system.errors import StudyError
+from stages.system.files import read_json
 from stages.system.lifetime import stop_requests
 from stages.training.work import publish
 
@@ -35,6 +36,7 @@ def train_and_publish(
     apart = side_by_side(not may_have_gpu, len(cell.seeds))
     work = train_apart(stage, cell) if apart else train_here(cell)
     if cell.only_seed is None:
+        cell.check_unchanged(read_json(work / f"{names[-1]}.json")["settings"]["recipe"])
         publish(work, names, cell.seeds, output)
     else:
         print(work)
@@ -47,7 +49,8 @@ def side_by_side(on_cpu: bool, seeds: int) -> bool:
 
 def threads() -> int:
     """How many threads torch has here: OMP_NUM_THREADS, or one for each core that this process may use."""
-    if given := os.environ.get("OMP_NUM_THREADS"):
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # "4,2": of nested loops, the outer first
+    if given.isdecimal() and int(given):  # OpenMP ignores anything else
         return int(given)
     cores = {path.read_text() for path in Path("/sys/devices/system/cpu").glob("cpu*/topology/core_cpus_list")}
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -70,6 +70,19 @@ def changed(package: Path) -> None:
             file.writestr(name, data)
 
 
+def encrypted(package: Path) -> None:
+    content = package.read_bytes()
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # of each file and of its line in the directory
+        place = content.index(mark) + flags
+        content = content[:place] + b"\x01" + content[place + 1 :]
+    package.write_bytes(content)
+
+
+def no_deflated_stream(package: Path) -> None:
+    content = package.read_bytes()
+    package.write_bytes(content[:100] + b"\xff" * 20 + content[120:])
+
+
 NOT_PACKED = "model.zip is damaged, or `python -m stages pack` did not write it"
 
 
@@ -79,6 +92,8 @@ NOT_PACKED = "model.zip is damaged, or `python -m stages pack` did not write it"
         (outside, "data/weights/quick/vanilla/finetuned is damaged"),
         (changed, "data/weights/quick/vanilla/finetuned is damaged"),
         (lambda package: package.write_text("no zip"), NOT_PACKED),
+        (encrypted, NOT_PACKED),
+        (no_deflated_stream, NOT_PACKED),
         (Path.unlink, "No such file or directory"),
     ],
 )

@@ -1,5 +1,6 @@
 """Results are published together, with what they were trained with; what was trained once is not trained again."""
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,12 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from stages.experiment.cell import Cell
 from stages.experiment.experiment import Experiment
 from stages.model.registry import settings_of
+from stages.settings import load
+from stages.system.errors import StudyError
 from stages.system.files import read_json
 from stages.training.run import Run, Training
-from stages.training.work import publish
-from tests.support.project import save_prepared
+from stages.training.seeds import train_and_publish
+from stages.training.work import ORIGIN, files_of, publish
+from tests.support.project import GONE, save_prepared, write_params
 from tests.support.tiny import FLOAT32, HANDOUT, MODEL, SETTINGS, VARIANTS, tiny_prepared
 from tests.training.test_loop import JOB
 
@@ -83,3 +88,42 @@ def test_what_was_damaged_since_it_was_trained_is_trained_anew_and_never_publish
     assert stage([1, 2]) == [2]
     assert f"{damaged.with_suffix('.*')}: damaged, so it is trained anew" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in OUTPUT.iterdir()} == published
+
+
+@pytest.mark.parametrize(
+    ("change", "stored"),
+    [
+        ({}, True),
+        ({"recipes.handout.finetune.batch_size": 7, "recipes.open.pretrain.epochs": 7}, True),  # of other stages
+        ({"recipes.handout.pretrain.epochs": 7}, False),
+        ({"recipes.handout.seeds": [1, 2]}, False),
+        ({"compute.precision": "bfloat16"}, False),
+        ({"variants.vanilla": GONE}, False),
+    ],
+    ids=str,
+)
+def test_settings_that_change_while_a_cell_trains_are_not_stored_as_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], stored: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before: dict[str, Any] = {"recipes.handout.seeds": [1], "compute.precision": "float32"}
+    write_params(tmp_path, values=before)
+
+    def train(cell: Cell) -> Path:
+        facts = {"settings": {"recipe": {"model": {}, "optimizer": {}, "pretrain": {}}}, "seconds": 1.0}
+        work = tmp_path / "work"
+        work.mkdir()
+        for path in files_of(work, "seed-1"):
+            path.write_text(json.dumps(facts | dict.fromkeys(ORIGIN)))
+        write_params(tmp_path, values=before | change)
+        return work
+
+    def publish_one() -> None:
+        train_and_publish("pretrain", Cell(load(), "handout", "vanilla"), train, ["seed-1"], OUTPUT)
+
+    if stored:
+        publish_one()
+    else:
+        with pytest.raises(StudyError, match=r"params\.yaml: "):
+            publish_one()
+    assert OUTPUT.exists() == stored

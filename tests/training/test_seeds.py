@@ -74,6 +74,16 @@ def test_as_many_threads_are_counted_as_torch_has(monkeypatch: pytest.MonkeyPatc
     assert threads() == int(counted)
 
 
+@pytest.mark.parametrize(("given", "counted"), [("3", 3), ("3,2", 3), ("abc", None), ("0", None), ("-1", None)])
+def test_threads_are_read_as_openmp_reads_them(
+    monkeypatch: pytest.MonkeyPatch, given: str, counted: int | None
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    cores = threads()
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert threads() == (counted or cores)
+
+
 def test_the_folder_that_all_name_is_given_and_two_are_refused(apart: Callable[..., Path]) -> None:
     assert apart(8) == Path("work/8")
     with pytest.raises(StudyError, match="settings, code or data were changed while the seeds trained"):
