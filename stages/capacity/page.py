@@ -43,9 +43,9 @@ def main() -> None:
 @styled()
 def write_capacity(target: Path, plan: Plan) -> None:
     """Write report.md, index.html and the figure to the folder `target`; parts without rows are left out."""
-    parts = {part: frame(plan.rows[cell] for cell in plan.cells(part)) for part in plan.section.parts}
+    parts = {part: frame(plan.rows[cell] for cell in plan.cells(part)) for part, _ in plan.section.parts}
     loads, controls = parts["loads"], parts["controls"]
-    optimizers = at_best_rates(parts["optimizers"], plan.section.parts["optimizers"].rates)
+    optimizers = at_best_rates(parts["optimizers"], plan.section.parts.optimizers.rates)
     if len(controls):
         controls = pd.concat([loads[(loads.load == 1) & loads.variant.isin(controls.variant)], controls])
     controls = controls.replace({"control": CONTROLS}).melt(["variant", "control"], MEASURES, "measure", "value")

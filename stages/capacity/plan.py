@@ -74,7 +74,7 @@ class Plan:
 
     def _asked(self, part: str) -> Iterator[Cell]:
         """Yield a part's cells, one seed after the other; a rate of 0 is still to be chosen."""
-        grid = self.section.parts[part]
+        grid = getattr(self.section.parts, part)
         rates = [(matrices, rate) for matrices, of_matrices in (grid.rates or BEST).items() for rate in of_matrices]
         axes = (self.section.seeds, grid.loads, grid.exposures, grid.widths, grid.controls, rates)
         for seed, load, exposures, width, control, (matrices, rate) in product(*axes):

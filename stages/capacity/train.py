@@ -6,6 +6,7 @@ from stages.capacity.cell import Cell, Row, trained
 from stages.capacity.plan import ROWS, Plan
 from stages.model.registry import load_all
 from stages.settings import Settings, load
+from stages.settings.measured import CapacityParts
 from stages.system.errors import Parser, command
 from stages.trials.rows import add_row, read_rows, within_hours
 
@@ -15,7 +16,7 @@ def main() -> None:
     """Print the plan, train what is missing, and add a row to reports/capacity/rows.csv as each cell ends."""
     parser = Parser(description=main.__doc__)
     settings = load()
-    parts = [*settings.capacity.parts]
+    parts = [*CapacityParts.model_fields]
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts, help="of the study; without it all")
     parser.add_argument("--variants", nargs="+", choices=settings.every_variant, help="of these alone; without it all")
     parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many")

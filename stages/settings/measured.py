@@ -1,9 +1,9 @@
 """The sections of params.yaml for the studies beside the recipes, from `cost` to `article`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stages.settings.recipe import Model, Optimizer, Schedule
 from stages.settings.section import Context, Count, Name, Rate, Section, Seed, Some
@@ -51,6 +51,12 @@ class Ablation(Section):
     held_out: Count
     changes: dict[Name, dict[str, Any]]  # sections and keys, with the values in place of the recipe's own
 
+    @model_validator(mode="after")
+    def _has_what_it_compares_with(self) -> Self:
+        if self.changes.get(FULL) != {}:
+            raise ValueError(f"changes: '{FULL}: {{}}' is missing, the recipe that the others are compared with")
+        return self
+
 
 RATES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1]  # a factor of three apart; capacity chooses among them
 Matrices = Literal["muon", "adamw"]
@@ -68,6 +74,17 @@ class CapacityPart(Section):
     rates: Rates | None = None  # null: muon, with the best rate
 
 
+class CapacityParts(Section):
+    """All that the page shows."""
+
+    loads: CapacityPart
+    doses: CapacityPart
+    widths: CapacityPart
+    registered: CapacityPart
+    controls: CapacityPart
+    optimizers: CapacityPart
+
+
 class Capacity(Section):
     model: Model  # but for its width
     optimizer: Optimizer  # but for its matrices
@@ -75,7 +92,15 @@ class Capacity(Section):
     schedule: Schedule
     rates: Rates
     seeds: Some[Annotated[Seed, Field(gt=0)]]  # rates are chosen with seed 0
-    parts: dict[Name, CapacityPart]
+    parts: CapacityParts
+
+    @model_validator(mode="after")
+    def _heads_divide_widths(self) -> Self:
+        for key, part in self.parts:
+            for width in part.widths:
+                if width % self.model.heads:
+                    raise ValueError(f"parts.{key}.widths: {width} is not divisible by heads {self.model.heads}")
+        return self
 
 
 class Forecast(Section):
@@ -86,7 +111,7 @@ class Forecast(Section):
 class Prediction(Section):
     worlds: Some[Seed]
     seeds: Some[Seed]
-    facts: Count
+    facts: Annotated[int, Field(ge=10, le=10**6)]  # of people born in several places
     change: dict[str, Any]  # as of an ablation
     variants: dict[Name, dict[str, Any]]  # each checked by the mixer of the key's name
     registered: dict[Name, Forecast]

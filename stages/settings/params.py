@@ -108,7 +108,7 @@ class Settings(Section):
         ]
         for key, model in self.article.models.items():
             named.append((f"article.models.{key}.variant", [model.variant], PLAIN))
-        for key, part in self.capacity.parts.items():
+        for key, part in self.capacity.parts:
             named.append((f"capacity.parts.{key}.variants", part.variants, self.every_variant))
         for matrices, rates in self.capacity.rates.items():
             named.append((f"capacity.rates.{matrices}", rates, RATES))

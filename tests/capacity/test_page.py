@@ -9,6 +9,7 @@ import pytest
 from stages.capacity.cell import Row
 from stages.capacity.page import to_ninety, with_interval, write_capacity
 from stages.capacity.plan import Plan
+from stages.settings.measured import CapacityParts
 from tests.capacity.test_plan import row
 from tests.support.pages import TEXTS, committed, rows_of
 from tests.support.tiny import SETTINGS
@@ -19,7 +20,7 @@ BEST = 0.01
 def all_rows() -> list[Row]:
     """Make rows of all cells: rope stores all that it is asked, the second seed of any other variant half of it."""
     rows: list[Row] = []
-    while missing := [cell for part in SETTINGS.capacity.parts for cell in Plan(SETTINGS, rows).missing(part)]:
+    while missing := [cell for part in CapacityParts.model_fields for cell in Plan(SETTINGS, rows).missing(part)]:
         for cell in dict.fromkeys(missing):
             share = 1.0 if cell.variant == "rope" else 0.5 + 0.1 * (cell.seed - 2)
             rows.append(row(cell, 1000 * share - abs(cell.learning_rate - BEST)))

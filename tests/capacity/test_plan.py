@@ -11,8 +11,10 @@ from stages.trials.rows import add_row, read_rows
 from tests.support.tiny import SETTINGS
 
 PARTS = SETTINGS.capacity.parts
-TWO_LOADS = PARTS["loads"].model_copy(update={"loads": [0.5, 1.0]})
-CAPACITY = SETTINGS.capacity.model_copy(update={"parts": PARTS | {"loads": TWO_LOADS}, "seeds": [1, 2]})
+TWO_LOADS = PARTS.loads.model_copy(update={"loads": [0.5, 1.0]})
+CAPACITY = SETTINGS.capacity.model_copy(
+    update={"parts": PARTS.model_copy(update={"loads": TWO_LOADS}), "seeds": [1, 2]}
+)
 FEW = SETTINGS.model_copy(update={"capacity": CAPACITY, "variants": {"rope": SETTINGS.variants["rope"]}})
 
 

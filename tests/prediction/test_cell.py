@@ -96,7 +96,7 @@ def test_cells_are_all_variants_worlds_and_seeds_once() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("recipes.quick.model.width", 48), ("sources.synthetic.templates", 3), ("prediction.facts", 7)],
+    [("recipes.quick.model.width", 48), ("sources.synthetic.templates", 3), ("prediction.facts", 12)],
 )
 def test_a_cell_is_another_one_where_its_recipe_its_world_or_its_facts_are(
     tmp_path: Path, key: str, value: int
