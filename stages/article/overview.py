@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from stages.article.sections import in_all
 from stages.reporting.figures import PRETRAINED, SCRATCH
 from stages.reporting.style import GREY, INK, WIDTH, styled, svg
 from stages.settings import load
@@ -24,10 +25,10 @@ SHOWN = {  # by the folder of a report: what its panel is called
 @command
 @styled()  # when it is saved, too
 def main() -> None:
-    """Draw the accuracies of the compared variants in the committed reports."""
+    """Draw the accuracies of the compared variants that all of the committed reports have."""
     Parser(description=main.__doc__).parse_args()
     reports = {title: read_json(REPORTS / name / "metrics.json") for name, title in SHOWN.items()}
-    write_text(REPORTS / "overview.svg", svg(overview(reports, load().study.compared)))
+    write_text(REPORTS / "overview.svg", svg(overview(reports, in_all(reports.values(), load().study.compared))))
 
 
 def overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:

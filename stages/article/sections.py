@@ -37,8 +37,9 @@ FULL = f"{CHOSEN['reader']}, 60 epochs"
 
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:
-    """Return the figures by name; compared: the variants of those that do not show all."""
+    """Return the figures by name; compared: the variants of those that do not show all, where all reports have them."""
     reports = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
+    compared = in_all(reports.values(), compared)
     shares = extraction(HANDOUT)
     questions = "dev questions answered (%)"
     return {
@@ -48,6 +49,11 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
         "practice": Chart(practice(), "facts, or held-out questions (%)"),
         "mixers": Chart(by_load(extraction(OPEN), pd.read_csv(LOADS)), "stored, of what is asked (%)"),
     }
+
+
+def in_all(reports: Iterable[Mapping[str, Any]], variants: Sequence[str]) -> list[str]:
+    """Return those of the variants that each report has; reports: as in metrics.json."""
+    return [name for name in variants if all(name in report["variants"] for report in reports)]
 
 
 def metrics(selection: str) -> dict[str, Any]:
