@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from stages.commands.answers import Reply, ask, usual_form
-from stages.commands.options import add_decoding, add_model, tell, within
+from stages.commands.options import add_decoding, add_model, tell
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
-from stages.system.errors import Parser, StudyError, command, error_line
+from stages.system.errors import Parser, StudyError, command, error_line, within
 from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
 

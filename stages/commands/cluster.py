@@ -2,8 +2,7 @@
 
 from importlib import import_module
 
-from stages.commands.options import within
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, StudyError, command, within
 
 MOST_WORKERS = 10_000
 

@@ -2,24 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 
 from stages.settings.recipe import MAX_HYPOTHESES
+from stages.system.errors import LARGEST_SEED, within
 from stages.system.terminal import harmless
-
-LARGEST_SEED = 2**31 - 1
-
-
-def within(least: float, most: float, kind: Callable[[str], float] = int) -> Callable[[str], float]:
-    """Return the type of an option whose number lies in this range; kind: what parses it, by default as an integer."""
-
-    def number(text: str) -> float:
-        value = kind(text)
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"was {value}; allowed: {least} to {most}")
-        return value
-
-    return number
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

@@ -6,10 +6,10 @@ Where its context is full, the model goes on from the last half context of the t
 from itertools import chain
 
 from stages.commands.answers import lacking
-from stages.commands.options import add_decoding, add_model, tell, within
+from stages.commands.options import add_decoding, add_model, tell
 from stages.commands.trained import decoding, named
 from stages.inference.generation import passages
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, StudyError, command, within
 from stages.system.terminal import harmless, quoted
 
 TEMPERATURE = 0.8  # the default of the draws

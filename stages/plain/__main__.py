@@ -16,7 +16,7 @@ from stages.plain.model import PlainGPT
 from stages.plain.training import Phase, train
 from stages.settings import load
 from stages.settings.recipe import QuestionRecipe
-from stages.system.errors import Parser, command
+from stages.system.errors import LARGEST_SEED, Parser, command, within
 
 RECIPE = "quick"
 
@@ -54,8 +54,8 @@ def main() -> None:
     """Train a variant on recipe quick by the plain model, and print its accuracy on dev."""
     parser = Parser(main.__doc__)
     parser.add_argument("--variant", choices=[*ATTENTION], default="rope")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--epochs", type=int, help="passes over the pages, in place of the recipe's")
+    parser.add_argument("--seed", type=within(0, LARGEST_SEED), default=1)
+    parser.add_argument("--epochs", type=within(1, 10**6), help="passes over the pages, in place of the recipe's")
     options = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(RECIPE)

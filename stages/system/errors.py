@@ -12,6 +12,7 @@ from typing import NoReturn
 from stages.system.terminal import shortened
 
 LONGEST_LINE = 500  # characters
+LARGEST_SEED = 2**31 - 1
 
 
 class StudyError(Exception):
@@ -23,12 +24,25 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, description: str | None, epilog: str | None = None) -> None:
         spec = sys.modules["__main__"].__spec__  # Python before 3.14 would take the file's name
-        name = spec.name.replace(".__main__", f" {sys.argv[0]}") if spec else None
+        called = "" if sys.argv[0].endswith(".py") else f" {sys.argv[0]}"  # a command of `python -m stages`
+        name = spec.name.replace(".__main__", called) if spec else None
         super().__init__(f"python -m {name}" if spec else None, description=description, epilog=epilog)
 
     def error(self, message: str) -> NoReturn:
         """Print a short usage and the error, and exit with code 2."""
         self.exit(2, f"{self.format_usage()}{error_line(message)}\n")
+
+
+def within(least: float, most: float, kind: Callable[[str], float] = int) -> Callable[[str], float]:
+    """Return the type of an option whose number lies in this range; kind: what parses it, by default as an integer."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"was {value}; allowed: {least} to {most}")
+        return value
+
+    return number
 
 
 def is_out_of_memory(error: BaseException) -> bool:

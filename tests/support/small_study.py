@@ -26,7 +26,8 @@ def small(content: dict[str, Any]) -> None:
     content["influence"]["settings"] = {}
     content["grid"]["widths"] = {name: [32] for name in TWO}
     content["demonstrations"]["variants"] = [*TWO]
-    content["capacity"]["parts"] = {}
+    for part in content["capacity"]["parts"].values():
+        part["variants"] = []  # all
     content["prediction"]["registered"] = {}
     content["ablation"] |= {"recipe": "quick", "held_out": 5}
     content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
