@@ -1,5 +1,6 @@
 """Rows of trainings in a CSV file that is in git: each is added when its training ends."""
 
+import csv
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -20,11 +21,14 @@ def read_rows(path: Path, kind: type[R]) -> list[R]:
     """Return the rows that are there. Raises StudyError: the file is damaged."""
     if not path.exists():
         return []
+    rows: list[R] = []
     try:
-        table = pd.read_csv(path, keep_default_na=False, dtype=str)  # a digest may look like a number
-        return [kind.model_validate(row) for row in table.to_dict("records")]
-    except ValueError as error:
-        raise StudyError(f"{path} is damaged: {str(error).splitlines()[0]}; restore it with git") from error
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines(), restkey="more"):
+            rows.append(kind.model_validate(row))
+    except (ValueError, csv.Error) as error:
+        where = f"{path}:{len(rows) + 2}"  # its first line names the columns
+        raise StudyError(f"{where} is damaged: {str(error).splitlines()[0]}; restore it with git") from error
+    return rows
 
 
 def add_row(path: Path, row: BaseModel) -> None:

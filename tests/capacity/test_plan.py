@@ -71,6 +71,8 @@ def test_rows_are_kept_as_they_were_measured(tmp_path: Path, monkeypatch: pytest
     assert read_rows(path, Row) == rows
     add_row(path, other := rows[0].model_copy(update={"settings": "12345678"}))  # a digest that looks like a number
     assert read_rows(path, Row)[-1] == other
-    path.write_text(path.read_text().replace("rope", "rope,", 1))
-    with pytest.raises(StudyError, match="is damaged"):
-        read_rows(path, Row)
+    whole = path.read_text().splitlines()
+    for line, content in ((2, whole[1].replace("rope", "rope,")), (4, "<<<<<<< HEAD")):
+        path.write_text("\n".join([*whole[: line - 1], content, *whole[line:]]))
+        with pytest.raises(StudyError, match=rf"rows\.csv:{line} is damaged"):
+            read_rows(path, Row)
