@@ -4,10 +4,9 @@ from math import inf
 
 import pytest
 
-from stages.settings import Settings
 from stages.settings.needs import check_needs, memory
 from stages.system.errors import StudyError
-from tests.support.tiny import SETTINGS, params
+from tests.support.tiny import SETTINGS
 
 HANDOUT = SETTINGS.recipes["handout"]
 # peak resident megabytes of two steps of full contexts, less those before: an AMD Zen 4, our kernels
@@ -29,24 +28,17 @@ def test_memory_is_reckoned_within_a_third(
     assert memory(HANDOUT.model_copy(update=parts), size) / 2**20 == pytest.approx(megabytes, rel=1 / 3)
 
 
-def changed(**values: object) -> Settings:
-    content = params()
-    for key, value in values.items():
-        section, name = key.split("__")
-        content["recipes"]["quick"][section][name] = value
-    return Settings.model_validate(content)
-
-
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("change", "message"),
     [
-        ({"model__layers": 1000, "model__width": 4096}, "needs about 6,500 GiB"),
-        ({"pretrain__batch_size": 10**6}, "this machine has 8; lower model.layers"),
-        ({"finetune__batch_size": 10**6}, "this machine has 8; lower model.layers"),
+        ({"model": {"layers": 1000, "width": 4096}}, "needs about 6,500 GiB"),
+        ({"pretrain": {"batch_size": 10**6}}, "this machine has 8; lower model.layers"),
+        ({"finetune": {"batch_size": 10**6}}, "this machine has 8; lower model.layers"),
     ],
 )
-def test_more_memory_than_there_is_is_refused_in_one_line(values: dict[str, object], message: str) -> None:
+def test_more_memory_than_there_is_is_refused_in_one_line(change: dict[str, object], message: str) -> None:
+    changed = SETTINGS.with_change("quick", change, seed=1, key="any")
     with pytest.raises(StudyError, match=r"\Aparams\.yaml: recipes\.quick: a step of a full batch .*\Z") as refused:
-        check_needs(changed(**values), "quick", has=8 * 2**30)
+        check_needs(changed, "quick", has=8 * 2**30)
     assert message in str(refused.value)
-    check_needs(changed(**values), "quick", has=inf)
+    check_needs(changed, "quick", has=inf)

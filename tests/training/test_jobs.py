@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 
 from stages.experiment.experiment import Experiment
-from stages.settings import QuestionRecipe
-from stages.settings.measured import merged
 from stages.training.jobs import finetuning, pretraining
 from stages.training.loop import Job, examples_of_step
 from tests.support.tiny import QUESTIONS, SETTINGS
@@ -14,8 +12,7 @@ from tests.support.toy import toy_prepared
 
 
 def experiment(change: dict[str, Any]) -> Experiment:
-    recipe = QuestionRecipe.model_validate(merged(SETTINGS.recipes["quick"].model_dump(), change))
-    return Experiment.of(SETTINGS.model_copy(update={"recipes": {"quick": recipe}}), "quick", "vanilla")
+    return Experiment.of(SETTINGS.with_change("quick", change, seed=1, key="any"), "quick", "vanilla")
 
 
 def seen(job: Job) -> list[str]:
