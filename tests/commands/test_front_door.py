@@ -9,28 +9,26 @@ from stages.__main__ import COMMANDS
 from tests.support.tiny import ROOT
 
 
-def ended(module: str, *arguments: str) -> tuple[int, str, str]:
-    command = [sys.executable, "-m", module, *arguments]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def ended(*arguments: str) -> tuple[int, str, str]:
+    ended = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True)
     return ended.returncode, ended.stdout, ended.stderr
 
 
 def test_alone_it_lists_every_command_that_there_is() -> None:
-    code, output, errors = ended("stages")
+    code, output, errors = ended("-m", "stages")
     files = {path.stem for path in (ROOT / "stages" / "commands").glob("*.py") if "\n@command\n" in path.read_text()}
     assert (code, errors) == (0, "") and set(COMMANDS) == files
     assert [line.split()[0] for line in output.splitlines() if line.startswith("  ")] == [*COMMANDS]
 
 
 def test_without_the_environment_a_line_says_how_to_activate_it() -> None:
-    command = [sys.executable, "-S", "-m", "stages", "ask", "Who?"]  # -S: without installed packages
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
-    assert ended.stderr.startswith("error: No module named '") and ended.stderr.endswith("source .venv/bin/activate\n")
+    code, output, errors = ended("-S", "-m", "stages", "ask", "Who?")  # -S: without installed packages
+    assert (code, output, errors.count("\n")) == (1, "", 1)
+    assert errors.startswith("error: No module named '") and errors.endswith("source .venv/bin/activate\n")
 
 
 def test_an_unknown_command_is_told_with_those_that_there_are() -> None:
-    code, output, errors = ended("stages", "aks")
+    code, output, errors = ended("-m", "stages", "aks")
     assert (code, output) == (1, "")
     assert errors.splitlines()[-1] == f"error: unknown command 'aks'; allowed: {', '.join(COMMANDS)}"
 
@@ -38,4 +36,4 @@ def test_an_unknown_command_is_told_with_those_that_there_are() -> None:
 @pytest.mark.parametrize("module", ["stages.ask", "stages.commands.ask"])
 def test_another_way_to_call_a_command_names_the_usual_one(module: str) -> None:
     output = f"error: `python -m {module}` is now `python -m stages ask`\n"
-    assert ended(module, "Where was Zo\u00e9 Ark born?") == (1, "", output)
+    assert ended("-m", module, "Where was Zo\u00e9 Ark born?") == (1, "", output)
