@@ -1,7 +1,6 @@
 """Whatever happened to a file, a command succeeds or fails in one line, and changes nothing."""
 
 import resource
-import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +14,9 @@ from hypothesis import strategies as st
 from stages import check, prepare
 from stages.commands import ask, sample
 from stages.settings import CORPUS_FILE, QUESTION_FILES
-from stages.system.files import write_bytes, write_text
+from stages.system.files import write_text
 from tests.support.mutations import Change, changes
-from tests.support.project import contents, with_content, write_params
+from tests.support.project import contents, restored, with_content, write_params
 from tests.support.talking import ZOE, Outcome, Run, tiny
 from tests.support.tiny import DOCUMENTS, QUESTIONS
 
@@ -126,19 +125,13 @@ def test_any_question_and_any_value_of_any_option(run: Run, project: Path, data:
 @in_one_project
 @given(data=st.data(), change=changes())
 def test_any_bytes_of_a_corpus_or_of_questions(run: Run, project: Path, data: st.DataObject, change: Change) -> None:
-    raw, prepared = project / "data/raw/synthetic", project / "data/prepared/quick"
-    kept = contents(prepared)
+    raw = project / "data/raw/synthetic"
     lines = {name: [question.question for question in QUESTIONS] for name in QUESTION_FILES.values()}
     for name in (QUESTION_FILES["train"], QUESTION_FILES["dev"]):
         lines[name] = [f"{question.question}\t{question.place}" for question in QUESTIONS]
-    for name, content in (lines | {CORPUS_FILE: DOCUMENTS}).items():
-        write_text(raw / name, "".join(f"{line}\n" for line in content))
-    path = data.draw(st.sampled_from(sorted(raw.iterdir())))
-    path.write_bytes(change(path.read_bytes()))
-    try:
+    with restored(project / "data"):
+        for name, content in (lines | {CORPUS_FILE: DOCUMENTS}).items():
+            write_text(raw / name, "".join(f"{line}\n" for line in content))
+        path = data.draw(st.sampled_from(sorted(raw.iterdir())))
+        path.write_bytes(change(path.read_bytes()))
         tried(run, project, prepare, "--recipe", "quick")
-    finally:
-        shutil.rmtree(raw)
-        shutil.rmtree(prepared)
-        for file, content in kept.items():
-            write_bytes(file, content)

@@ -10,7 +10,7 @@ import pytest
 from stages import evaluate, finetune
 from stages.commands import ask
 from stages.corpus.prepared import Prepared
-from tests.support.project import contents, save_prepared, with_content, with_sums
+from tests.support.project import restored, save_prepared, with_content, with_sums
 from tests.support.talking import ZOE, ChangeParams, Run, error
 from tests.support.tiny import DOCUMENTS, SPLITS
 
@@ -38,13 +38,9 @@ def test_weights_of_other_settings_are_refused(run: Run, project: Path) -> None:
 
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
     prepared = project / "data/prepared/quick"
-    kept = contents(prepared)
-    save_prepared(prepared, Prepared.of([*DOCUMENTS, "Zed. Ω"], SPLITS))
-    try:
+    with restored(prepared):
+        save_prepared(prepared, Prepared.of([*DOCUMENTS, "Zed. Ω"], SPLITS))
         assert REFUSED.format("vocabulary") in error(run(ask, ZOE))
-    finally:
-        for path, content in kept.items():
-            path.write_bytes(content)
 
 
 @pytest.mark.parametrize(
@@ -52,15 +48,13 @@ def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> Non
 )
 def test_no_stage_takes_the_weights_of_another_cell(run: Run, project: Path, stage: ModuleType, folder: str) -> None:
     weights, rope = project / "data/weights/quick", project / "data/weights/quick/rope"
-    shutil.copytree(weights / "vanilla", rope)
-    if folder == "finetuned":  # those before it are right
-        path = rope / "pretrained/provenance.json"
-        record = json.loads(path.read_text())
-        record["settings"]["variant"] = {"rope": {"theta": 10_000.0}}
-        path.write_text(json.dumps(record))
-        with_sums(path.parent)
-    try:
+    with restored(weights):
+        shutil.copytree(weights / "vanilla", rope)
+        if folder == "finetuned":  # those before it are right
+            path = rope / "pretrained/provenance.json"
+            record = json.loads(path.read_text())
+            record["settings"]["variant"] = {"rope": {"theta": 10_000.0}}
+            path.write_text(json.dumps(record))
+            with_sums(path.parent)
         line = error(run(stage, "--recipe", "quick", "--variant", "rope"))
-    finally:
-        shutil.rmtree(rope)
     assert f"rope/{folder} was trained with another variant.rope" in line

@@ -9,7 +9,7 @@ import pytest
 
 from stages.commands import ask, pack, unpack
 from stages.experiment.trained import load_model
-from tests.support.project import with_sums
+from tests.support.project import restored, with_sums
 from tests.support.talking import ZOE, ChangeParams, Run, error
 
 
@@ -41,14 +41,10 @@ def test_it_answers_as_at_home(run: Run, run_in: Run, packed: Path, clone: Path)
 def test_one_seed_is_packed_without_the_weights_of_others(run: Run, run_in: Run, project: Path, clone: Path) -> None:
     cell, one = ("--recipe", "quick", "--variant", "vanilla", "--seed"), clone / "one.zip"
     finetuned = project / "data/weights/quick/vanilla/finetuned"
-    other = finetuned / "pretrained-seed-2.safetensors"
-    shutil.copy(finetuned / "pretrained-seed-1.safetensors", other)
-    with_sums(finetuned)
-    try:
-        assert run(pack, str(one), *cell, "1").code == 0
-    finally:
-        other.unlink()
+    with restored(finetuned):
+        shutil.copy(finetuned / "pretrained-seed-1.safetensors", finetuned / "pretrained-seed-2.safetensors")
         with_sums(finetuned)
+        assert run(pack, str(one), *cell, "1").code == 0
     assert not [name for name in zipfile.ZipFile(one).namelist() if "seed-2" in name]
     assert run_in(clone, unpack, "one.zip").out.endswith("--recipe quick --variant vanilla\n")
     assert error(run(pack, ".", *cell, "1")) == "error: '.' names no file; write for instance quick.zip"

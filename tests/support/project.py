@@ -55,20 +55,26 @@ def save_prepared(folder: Path, prepared: Prepared | None = None) -> None:
 
 
 @contextmanager
-def with_content(path: Path, content: bytes, *, sums: bool = False) -> Iterator[None]:
-    """A file with another content while the block runs; sums: its folder's digests follow."""
-
-    def write(content: bytes) -> None:
-        path.write_bytes(content)
-        if sums:
-            with_sums(path.parent)
-
-    before = path.read_bytes()
-    write(content)
+def restored(folder: Path) -> Iterator[None]:
+    """Whatever happens to a folder while the block runs, it has the same files afterwards."""
+    before = contents(folder)
     try:
         yield
     finally:
-        write(before)
+        shutil.rmtree(folder)
+        for path, content in before.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+@contextmanager
+def with_content(path: Path, content: bytes, *, sums: bool = False) -> Iterator[None]:
+    """A file with another content while the block runs; sums: its folder's digests follow."""
+    with restored(path.parent):
+        path.write_bytes(content)
+        if sums:
+            with_sums(path.parent)
+        yield
 
 
 def copy_stages(folder: Path) -> None:
