@@ -1,7 +1,6 @@
 """The page of the study of capacity, from the rows that are there: reports/capacity/page/."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +115,7 @@ def half_interval(values: Sequence[float]) -> float:
     """Return half of the 95 % interval of a mean of seeds (Student's t); NaN of fewer than LEAST_SEEDS."""
     if len(values) < LEAST_SEEDS:
         return float("nan")
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values)))
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
 
 
 def shares_by_load(data: pd.DataFrame) -> pd.DataFrame:
