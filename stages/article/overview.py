@@ -1,19 +1,17 @@
 """The README's first figure: the accuracies of the committed reports, side by side: reports/overview.svg."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from stages.article.sections import in_all
+from stages.article.sections import REPORTS, in_all, metrics
 from stages.reporting.figures import PRETRAINED, SCRATCH
 from stages.reporting.style import GREY, INK, WIDTH, styled, svg
 from stages.settings import load
 from stages.system.errors import Parser, command
-from stages.system.files import read_json, write_text
+from stages.system.files import write_text
 
-REPORTS = Path("reports")
 SHOWN = {  # by the folder of a report: what its panel is called
     "quick/compared": "quick: a generated world",
     "handout/compared": "handout: real data, text masked",
@@ -27,7 +25,7 @@ SHOWN = {  # by the folder of a report: what its panel is called
 def main() -> None:
     """Draw the accuracies of the compared variants that all of the committed reports have."""
     Parser(description=main.__doc__).parse_args()
-    reports = {title: read_json(REPORTS / name / "metrics.json") for name, title in SHOWN.items()}
+    reports = {title: metrics(name) for name, title in SHOWN.items()}
     write_text(REPORTS / "overview.svg", svg(overview(reports, in_all(reports.values(), load().study.compared))))
 
 
@@ -35,9 +33,9 @@ def overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) 
     """Draw a panel for each metrics.json of `reports`, by its title; a bar for each of the variants."""
     figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
     panels = figure.subplots(1, len(reports), sharey=True)
-    for axes, (title, metrics) in zip(panels, reports.items(), strict=True):
+    for axes, (title, report) in zip(panels, reports.items(), strict=True):
         for at, name in enumerate(variants):
-            figures = metrics["variants"][name]
+            figures = report["variants"][name]
             accuracy = figures["dev_accuracy"]
             axes.bar(at, accuracy, width=0.7, color=PRETRAINED, label="" if at else "pretrained, then finetuned")
             axes.bar(at, figures["scratch_dev_accuracy"], width=0.3, color=SCRATCH, label="" if at else "from scratch")
@@ -46,7 +44,7 @@ def overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) 
             axes.annotate(f"{accuracy:.0f}", (at, 104), ha="center", va="center", fontsize=8.5)
         lines = {"always London": ("baseline", "--"), "the reader, which sees the page": ("reader", "-.")}
         for label, (key, dash) in lines.items():
-            axes.axhline(metrics[key]["dev_accuracy"], color=GREY, linestyle=dash, linewidth=1.1, zorder=0, label=label)
+            axes.axhline(report[key]["dev_accuracy"], color=GREY, linestyle=dash, linewidth=1.1, zorder=0, label=label)
         axes.set_title(title.replace(": ", "\n"))
         axes.set_xticks(range(len(variants)), variants, rotation=30, ha="right")
         axes.set_ylim(0, 108)

@@ -58,8 +58,7 @@ def in_all(reports: Iterable[Mapping[str, Any]], variants: Sequence[str]) -> lis
 
 def metrics(selection: str) -> dict[str, Any]:
     """Return the figures of a report, `<recipe>/<selection>`."""
-    figures: dict[str, Any] = read_json(REPORTS / selection / "metrics.json")
-    return figures
+    return read_json(REPORTS / selection / "metrics.json")
 
 
 def extraction(selection: str) -> pd.DataFrame:
