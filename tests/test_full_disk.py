@@ -30,17 +30,15 @@ STAGES: list[tuple[Any, tuple[str, ...]]] = [
     (report, ("--recipe", "quick", "--selection", "rope", "--headline")),
     (influence, ("--variant", "rope")),
 ]
+SMALLER = {  # trainings of some steps, with a checkpoint after each
+    "model.variant": "rope",
+    "compute.checkpoint_seconds": 0.0,
+    "sources.synthetic.people": {"train": 8, "dev": 4, "test": 2},
+    "recipes.quick.seeds": [1, 2],
+    "recipes.quick.pretrain.epochs": 4,
+    "recipes.quick.pretrain.batch_size": 8,
+}
 MEASURED = re.compile(rb'"seconds": [\d.]+|"\d+": [\d.]+|"documents_per_second": [\d.]+')  # the second by seed
-
-
-def smaller(content: dict[str, Any]) -> None:
-    """Trainings of some steps, with a checkpoint after each."""
-    small(content)
-    content["model"]["variant"] = "rope"
-    content["compute"]["checkpoint_seconds"] = 0.0
-    content["sources"]["synthetic"]["people"] = {"train": 8, "dev": 4, "test": 2}
-    content["recipes"]["quick"]["seeds"] = [1, 2]
-    content["recipes"]["quick"]["pretrain"] |= {"epochs": 4, "batch_size": 8}
 
 
 @contextmanager
@@ -66,7 +64,7 @@ def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # both seeds in this process
     folder, undisturbed = tmp_path / "project", tmp_path / "undisturbed"
     folder.mkdir()
-    write_params(folder, smaller)
+    write_params(folder, small, SMALLER)
     shutil.copytree(folder, undisturbed)
     for stage, arguments in STAGES:
         assert run_in(undisturbed, stage, *arguments).code == 0

@@ -128,11 +128,7 @@ def test_the_example_of_a_variant_keeps_its_contract(tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / path[1]).write_text(code, encoding="utf-8")
-
-    def grown(content: dict[str, Any]) -> None:
-        content["variants"] |= yaml.safe_load(settings)["variants"]
-
-    write_params(tmp_path, grown)
+    write_params(tmp_path, values={"variants": SETTINGS.variants | yaml.safe_load(settings)["variants"]})
     tests, experiment = commands.splitlines()
     command = [sys.executable, *tests.split()[1:], "-v"]
     ended = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)

@@ -1,6 +1,6 @@
 """What `make study` says before it begins: counts by hand, and a line instead of a traceback."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,10 @@ Planned = Callable[..., Outcome]
 
 @pytest.fixture(name="planned")
 def planned_fixture(tmp_path: Path, run_in: Run) -> Planned:
-    """The plan of a small study, changed, in a folder of its own."""
+    """The plan of a small study in a folder of its own, some values by dotted key changed."""
 
-    def planned(change: Callable[[dict[str, Any]], None] = lambda content: None) -> Outcome:
-        def changed(content: dict[str, Any]) -> None:
-            small(content)
-            change(content)
-
-        write_params(tmp_path, changed)
+    def planned(values: Mapping[str, Any] | None = None) -> Outcome:
+        write_params(tmp_path, small, values)
         threads = torch.get_num_threads()
         outcome = run_in(tmp_path, plan)
         torch.set_num_threads(threads)
@@ -45,11 +41,11 @@ def test_a_plan_counts_the_trainings_and_times_them(planned: Planned) -> None:
     kernels = "no compiled kernels" if identity() == "torch" else "compiled kernels"
     assert duration.startswith("About ") and " min on this machine, " in duration
     assert duration.endswith(f", float32, {kernels}.")
-    assert "\n9 trainings: " in planned(lambda content: content["model"].update(variant="all")).out
+    assert "\n9 trainings: " in planned({"model.variant": "all"}).out
 
 
 def test_a_plan_that_memory_does_not_hold_is_refused_before_a_step(planned: Planned) -> None:
-    outcome = planned(lambda content: content["recipes"]["quick"]["pretrain"].update(batch_size=10**6))
+    outcome = planned({"recipes.quick.pretrain.batch_size": 10**6})
     assert error(outcome).startswith("error: params.yaml: recipes.quick: a step of a full batch needs about ")
 
 

@@ -1,7 +1,6 @@
 """The model to read in one sitting: it stands alone, starts like the study's, learns, and answers."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -51,13 +50,9 @@ def test_the_learning_rate_is_the_studys(schedule: str) -> None:
 
 @pytest.mark.parametrize("variant", BUILT_IN)
 def test_every_variant_trains_a_step_and_answers(variant: str, tmp_path: Path, run_in: Run) -> None:
-    def tiny(content: dict[str, Any]) -> None:
-        content["recipes"]["quick"]["model"] = MODEL.model_dump() | {"context": 128}
-        content["recipes"]["quick"]["finetune"]["pretrained_epochs"] = 1
-        content["recipes"]["quick"]["generation"]["max_characters"] = 2
-        content["variants"] = SECTIONS
-
-    write_params(tmp_path, tiny)
+    few = {"recipes.quick.finetune.pretrained_epochs": 1, "recipes.quick.generation.max_characters": 2}
+    model = {"recipes.quick.model": MODEL.model_dump() | {"context": 128}, "variants": SECTIONS}
+    write_params(tmp_path, values=few | model)
     save_prepared(tmp_path / "data/prepared/quick")
     outcome = run_in(tmp_path, plain, "--variant", variant, "--epochs", "1")
     assert "pretrain" in outcome.err and "loss=nan" not in outcome.err
