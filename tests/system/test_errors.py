@@ -14,6 +14,7 @@ import torch
 from stages.system.errors import StudyError, command
 from stages.system.files import new_folder
 from tests.support.project import copy_stages, environment, start
+from tests.support.talking import Run
 from tests.support.tiny import ROOT
 
 
@@ -28,14 +29,12 @@ COMMANDS = sorted(path.stem for path in (ROOT / "stages").glob("[a-z]*.py"))
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_the_command_and_does_nothing_else(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_in: Run
 ) -> None:
     module = import_module(f"stages.{name}")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", [name, "--help"])
     monkeypatch.setattr("sys.modules", sys.modules | {"__main__": module})  # as `python -m` does
-    assert ended(module.main.__wrapped__) == 0
-    assert f"usage: python -m stages.{name} [-h]" in capsys.readouterr().out
+    outcome = run_in(tmp_path, module, "--help")
+    assert outcome.code == 0 and f"usage: python -m stages.{name} [-h]" in outcome.out
     assert not any(tmp_path.iterdir())
 
 

@@ -1,6 +1,5 @@
 """What a model itself takes for the answer, and the epochs in which it practises that."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from stages.system.files import read_json
 from stages.training import own_answers
 from tests.support.project import save_prepared, write_params
 from tests.support.small_study import small
+from tests.support.talking import QUICK, Run
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
 CLOZE: dict[str, Any] = {"mixture_weight": 1.0, "free_order": 0.5, "blanked_rows": 0.0, "salient": 0.0}
@@ -63,34 +63,20 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_pro
     assert phrases.probabilities[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
 
 
-@pytest.fixture(name="project")
-def project_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    save_prepared(tmp_path / "data/prepared/quick")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, own_epochs: int | None) -> Path:
+def trained(folder: Path, run_in: Run, own_epochs: int | None) -> Path:
     """The weights of seed 1 after three epochs and so many own ones."""
-
-    def tiny(content: dict[str, Any]) -> None:
-        small(content)
-        recipe = content["recipes"]["quick"]
-        recipe["model"]["context"] = 64
-        recipe["pretrain"] |= {"epochs": 3, "batch_size": 2, "objectives": {"title_cloze": CLOZE}}
-        if own_epochs:
-            recipe["pretrain"]["own_epochs"] = own_epochs
-
-    write_params(folder, tiny)
-    monkeypatch.setattr(sys, "argv", ["pretrain", "--recipe", "quick", "--variant", "vanilla"])
-    pretrain.main()
+    save_prepared(folder / "data/prepared/quick")
+    few = {"epochs": 3, "own_epochs": own_epochs, "batch_size": 2, "objectives": {"title_cloze": CLOZE}}
+    values = {f"recipes.quick.pretrain.{key}": value for key, value in few.items()}
+    write_params(folder, small, values | {"recipes.quick.model.context": 64})
+    assert run_in(folder, pretrain, *QUICK.split()).code == 0
     return folder / "data" / "weights" / "quick" / "vanilla" / "pretrained"
 
 
-def test_own_epochs_follow_the_others_and_count_with_them(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = load_file(trained(project, monkeypatch, None) / "seed-1.safetensors")
-    published = trained(project, monkeypatch, 2)
-    (before,) = project.glob("work/*/seed-1-before.safetensors")
+def test_own_epochs_follow_the_others_and_count_with_them(tmp_path: Path, run_in: Run) -> None:
+    plain = load_file(trained(tmp_path, run_in, None) / "seed-1.safetensors")
+    published = trained(tmp_path, run_in, 2)
+    (before,) = tmp_path.glob("work/*/seed-1-before.safetensors")
     first, last = load_file(before), load_file(published / "seed-1.safetensors")
     assert all(np.array_equal(first[name], plain[name]) for name in plain)  # the same training to there
     assert not all(np.array_equal(first[name], last[name]) for name in first)
@@ -98,13 +84,13 @@ def test_own_epochs_follow_the_others_and_count_with_them(project: Path, monkeyp
     assert curve.epoch.tolist() == [1, 2, 3, 4, 5] and curve.step.tolist() == [4, 8, 12, 16, 20]
     assert facts["examples"] == 5 * len(DOCUMENTS)
     assert facts["seconds"] >= read_json(before.with_suffix(".json"))["seconds"]
-    shown = {path.name: read_json(path) for path in project.glob("work/live/*.json")}
+    shown = {path.name: read_json(path) for path in tmp_path.glob("work/live/*.json")}
     steps = {name.split("-")[2]: (live["done"], live["steps"]) for name, live in shown.items()}
     assert steps == {"pretrain": (12, 12), "pretrain_own": (8, 8)}
     assert [*shown.popitem()[1]["phases"].items()][:2] == [("pretrain", 12), ("pretrain_own", 8)]
 
 
-def test_own_epochs_draw_what_the_model_answers(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def painters(*_: Any) -> Any:
@@ -119,7 +105,7 @@ def test_own_epochs_draw_what_the_model_answers(project: Path, monkeypatch: pyte
     cloze = TitleClozes.cloze
     monkeypatch.setattr("stages.corpus.clozes.TitleClozes.cloze", watched)
     monkeypatch.setattr("stages.training.jobs.own_answers", painters)
-    trained(project, monkeypatch, 20)
+    trained(tmp_path, run_in, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]
     assert 0 < before.count("Painter") < len(before) and len(own) == 20 * len(DOCUMENTS)
     assert set(own) == {"Painter"}
