@@ -22,13 +22,13 @@ from stages.probing.probe import by_decoding
 from stages.probing.prompts import Prompt
 from stages.training import cuda_graph
 from stages.training.cuda_graph import GraphTrainer, trainer_for
-from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
-from tests.support.tiny import FLOAT32, HANDOUT, VARIANTS, loud, tiny_model, usual_std
+from tests.support.tiny import FLOAT32, VARIANTS, loud, tiny_model, usual_std
 from tests.support.toy import saying
+from tests.training import test_loop
 from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
-from tests.training.test_loop import DROPPING, JOB, failing_at, same
+from tests.training.test_loop import JOB, failing_at, same
 
 ROWS = [16, 80, 16]  # of three batches, in two shapes
 
@@ -115,12 +115,10 @@ def test_a_graph_at_fault_is_refused_in_one_line_and_the_weights_are_right(
     assert_moved_alike(first, weights, on_cpu.weights(), "adamw")
 
 
-def trained(checkpoint: Path, backend: Backend, job: Job = JOB, interval: float = 3600) -> dict[str, Tensor]:
+def trained(checkpoint: Path, backend: Backend, **how: Any) -> dict[str, Tensor]:
     """Weights after a training with dropout, from the checkpoint if there is one."""
     with pretended_gpu():
-        trainer = trainer_for(tiny_model("vanilla", VOCABULARY, model=DROPPING), HANDOUT.optimizer, backend)
-        train(trainer, job, 1, checkpoint, interval, "test")
-        return {name: tensor.clone() for name, tensor in trainer.weights().items()}
+        return test_loop.trained(checkpoint, backend=backend, **how)[0]
 
 
 @pytest.mark.parametrize("backend", [PRETENDED_FLOAT32, PRETENDED_BFLOAT16], ids=lambda backend: backend.precision)
@@ -130,7 +128,7 @@ def test_neither_a_graph_nor_its_check_nor_a_stop_changes_a_bit(
     straight = trained(tmp_path / "straight", backend)
     for steps in (4, 5):  # each life captures and checks anew
         with pytest.raises(ZeroDivisionError):
-            trained(tmp_path / "stopped", backend, replace(JOB, draw=failing_at(steps)), interval=0)
+            trained(tmp_path / "stopped", backend, job=replace(JOB, draw=failing_at(steps)), interval=0)
     assert same(trained(tmp_path / "stopped", backend), straight)
     monkeypatch.setattr(cuda_graph._Graph, "capture_fault", lambda graph, characters: "nothing is captured or checked")
     assert same(trained(tmp_path / "eager", backend), straight)
