@@ -43,9 +43,9 @@ def draws(seed: int, *shape: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def angles_of(size: int) -> Angles:
+def angles_of(size: int, dtype: torch.dtype) -> Angles:
     angle = torch.arange(128)[:, None] * 100.0 ** -torch.linspace(0, 1, size // 2)
-    return angle.cos().double(), angle.sin().double()
+    return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
 def turned(x: Tensor, angles: Angles | None) -> Tensor:
@@ -79,7 +79,6 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
     name: str, dtype: torch.dtype, bound: float
 ) -> None:
     case = CASES[name]
-    apart = case.apart
     packing = packing_of(LENGTHS)
     keys = packing.first(case.few) if case.few else packing
     width, key_width = (heads * case.size for heads in case.heads)
@@ -88,14 +87,10 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
         draws(2, len(keys.positions), 2 * key_width).to(dtype),
     )
     gradient = draws(3, len(packing.positions), width).to(dtype)
-    angles = None
-    if case.rotated:
-        cosine, sine = angles_of(case.size)
-        angles = cosine.to(dtype), sine.to(dtype)
-
-    inputs = [queries, keys_values] if apart else [torch.cat([queries, keys_values], dim=1)]
+    angles = angles_of(case.size, dtype) if case.rotated else None
+    inputs = [queries, keys_values] if case.apart else [torch.cat([queries, keys_values], dim=1)]
     ours = [x.clone().requires_grad_() for x in inputs]
-    packings = [packing, keys] if apart else [packing]
+    packings = [packing, keys] if case.apart else [packing]
     y = attend_varlen(ours, packings, case.heads, 0.0, case.window, angles)
     y.backward(gradient)
     doubles = [x.double().requires_grad_() for x in (queries, keys_values)]
@@ -103,18 +98,18 @@ def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
     expected = plain(doubles[0], doubles[1], packing, keys, case, exact)
     expected.backward(gradient.double())
 
-    gradients = [x.grad for x in doubles] if apart else [torch.cat([x.grad for x in doubles], dim=1)]  # type: ignore[misc]
+    gradients = [x.grad for x in doubles] if case.apart else [torch.cat([x.grad for x in doubles], dim=1)]  # type: ignore[misc]
     for one, other in zip([y, *(x.grad for x in ours)], [expected, *gradients], strict=True):
         assert one is not None and other is not None and one.dtype == dtype
         assert (one.double() - other).norm() <= bound * (other.norm() + 1)  # a window of one: no slope of queries
 
 
-def weights(packing: Packing, heads: int, dropout_rate: float, size: int = 64) -> Tensor:
-    """The weights of queries that see all keys up to their own alike: (N, heads, keys), keys at most `size`."""
-    values = torch.eye(size)[packing.positions].repeat(1, heads)  # value s has a 1 in channel s
-    queries = torch.zeros(len(values), heads * size)
+def weights(packing: Packing, heads: int, dropout_rate: float) -> Tensor:
+    """The weights of queries that see all keys up to their own alike: (N, heads, keys), keys at most 64."""
+    values = torch.eye(64)[packing.positions].repeat(1, heads)  # value s has a 1 in channel s
+    queries = torch.zeros(len(values), heads * 64)
     joined = torch.cat([queries, queries, values], dim=1)
-    return attend_varlen([joined], [packing], (heads, heads), dropout_rate).view(-1, heads, size)
+    return attend_varlen([joined], [packing], (heads, heads), dropout_rate).view(-1, heads, 64)
 
 
 def test_a_share_is_dropped_and_the_rest_scaled() -> None:
