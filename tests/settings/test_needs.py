@@ -8,7 +8,6 @@ from stages.settings.needs import check_needs, memory
 from stages.system.errors import StudyError
 from tests.support.tiny import SETTINGS
 
-HANDOUT = SETTINGS.recipes["handout"]
 # peak resident megabytes of two steps of full contexts, less those before: an AMD Zen 4, our kernels
 MEASURED = [
     # layers, width, context, batch, bytes a number, MB
@@ -22,10 +21,10 @@ MEASURED = [
 def test_memory_is_reckoned_within_a_third(
     layers: int, width: int, context: int, batch: int, size: int, megabytes: int
 ) -> None:
-    model = HANDOUT.model.model_copy(update={"layers": layers, "width": width, "context": context})
-    parts = {"model": model, "pretrain": HANDOUT.pretrain.model_copy(update={"batch_size": batch})}
-    parts["finetune"] = HANDOUT.finetune.model_copy(update={"batch_size": batch})
-    assert memory(HANDOUT.model_copy(update=parts), size) / 2**20 == pytest.approx(megabytes, rel=1 / 3)
+    change = {"model": {"layers": layers, "width": width, "context": context}}
+    change |= {phase: {"batch_size": batch} for phase in ("pretrain", "finetune")}
+    recipe = SETTINGS.with_change("handout", change, seed=1, key="any").recipes["handout"]
+    assert memory(recipe, size) / 2**20 == pytest.approx(megabytes, rel=1 / 3)
 
 
 @pytest.mark.parametrize(

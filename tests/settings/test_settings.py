@@ -13,8 +13,8 @@ import yaml
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
-from stages.settings import Settings, load
-from stages.settings.section import check, read_yaml
+from stages.settings import load
+from stages.settings.section import read_yaml
 from stages.system.errors import StudyError
 from tests.support.project import GONE, write_params
 from tests.support.tiny import ROOT, SETTINGS, TITLE_CLOZE, params
@@ -113,17 +113,16 @@ def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value:
 
 
 @pytest.mark.parametrize("name", [name for name, model in params()["article"]["models"].items() if model["change"]])
-def test_a_model_of_the_article_is_the_same_whatever_objectives_the_recipe_has(name: str) -> None:
-    content = params()
-    content["recipes"]["quick"]["pretrain"]["objectives"] = {"word_cloze": WORD_CLOZE | {"mixture_weight": 1.0}}
-    settings = check(Settings, content, "", prefix="").of_article(name)
+def test_a_model_of_the_article_is_the_same_whatever_objectives_the_recipe_has(tmp_path: Path, name: str) -> None:
+    other = {"word_cloze": WORD_CLOZE | {"mixture_weight": 1.0}}
+    write_params(tmp_path, values={"recipes.quick.pretrain.objectives": other})
+    settings = load(tmp_path / "params.yaml").of_article(name)
     assert settings.recipes["quick"] == SETTINGS.of_article(name).recipes["quick"]
 
 
-def test_a_fault_of_an_article_model_is_told_where_it_is_made() -> None:
-    content = params()
-    content["article"]["models"]["with_reader"]["change"] = {"model": {"drop": 1}}
-    settings = check(Settings, content, "params.yaml", prefix="")
+def test_a_fault_of_an_article_model_is_told_where_it_is_made(tmp_path: Path) -> None:
+    write_params(tmp_path, values={f"{READER}.change": {"model": {"drop": 1}}})
+    settings = load(tmp_path / "params.yaml")
     with pytest.raises(StudyError, match=r"params.yaml: article.models.with_reader.change.model.drop: unknown key"):
         settings.of_article("with_reader")
     with pytest.raises(StudyError, match="unknown model 'reader'; allowed: questions_only"):

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 
 from stages.experiment.cell import Cell
 from stages.experiment.experiment import Experiment
-from stages.model.registry import settings_of
 from stages.settings import load
 from stages.system.errors import StudyError
 from stages.system.files import read_json
@@ -33,7 +33,6 @@ def stage_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A stage of some seeds in a folder of its own; gives those that were still to be trained."""
     monkeypatch.chdir(tmp_path)
     save_prepared(tmp_path / "prepared")
-    mixer = settings_of(VARIANTS[0], SETTINGS.variants, MODEL)
     trained: list[int] = []
 
     def train(_: Any, __: Any, seed: int, **___: Any) -> tuple[np.ndarray, float]:
@@ -45,7 +44,7 @@ def stage_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     def stage(seeds: Sequence[int]) -> list[int]:
         recipe = HANDOUT.model_copy(update={"seeds": [*seeds], "model": MODEL})
         params = SETTINGS.model_copy(update={"recipes": {"handout": recipe}})
-        experiment = Experiment(params, "handout", VARIANTS[0], mixer=mixer, backend=FLOAT32)
+        experiment = replace(Experiment.of(params, "handout", VARIANTS[0]), backend=FLOAT32)
         run = Run("pretrain", experiment, PREPARED, {"epochs": 3}, Path("prepared"))
         trainings = [Training(f"seed-{seed}", seed, JOB) for seed in seeds]
         trained.clear()
