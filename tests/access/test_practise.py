@@ -22,11 +22,6 @@ from tests.support.tiny import SETTINGS
 DOCUMENTS = [f"Oda Quill{'x' * n}. She left Tarn for Vell and saw Brod, Ilm and Urr ." for n in range(40)]
 
 
-def prepared() -> Prepared:
-    asked = {"train": [Question(1, "Where was Oda Quill born?", "Oda Quill", "Vell")], "dev": [], "test": []}
-    return Prepared.of(DOCUMENTS, asked)
-
-
 @pytest.mark.parametrize("practice", ["reader", "any", "one"])
 def test_a_practice_changes_who_chooses_the_phrases_and_the_length_and_nothing_else(practice: str) -> None:
     plain = SETTINGS.question_recipe("open").model_dump()
@@ -45,7 +40,8 @@ def test_no_epochs_at_all_are_refused_in_a_line() -> None:
 
 
 def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practice_is_of_it() -> None:
-    data = prepared()
+    asked = {"train": [Question(1, "Where was Oda Quill born?", "Oda Quill", "Vell")], "dev": [], "test": []}
+    data = Prepared.of(DOCUMENTS, asked)
     once = drawn_once(capitalised(data))
     drawn = data.likeliest(once)
     assert {*drawn.values()} == {"She", "Tarn", "Vell", "Brod", "Ilm", "Urr"}  # a few of forty pages each

@@ -16,12 +16,6 @@ BOUND = 1e-5
 ROUNDING = 3e-8
 
 
-def examples(lengths: list[int]) -> Examples:
-    """Sequences whose every character but the first is a target; lengths are of their inputs."""
-    sequences = [random_tokens(1, length + 1, seed=seed)[0].numpy() for seed, length in enumerate(lengths)]
-    return Examples.of_rows(sequences, first_targets=[1])
-
-
 def gradients(loss: Tensor, model: nn.Module) -> dict[str, Tensor]:
     """By name; zero where a single position leaves a parameter unused, as W of a recurrence."""
     named = dict(model.named_parameters())
@@ -35,7 +29,8 @@ def gradients(loss: Tensor, model: nn.Module) -> dict[str, Tensor]:
 def test_loss_and_gradients_of_the_shortest_and_longest_sequences_are_the_plain_ones(
     variant: str, lengths: list[int]
 ) -> None:
-    batch = examples(lengths)
+    sequences = [random_tokens(1, length + 1, seed=seed)[0].numpy() for seed, length in enumerate(lengths)]
+    batch = Examples.of_rows(sequences, first_targets=[1])  # every character but the first is a target
     model = loud(tiny_model(variant), std=usual_std(variant))
     plain = plain_twin(variant, model)
     expected_loss = cross_entropy(plain, torch.from_numpy(batch.inputs), torch.from_numpy(batch.targets))
