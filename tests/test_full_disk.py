@@ -3,8 +3,6 @@
 import re
 import resource
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 from stages import baseline, evaluate, finetune, prepare, pretrain, report, text, world
 from stages.method import influence
 from stages.system.digests import SUMS
-from tests.support.project import contents, write_params
+from tests.support.project import contents, limited, write_params
 from tests.support.small_study import small
 from tests.support.talking import Run
 
@@ -41,17 +39,6 @@ SMALLER = {  # trainings of some steps, with a checkpoint after each
 MEASURED = re.compile(rb'"seconds": [\d.]+|"\d+": [\d.]+|"documents_per_second": [\d.]+')  # the second by seed
 
 
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """No file can grow beyond SMALL while the block runs."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def results(folder: Path) -> dict[str, bytes]:
     """What a person or DVC sees, but for figures of time and the digests of the files that have them."""
     names = {path: path.relative_to(folder) for path in contents(folder) if path.name != SUMS}
@@ -69,7 +56,7 @@ def test_a_full_disk_in_each_stage_is_told_in_one_line_and_changes_no_result(
     for stage, arguments in STAGES:
         assert run_in(undisturbed, stage, *arguments).code == 0
         before = results(folder)
-        with full_disk():
+        with limited(resource.RLIMIT_FSIZE, SMALL):
             outcome = run_in(folder, stage, *arguments)
         assert outcome.code == 1, stage
         assert re.fullmatch(r"error: \S+: File too large", outcome.err.splitlines()[-1]), outcome.err

@@ -16,7 +16,7 @@ from stages.commands import ask, sample
 from stages.settings import CORPUS_FILE, QUESTION_FILES
 from stages.system.files import write_text
 from tests.support.mutations import Change, changes
-from tests.support.project import contents, restored, with_content, write_params
+from tests.support.project import contents, limited, restored, with_content, write_params
 from tests.support.talking import ZOE, Outcome, Run, tiny
 from tests.support.tiny import DOCUMENTS, QUESTIONS
 
@@ -45,16 +45,14 @@ def bounded() -> Iterator[None]:
         raise AssertionError(f"still at it after {SECONDS} s")
 
     taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     before = signal.signal(signal.SIGALRM, late)
-    resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, hard))
     signal.alarm(SECONDS)
     try:
-        yield
+        with limited(resource.RLIMIT_AS, taken + BYTES):
+            yield
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def tried(run: Run, project: Path, command: Any, *arguments: str) -> Outcome:

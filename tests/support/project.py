@@ -1,6 +1,7 @@
 """A project folder of its own, in which stages run as their user runs them: with own settings, in own processes."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -75,6 +76,17 @@ def with_content(path: Path, content: bytes, *, sums: bool = False) -> Iterator[
         if sums:
             with_sums(path.parent)
         yield
+
+
+@contextmanager
+def limited(resources: int, most: int) -> Iterator[None]:
+    """This process can take no more than that (resource.RLIMIT_…) while the block runs."""
+    soft, hard = resource.getrlimit(resources)
+    resource.setrlimit(resources, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resources, (soft, hard))
 
 
 def copy_stages(folder: Path) -> None:
