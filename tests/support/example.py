@@ -33,23 +33,20 @@ ORIGINS = {
     ("dev", "pretrained"): ["correct", "own_page", "training_answer", "corpus", "hallucination"],
     ("unseen", "pretrained"): ["training_answer", "hallucination", "empty", "training_answer"],
 }
-
-
-RECORD: dict[str, Any] = {
-    "place": "London",
-    "dev_accuracy": 10.0,
-    "dev_questions": 10,
-    "reader_accuracy": 50.0,
-    "answer_in_page": 9,
-    "ceiling": 95.8,
-    "held_out": 0,
-}
-BASELINE = Baseline.model_validate(RECORD)
+BASELINE = Baseline(
+    place="London",
+    dev_accuracy=10.0,
+    dev_questions=10,
+    reader_accuracy=50.0,
+    answer_in_page=9,
+    ceiling=95.8,
+    held_out=0,
+)
 
 
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
     """Write baseline.json of ten dev questions: the constant answer is right for one, the reader for five."""
-    write_json(folder / "baseline" / "baseline.json", RECORD | {"place": place, "held_out": held_out})
+    write_json(folder / "baseline" / "baseline.json", BASELINE.model_dump() | {"place": place, "held_out": held_out})
     (folder / "baseline" / "examples.txt").write_text("span_corruption, page 1\n  reads  <A> ⁇ B\n  says   ···B⁇\n")
     with_sums(folder / "baseline")
 
