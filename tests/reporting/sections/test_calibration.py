@@ -28,14 +28,6 @@ def test_bins_and_error_are_the_hand_reckoned() -> None:
     assert calibration_error(likely, outcome) == pytest.approx(0.15)  # (30·0.1 + 10·0.3) / 40
 
 
-def test_the_table_holds_the_hand_reckoned_of_all_seeds_and_no_test_rows(tmp_path: Path) -> None:
-    sure_when_right, marks = [0.9] * 20 + [0.1] * 20, [1] * 20 + [0] * 20
-    sure = [sure_when_right] * 2
-    result = evaluated(tmp_path, "rope", [[0] * 40] * 2, [marks] * 2, curve_rows=2, probability=sure)
-    # |1 - 0.9| and |0 - 0.1|; beam and draw are right but for the first 4 and 10 of 40
-    assert "| rope | 50.0 | 50.0 | 10.0 | 90.0 | 75.0 |" in calibration_part([result]).text
-
-
 def test_auroc_is_the_share_of_pairs_in_which_the_right_answer_is_surer() -> None:
     likely, outcome = np.array([0.9, 0.8, 0.8, 0.3, 0.1]), np.array([1, 1, 0, 0, 1])
     assert auroc(likely, outcome) == pytest.approx(3.5 / 6)  # 0.9 beats both, 0.8 one and ties with one, 0.1 none
@@ -62,10 +54,13 @@ def test_answers_of_equal_probability_are_given_together() -> None:
     assert share_answered(likely, np.array([1] * 19 + [0]), 5) == 1
 
 
-def test_the_table_has_the_mean_of_the_seeds_and_what_each_gets_alone(tmp_path: Path) -> None:
+def test_the_tables_have_all_answers_but_those_to_test_and_what_each_seed_gets_alone(tmp_path: Path) -> None:
     marks = [1] * 20 + [0] * 20
-    sure_when_right, sure_when_wrong = [0.9] * 20 + [0.1] * 20, [0.01] * 20 + [0.02] * 20
+    sure_when_right, sure_when_wrong = [0.9] * 20 + [0.1] * 20, [0.02] * 20 + [0.04] * 20
     probability = [sure_when_right, sure_when_wrong]
     result = evaluated(tmp_path, "rope", [[0] * 40] * 2, [marks] * 2, curve_rows=2, probability=probability)
+    text = calibration_part([result]).text
+    # |1 - 0.9|, |0 - 0.1|, |1 - 0.02| and |0 - 0.04|; beam and draw are right but for the first 4 and 10 of 40
+    assert "| rope | 50.0 | 26.5 | 30.5 | 90.0 | 75.0 |" in text
     # all answers together would have an AUROC of 75 %
-    assert "| rope | 50.0 (100.0, 0.0) | 25.0 (50.0, 0.0) | 25.0 (50.0, 0.0) |" in calibration_part([result]).text
+    assert "| rope | 50.0 (100.0, 0.0) | 25.0 (50.0, 0.0) | 25.0 (50.0, 0.0) |" in text
