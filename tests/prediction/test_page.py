@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from stages.prediction.cell import Row, cells
 from stages.prediction.page import RECURRENT, by_mixer, correlation, write_prediction
 from stages.settings.measured import Forecast
@@ -57,9 +55,11 @@ def test_the_page_has_all_mixers_and_both_groups(tmp_path: Path) -> None:
     assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", "1", "2", "neither"]
 
 
-def test_a_rank_without_that_of_the_nearest_mixer_is_closer_to_nothing(tmp_path: Path) -> None:
+def test_a_share_that_was_not_measured_is_a_dash_and_no_rank_is_closer_to_its_own(tmp_path: Path) -> None:
     stored = {variant: share for variant, share in STORED.items() if variant != "vanilla"}  # the nearest one of rope
-    table = rows_of(written(tmp_path, stored), "| mixer | forecast by alignment |")
+    report = written(tmp_path, stored)
+    assert [row[3] for row in rows_of(report, "| variant | alignment |")[:2]] == ["–", "0.95"]
+    table = rows_of(report, "| mixer | forecast by alignment |")
     assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", *"–––"]
 
 
@@ -69,11 +69,6 @@ def test_what_was_expected_stands_beside_what_came_out(tmp_path: Path) -> None:
         *correlations, ranks = rows_of(written(tmp_path, forecasts=forecasts), "| expected before |")
         assert [row[1:] for row in correlations] == [["1.00", "yes"]] * 2
         assert ranks[1:] == [won, "yes" if won == "1 of 1" else "no"]
-
-
-def test_a_share_that_was_not_measured_is_left_out(tmp_path: Path) -> None:
-    assert rows_of(written(tmp_path, {}), "| variant | alignment |")[0][3] == "–"
-    assert np.isnan(by_mixer(rows(), {}).share).all()
 
 
 def test_the_notes_have_the_figures_of_the_committed_page() -> None:
