@@ -1,7 +1,5 @@
 """`show`: what a model reads, and which characters carry loss."""
 
-from pathlib import Path
-
 import pytest
 
 from stages.commands import show
@@ -46,5 +44,5 @@ def test_a_text_has_no_question(run: Run) -> None:
         (["--recipe", "nonsense"], "unknown recipe 'nonsense'"),
     ],
 )
-def test_what_cannot_be_shown_is_told_in_one_line(run: Run, project: Path, arguments: list[str], message: str) -> None:
+def test_what_cannot_be_shown_is_told_in_one_line(run: Run, arguments: list[str], message: str) -> None:
     assert message in error(run(show, *(["--recipe", "quick"] if "--recipe" not in arguments else []), *arguments))

@@ -11,7 +11,7 @@ OWN = "Oda Quill. Painter, born in Vell, of Ilm."
 PLACES = {"Vell", "Ilm", "Nowhereham"}
 BORN = Form("Where was ", " born?")
 LETTERS = Vocabulary.of(["ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz '-"])
-CORPUS = "\n".join([OWN, "Tam Brae. Smith."])
+CORPUS = f"{OWN}\nTam Brae. Smith."
 
 
 @pytest.mark.parametrize(

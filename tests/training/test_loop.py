@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -76,12 +77,10 @@ def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Pat
 
 
 def failing_at(step: int) -> Callable[[np.ndarray, np.random.Generator], Examples]:
-    calls = 0
+    calls = count()
 
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        nonlocal calls
-        calls += 1
-        if calls == step + 1:
+        if next(calls) == step:
             raise ZeroDivisionError  # stands for whatever ends a process
         return draw_spans(rows, generator)
 
