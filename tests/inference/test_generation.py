@@ -9,18 +9,13 @@ from stages.plain.generation import answer
 from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
 VOCABULARY = 8  # so few that an untrained model says MASK now and then
-
-
-def prompts(*lengths: int, seed: int = 0) -> list[np.ndarray]:
-    generator = np.random.default_rng(seed)
-    return [generator.integers(2, VOCABULARY, size=length) for length in lengths]
+LENGTHS = (5, 3, 17, 5, 1, 40, 60, MODEL.context - 1, MODEL.context)
+DRAWS = np.random.default_rng(0)
+BATCH = [DRAWS.integers(2, VOCABULARY, size=length) for length in LENGTHS]
 
 
 def tokens_of(answers: list[Continuation]) -> list[list[int]]:
     return [answer.tokens.tolist() for answer in answers]
-
-
-BATCH = prompts(5, 3, 17, 5, 1, 40, 60, MODEL.context - 1, MODEL.context)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
