@@ -57,7 +57,7 @@ def write_capacity(target: Path, plan: Plan) -> None:
         "doses": pivot(parts["doses"], ["variant"], "exposures", seconds=seconds),
         "widths": pivot(widths, ["variant"], "width", "bits a parameter", slope=slope),
         "controls": pivot(controls, ["variant", "control"], "measure", "value"),
-        "optimizers": pivot(optimizers, ["variant", "matrices"], "exposures", to_90_percent=to_ninety),
+        "optimizers": pivot(optimizers, ["variant", "matrices"], "exposures", to_90_percent=to_ninety, rates=rates_of),
         "rates": pivot(
             choices, ["variant", "matrices", "exposures", "width", "control"], "learning_rate", chosen=best_rate
         ),
@@ -158,6 +158,11 @@ def slope(rows: pd.DataFrame) -> str:
 def best_rate(rows: pd.DataFrame) -> str:
     """Return the learning rate with the most bits stored."""
     return f"{rows.learning_rate.iloc[int(rows.bits_stored.argmax())]:g}"
+
+
+def rates_of(rows: pd.DataFrame) -> str:
+    """List the learning rate for each number of exposures."""
+    return ", ".join(f"{rate:g}" for rate in rows.groupby("exposures").learning_rate.first())
 
 
 def at_best_rates(data: pd.DataFrame, rates: Mapping[Any, list[float]] | None) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from stages.capacity.cell import Row
-from stages.capacity.page import to_ninety, with_interval, write_capacity
+from stages.capacity.page import rates_of, to_ninety, with_interval, write_capacity
 from stages.capacity.plan import Plan
 from stages.settings.measured import CapacityParts
 from tests.capacity.test_plan import row
@@ -83,6 +83,11 @@ def test_where_a_line_crosses_nine_tenths(shares: list[float], expected: str) ->
     assert to_ninety(pd.DataFrame({"exposures": [10, 100], "share": shares})) == expected
 
 
+def test_the_rate_of_each_number_of_exposures_is_listed() -> None:
+    rows = pd.DataFrame({"exposures": [10, 10, 100], "learning_rate": [0.1, 0.1, 0.03]})
+    assert rates_of(rows) == "0.1, 0.03"
+
+
 def test_one_seed_has_no_interval() -> None:
     assert with_interval([0.5]) == "0.50" and with_interval([]) == "–"
 
@@ -110,4 +115,14 @@ def test_docs_have_the_figures_of_the_committed_page() -> None:
     assert "rope stores {:.0f} % after 100 exposures, {:.0f} % after 300 and all".format(*doses["rope"]) in notes
     assert "`min_gru` {:.0f}, {:.0f} and {:.0f} %".format(*doses["min_gru"]) in notes
     assert "`nope` {:.0f}, {:.0f} and {:.0f} %".format(*doses["nope"]) in notes
+    widths = rows_of(report, "| variant | width 16")
+    bits = {row[0]: "{}, {} and {}".format(*(cell.split()[0] for cell in row[1:4])) for row in widths}
+    assert "rope stores {rope} bits in each, vanilla {vanilla}, and `min_gru` {min_gru}".format(**bits) in notes
+    without = {row[0]: row[2] for row in rows_of(report, "| variant | control |") if row[1] == "no MLPs"}
+    shares_left = {name: round(100 * float(share.split()[0])) for name, share in without.items()}
+    of_four = "rope stores {rope} %, vanilla {vanilla}, `nope` {nope} and the synthesizer {synthesizer};"
+    assert of_four.format(**shares_left) in notes
+    needed = {(row[0], row[1]): row[-2] for row in rows_of(report, "| variant | matrices | exposures 10 ")}
+    for name in ("rope", "nope", "min_gru"):
+        assert f"| {name} | {needed[name, 'muon']} | {needed[name, 'adamw']} |" in notes
     assert full.idxmax() == "rope" and full.idxmin() == "random_synthesizer" and shares[0.25].min() >= 0.99

@@ -100,7 +100,6 @@ def test_what_was_damaged_since_it_was_trained_is_trained_anew_and_never_publish
         ({"compute.precision": "bfloat16"}, False),
         ({"variants.vanilla": GONE}, False),
     ],
-    ids=str,
 )
 def test_settings_that_change_while_a_cell_trains_are_not_stored_as_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], stored: bool
