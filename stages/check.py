@@ -22,8 +22,11 @@ def main() -> None:
         settings = load()
         has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # training looks at its memory
         check_needs(settings, settings.recipe, inf if has_gpu else machine_memory(), bytes_a_number=2)
+        recipe = settings.recipe_named(settings.recipe)
+        if recipe.data.source == "own":
+            settings.sources.own.path()
         for variant in settings.selected(settings.model.variant):
-            settings_of(variant, settings.variants, settings.recipe_named(settings.recipe).model)
+            settings_of(variant, settings.variants, recipe.model)
     except StudyError as error:
         raise StudyError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
     if arguments.stamp:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import QuestionRecipe, load
+from stages.settings.sources import OWN_FILES, OWN_PAGES
 from stages.sources.notes import notes
-from stages.sources.own import FILES, PAGES, check_lengths, own_folder, read_own
+from stages.sources.own import check_lengths, read_own
 from stages.system.errors import Parser, command
 from stages.system.files import new_folder, write_bytes
 from stages.system.terminal import harmless
@@ -17,7 +18,7 @@ def main() -> None:
     """Copy the files of the folder that `sources.own` names to data/raw/own."""
     Parser(description=main.__doc__).parse_args()
     settings = load()
-    folder = own_folder(settings)
+    folder = settings.sources.own.path()
     recipes = {name: recipe for name, recipe in settings.recipes.items() if recipe.data.source == "own"}
     context = min((recipe.model.context for recipe in recipes.values()), default=sys.maxsize)
     documents, questions = read_own(folder, context)
@@ -29,9 +30,9 @@ def main() -> None:
         print(f"note: {harmless(note)}", file=sys.stderr)
 
     with new_folder(Path("data/raw/own")) as new:
-        for name in (PAGES, *(FILES[split] for split, asked in questions.items() if asked)):
+        for name in (OWN_PAGES, *(OWN_FILES[split] for split, asked in questions.items() if asked)):
             write_bytes(new / name, (folder / name).read_bytes())
-    print(f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in FILES)} questions")
+    print(f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in OWN_FILES)} questions")
 
 
 if __name__ == "__main__":

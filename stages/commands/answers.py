@@ -11,6 +11,7 @@ from stages.inference.decoding import Pick
 from stages.inference.generation import beam_search, generate
 from stages.model.gpt import GPT
 from stages.sources.audit import own_pages
+from stages.sources.own import longest_title
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
@@ -32,7 +33,7 @@ class Reply:
 
     question: str
     answers: list[Answer]  # the likeliest first
-    name: str | None  # whom the question asks about; None if it has another form than the training questions
+    name: str | None  # whom it asks about; None: it has not the form of the training questions, and names no page
     has_page: bool
     did_you_mean: str | None  # the page most alike in name, where there is none of this name
     notes: list[str]  # reasons not to rely on the answers
@@ -44,7 +45,7 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     by: the width of the beam that searches for them, or what chooses each character: then `top` answers are drawn, and
     equal ones count once. Raises StudyError: the question is too long, or has no character that the corpus has.
     """
-    question = question.strip()
+    question = question.removeprefix("\ufeff").strip()  # a byte order mark begins many a file
     vocabulary = prepared.vocabulary
     tokens = prompt(vocabulary.encode(question))
     if len(tokens) == 1:
@@ -59,7 +60,9 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         continuations = generate(model, [tokens] * top, max_characters, by)
     probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
-    name = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
+    titles = {prepared.title(row) for row in range(len(prepared.documents))}
+    asked = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
+    name = asked or longest_title(titles, question) or None
     pages = own_pages(prepared.texts, {name}).get(name, []) if name else []
     answers = [
         Answer(text, round(probabilities[text], 6), bool(text) and any(text in page for page in pages))
@@ -68,13 +71,12 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
 
     suggestion = None
     notes = []
-    if name is None:
+    if asked is None:
         notes.append(f"the model was finetuned on questions of the form `{usual_form(prepared)}` only")
     elif not pages:
-        titles = {prepared.title(row) for row in range(len(prepared.documents))}
-        suggestion = next(iter(get_close_matches(name, sorted(titles), 1, CLOSE)), None)
+        suggestion = next(iter(get_close_matches(asked, sorted(titles), 1, CLOSE)), None)
         advice = f"did you mean {quoted(suggestion)}?" if suggestion else "the model can but guess"
-        notes.append(f"no page of the corpus is about {quoted(name)}: {advice}")
+        notes.append(f"no page of the corpus is about {quoted(asked)}: {advice}")
     # around the name stands what training questions have, too: only the name may have characters that the corpus lacks
     if note := lacking(prepared.vocabulary, name or question):
         notes.append(note)

@@ -16,6 +16,7 @@ from stages.commands.options import add_decoding, add_model, tell
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.settings.recipe import MAX_HYPOTHESES
+from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command, error_line, within
 from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
@@ -31,7 +32,7 @@ UNSURE = "I don't know"
 def main() -> None:
     """Answer a question, or one after another, with the likeliest answers or with drawn ones."""
     parser = Parser(description=__doc__)
-    parser.add_argument("question", nargs="?", help="as in training; by default they are read from the input")
+    parser.add_argument("question", nargs="*", help="as in training; by default they are read from the input")
     add_model(parser)
     parser.add_argument(
         "--top", type=within(1, MAX_HYPOTHESES), default=5, help="how many answers to print, 5 by default"
@@ -55,8 +56,8 @@ def main() -> None:
         reply = ask(model, prepared, question, given.top, max_characters, by)
         show(reply, origin, given.json, given.at_least)
 
-    if given.question is not None:
-        answer(given.question)
+    if given.question:
+        answer(" ".join(given.question))  # without quotes the shell gives its words one by one
         return
 
     for question in questions(prepared, ", ".join(f"{key} {value}" for key, value in origin.items())):
@@ -112,7 +113,11 @@ def remember() -> None:
 def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
     """Return lines that say which model answers, what to ask, and how to end."""
     dev = prepared.of_split("dev")
-    names = dev.name[dev.name != dev.question].drop_duplicates()  # a question without a title is its own name
+    pages = own_pages(prepared.texts, {*dev.name})
+    in_page = [
+        any(place in page for page in pages.get(name, ())) for name, place in zip(dev.name, dev.place, strict=True)
+    ]
+    names = dev.name[in_page].drop_duplicates()
     examples = ", ".join(names.sample(min(NAMES, len(names))))
     return f"Model: {model}", f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "`quit` or Ctrl-D ends"
 

@@ -8,11 +8,11 @@ from stages.system.errors import LARGEST_SEED, within
 from stages.system.terminal import harmless
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add --recipe, --variant and --seed."""
+def add_model(parser: argparse.ArgumentParser, seed: str = "which training's model; by default the first") -> None:
+    """Add --recipe, --variant and --seed; seed: the help of the last."""
     parser.add_argument("--recipe", help="by default that of params.yaml")
     parser.add_argument("--variant", help="by default that of params.yaml; where it selects several, the best on dev")
-    parser.add_argument("--seed", type=int, help="which training's model; by default the recipe's first seed")
+    parser.add_argument("--seed", type=int, help=seed)
 
 
 def add_draw_seed(parser: argparse.ArgumentParser) -> None:

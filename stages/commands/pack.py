@@ -16,7 +16,7 @@ def main() -> None:
     """Write the file, and say how large it is."""
     parser = Parser(description=__doc__)
     parser.add_argument("file", nargs="?", type=Path, help="by default <recipe>-<variant>.zip")
-    add_model(parser)
+    add_model(parser, seed="the only one to pack; by default all are")
     given = parser.parse_args()
     settings = load()
     recipe = given.recipe or settings.recipe

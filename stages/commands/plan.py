@@ -12,7 +12,7 @@ from stages.experiment.experiment import Experiment
 from stages.settings import Settings, load
 from stages.settings.needs import check_needs
 from stages.settings.sources import People
-from stages.sources.own import own_folder, read_own
+from stages.sources.own import read_own
 from stages.sources.world.prepared import prepared_world
 from stages.system.errors import Parser, command
 from stages.training.cuda_graph import trainer_for
@@ -76,7 +76,7 @@ def pace(experiment: Experiment, job: Job, data: Prepared) -> float:
 def invented(experiment: Experiment, settings: Settings) -> Prepared:
     """Return data of the recipe's size, which may not be prepared yet: a user's own pages, or a generated world."""
     if experiment.recipe.data.source == "own":
-        return Prepared.of(*read_own(own_folder(settings), experiment.recipe.model.context))
+        return Prepared.of(*read_own(settings.sources.own.path(), experiment.recipe.model.context))
     people = CS224N if experiment.recipe.data.source == "cs224n" else settings.sources.synthetic.people
     return prepared_world(settings.sources.synthetic.model_copy(update={"people": people}))
 

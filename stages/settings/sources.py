@@ -1,14 +1,19 @@
 """Where texts come from: the section `sources`."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from stages.settings.section import Section, Seed, Share
+from stages.system.errors import StudyError
+from stages.system.terminal import harmless
 
 # Files of a source with questions
 CORPUS_FILE = "wiki.txt"
 QUESTION_FILES = {"train": "birth_places_train.tsv", "dev": "birth_dev.tsv", "test": "birth_test_inputs.tsv"}
+OWN_FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # a user's; test.tsv may be missing
+OWN_PAGES = "pages.txt"
 # The file of a source without questions
 TEXT_FILE = "text.txt"
 
@@ -36,6 +41,15 @@ class Synthetic(Section):
 
 class Own(Section):
     folder: Annotated[str, Field(min_length=1)]
+
+    def path(self) -> Path:
+        """Return the folder. Raises StudyError: it lacks a file."""
+        folder = Path(self.folder)
+        for name in (OWN_PAGES, OWN_FILES["train"], OWN_FILES["dev"]):
+            if not (folder / name).exists():
+                what = f"sources.own.folder: there is no {harmless(str(folder / name))}"
+                raise StudyError(f"params.yaml: {what}; name a folder with {OWN_PAGES}, train.tsv and dev.tsv")
+        return folder
 
 
 class Text(Section):

@@ -14,8 +14,9 @@ from stages.corpus.folding import around, folded
 from stages.corpus.questions import Question
 from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
+from stages.settings.sources import OWN_FILES, OWN_PAGES
 from stages.sources.audit import own_pages
-from stages.sources.own import FILES, PAGES, longest_title
+from stages.sources.own import longest_title
 from stages.sources.reading import SHOWN, read_lines
 from stages.system.terminal import quoted
 
@@ -66,10 +67,10 @@ def notes(
     places: dict[str, list[str]] = {cause: [] for cause in CAUSES}
     for entry in asked:
         for cause in check.causes(entry):
-            places[cause].append(f"{folder / FILES[entry.split]}:{entry.row}")
+            places[cause].append(f"{folder / OWN_FILES[entry.split]}:{entry.row}")
 
     lines = []
-    if untitled := _untitled(folder / PAGES, documents, np.flatnonzero(ends == 0).tolist()):
+    if untitled := _untitled(folder / OWN_PAGES, documents, np.flatnonzero(ends == 0).tolist()):
         nobody = len(places.pop(NOBODY))
         lines.append(f"{untitled}; {nobody} of {len(asked)} questions name no page")
     for cause, matches in places.items():
@@ -130,7 +131,7 @@ def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
 def _headers(asked: Sequence[Asked]) -> list[Asked]:
     """Find the files' header rows: a first line that ends as no other and names no page, where most others name one."""
     headers = []
-    for split in FILES:
+    for split in OWN_FILES:
         rows = [question for question in asked if question.split == split]
         ends = {question.text[-1] for question in rows[1:]}
         named = sum(bool(question.pages) for question in rows)

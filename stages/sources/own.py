@@ -8,23 +8,11 @@ from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.titles import possible_titles
 from stages.corpus.vocabulary import Vocabulary
-from stages.settings import QuestionRecipe, Settings
+from stages.settings import QuestionRecipe
+from stages.settings.sources import OWN_FILES, OWN_PAGES
 from stages.sources.reading import read_documents, read_questions
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
-
-PAGES = "pages.txt"
-FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # test.tsv may be missing
-
-
-def own_folder(settings: Settings) -> Path:
-    """Find the folder that `sources.own` names. Raises StudyError: it lacks a file."""
-    folder = Path(settings.sources.own.folder)
-    for name in (PAGES, FILES["train"], FILES["dev"]):
-        if not (folder / name).exists():
-            what = f"there is no {harmless(str(folder / name))}; name a folder with {PAGES}, train.tsv and dev.tsv"
-            raise StudyError(f"params.yaml: sources.own.folder: {what}")
-    return folder
 
 
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
@@ -33,7 +21,7 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     A title is found in any spelling (see `folding`); the name is spelled as in its page. The name of a question without
     a title is the question itself. Raises StudyError: a file is missing or faulty, or a question exceeds `context`.
     """
-    documents = read_documents(folder / PAGES)
+    documents = read_documents(folder / OWN_PAGES)
     titles: dict[str, str] = {}  # as spelled, by the folded title
     for document in documents:
         for title in possible_titles(document):
@@ -44,7 +32,7 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
         return titles[title] if title else question
 
     questions: dict[str, list[Question]] = {"test": []}
-    for split, name in FILES.items():
+    for split, name in OWN_FILES.items():
         labelled = None if split == "test" else True
         if labelled or (folder / name).exists():
             questions[split] = read_questions(folder / name, labelled=labelled, context=context, name_of=name_of)
@@ -68,7 +56,7 @@ def check_lengths(
     too_long = []
     for split, asked in questions.items():
         for question in asked:
-            where = harmless(f"{folder / FILES[split]}:{question.row}")
+            where = harmless(f"{folder / OWN_FILES[split]}:{question.row}")
             answer = question.place or ""
             length = len(vocabulary.encode(answer))
             if length > most:

@@ -125,7 +125,15 @@ def test_a_name_that_differs_by_a_letter_or_two_is_told_whose_it_may_be(run: Run
 def test_a_question_of_another_form_is_answered_with_a_note(run: Run) -> None:
     outcome = run(ask, "Who is Zoé Ark")
     assert (outcome.code, len(answers(outcome.out))) == (0, 5)
-    assert outcome.err.startswith("note: ") and "`Where was NAME born?`" in outcome.err
+    page, note = outcome.err.splitlines()
+    assert page.startswith("The page of 'Zoé Ark' ")
+    assert note.startswith("note: ") and "`Where was NAME born?`" in note
+    nobody = json.loads(run(ask, "Who is Zoe", "--json").out)
+    assert (nobody["name"], nobody["has_page"]) == (None, False)
+
+
+def test_words_without_quotes_and_a_byte_order_mark_change_nothing(run: Run) -> None:
+    assert run(ask, *ZOE.split(" ")) == run(ask, f"\ufeff{ZOE}") == run(ask, ZOE)
 
 
 def test_letters_that_the_corpus_lacks_are_read_as_in_prepare(run: Run) -> None:
