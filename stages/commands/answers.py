@@ -60,9 +60,11 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         continuations = generate(model, [tokens] * top, max_characters, by)
     probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
-    titles = {prepared.title(row) for row in range(len(prepared.documents))}
+    spelled = [prepared.title(row) for row in range(len(prepared.documents))]
+    titles = dict(zip(map(str.casefold, spelled), spelled, strict=True))
     asked = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
-    name = asked or longest_title(titles, question) or None
+    title = titles.get(longest_title(titles, question.casefold()))
+    name = asked or (title if title and title in question else None)
     pages = own_pages(prepared.texts, {name}).get(name, []) if name else []
     answers = [
         Answer(text, round(probabilities[text], 6), bool(text) and any(text in page for page in pages))
@@ -73,8 +75,12 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     notes = []
     if asked is None:
         notes.append(f"the model was finetuned on questions of the form `{usual_form(prepared)}` only")
+        if title and not name:
+            suggestion = title
+            notes.append(f"did you mean {quoted(suggestion)}?")
     elif not pages:
-        suggestion = next(iter(get_close_matches(asked, sorted(titles), 1, CLOSE)), None)
+        near = get_close_matches(asked.casefold(), sorted(titles), 1, CLOSE)
+        suggestion = titles[near[0]] if near else None
         advice = f"did you mean {quoted(suggestion)}?" if suggestion else "the model can but guess"
         notes.append(f"no page of the corpus is about {quoted(asked)}: {advice}")
     # around the name stands what training questions have, too: only the name may have characters that the corpus lacks

@@ -14,6 +14,7 @@ from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
+ZIP = b"PK\x03\x04"
 SHOWN = 3  # places of a fault
 REPLACED = {PAD: "■", MASK: "??"}  # what reserved characters may be written as
 BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
@@ -162,6 +163,8 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         advice = "`dvc repro` makes it (`python -m stages.fetch` obtains the CS224N files)"
         raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None
+    if content.startswith(ZIP):
+        raise _fault(path, 1, "this is an Excel file or another zip", "save it as text with tabs between the columns")
     encoding = "utf-16" if content.startswith(UTF_16) else "utf-8-sig"
     try:
         return content.decode(encoding)

@@ -112,7 +112,13 @@ def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("name", "meant"),
     # a page begins as the second, but with another name
-    [("Zoe Ark", "Zoé Ark"), ("Zoé A", "Zoé Ark"), ("Od Quil", "Oda Quill"), ("Max Mustermann", None)],
+    [
+        ("Zoe Ark", "Zoé Ark"),
+        ("Zoé A", "Zoé Ark"),
+        ("ZOÉ ARK", "Zoé Ark"),
+        ("Od Quil", "Oda Quill"),
+        ("Max Mustermann", None),
+    ],
 )
 def test_a_name_that_differs_by_a_letter_or_two_is_told_whose_it_may_be(run: Run, name: str, meant: str | None) -> None:
     line = json.loads(run(ask, f"Where was {name} born?", "--json").out)
@@ -129,7 +135,9 @@ def test_a_question_of_another_form_is_answered_with_a_note(run: Run) -> None:
     assert page.startswith("The page of 'Zoé Ark' ")
     assert note.startswith("note: ") and "`Where was NAME born?`" in note
     nobody = json.loads(run(ask, "Who is Zoe", "--json").out)
-    assert (nobody["name"], nobody["has_page"]) == (None, False)
+    assert (nobody["name"], nobody["has_page"], nobody["did_you_mean"]) == (None, False, None)
+    small = json.loads(run(ask, "who is zoé ark", "--json").out)
+    assert (small["name"], small["did_you_mean"]) == (None, "Zoé Ark") and "did you mean 'Zoé Ark'?" in small["notes"]
 
 
 def test_words_without_quotes_and_a_byte_order_mark_change_nothing(run: Run) -> None:

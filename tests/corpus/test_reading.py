@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -89,6 +90,9 @@ def test_a_file_without_content_is_refused(tmp_path: Path, read: Reader, what: s
     assert "there is no such file" in fault(tmp_path / "absent.tsv", read)
     for content in ("", "\n \r\n\t\n", "\ufeff"):
         assert fault(write(tmp_path, content), read).startswith(f":1: the file holds no {what}")
+    with ZipFile(tmp_path / "sheet.tsv", "w") as sheet:
+        sheet.writestr("xl/workbook.xml", "")
+    assert fault(tmp_path / "sheet.tsv", read).startswith(":1: this is an Excel file or another zip; save it as text")
 
 
 def test_reserved_characters_are_replaced_by_the_command_that_is_told(tmp_path: Path) -> None:
