@@ -21,9 +21,11 @@ from stages.reporting.template import fill
 from stages.settings import load
 from stages.settings.measured import Forecast
 from stages.system.errors import Parser, StudyError, command
+from stages.system.files import read_json
 from stages.trials.rows import cell_of, read_rows
 
 PAGE = ROWS.parent / "page"
+HANDOUT = Path("reports/handout/compared/metrics.json")  # committed; its trainings read pages alone, too
 RECURRENT = ("min_gru", "rnn", "wrnn", "perceiver")  # those that anybody would expect to answer few
 DRAWS = 2000  # bootstrap samples
 EXPECTED = (0.8, 0.6)  # least rank correlation of alignment and T1: over all mixers, and without RECURRENT
@@ -52,20 +54,28 @@ def main() -> None:
         if cell.load == 1:
             stored.setdefault(cell.variant, []).append(plan.rows[cell].bits_stored / plan.rows[cell].bits_asked)
     means = {variant: float(np.mean(shares)) for variant, shares in stored.items()}
-    write_prediction(PAGE, rows, means, settings.prediction.registered)
+    write_prediction(PAGE, rows, means, settings.prediction.registered, read_json(HANDOUT)["variants"])
 
 
 @styled()
 def write_prediction(
-    target: Path, rows: list[Row], stored: Mapping[str, float], registered: Mapping[str, Forecast]
+    target: Path,
+    rows: list[Row],
+    stored: Mapping[str, float],
+    registered: Mapping[str, Forecast],
+    handout: Mapping[str, Mapping[str, float]],
 ) -> None:
-    """Write report.md, index.html and the figure; stored: each mixer's share of the bits at load 1."""
+    """Write report.md, index.html and the figure.
+
+    stored: each mixer's share of the bits at load 1; handout: the figures of its variants, as in metrics.json.
+    """
     data = by_mixer(rows, stored)
     known = data.loc[[variant for variant in data.index if variant not in registered]]
     groups = known, known[~known.index.isin(RECURRENT)]
     made = sorted({(short(row.commit), row.device) for row in rows})
     tables = {
         "mixers": mixer_table(data),
+        "handout": handout_table(data, handout),
         "correlations": correlation_table(*groups),
         "registered": registered_table(data, registered),
         "expected": expectation_table(data, groups, registered),
@@ -127,6 +137,18 @@ def mixer_table(data: pd.DataFrame) -> Markdown:
         share = "–" if np.isnan(row.share) else f"{row.share:.2f}"
         figures = (f"{row.alignment:.3f}", f"{row.question_bits:.1f}", share, f"{row.page_bits:.1f}")
         rows.append((variant, *figures, f"{row.trainings:.0f}", f"{row.seconds:.0f}"))
+    return table(header, rows, right=header[1:])
+
+
+def handout_table(data: pd.DataFrame, handout: Mapping[str, Mapping[str, float]]) -> Markdown:
+    """Return the alignment of handout's variants beside what they answer on real pages, the most aligned first."""
+    rows = []
+    for variant, row in data[data.index.isin(handout)].sort_values("alignment", ascending=False).iterrows():
+        low, mean, high = (handout[str(variant)][f"dev_accuracy{end}"] for end in ("_ci_low", "", "_ci_high"))
+        rows.append(
+            (variant, f"{row.alignment:.3f}", f"{row.question_bits:.1f}", f"{mean:.1f} ({low:.1f} to {high:.1f})")
+        )
+    header = ("variant", "alignment", "T1: bits of a question", "handout: dev accuracy, %")
     return table(header, rows, right=header[1:])
 
 

@@ -26,7 +26,8 @@ def rows() -> list[Row]:
 
 
 def written(folder: Path, stored: dict[str, float] = STORED, forecasts: dict[str, Forecast] = FORECASTS) -> str:
-    write_prediction(folder / "page", rows(), stored, forecasts)
+    of_handout = {"dev_accuracy_ci_low": 20.0, "dev_accuracy": 30.0, "dev_accuracy_ci_high": 40.0}
+    write_prediction(folder / "page", rows(), stored, forecasts, dict.fromkeys(["rope", "vanilla"], of_handout))
     return (folder / "page/report.md").read_text("utf-8")
 
 
@@ -50,6 +51,8 @@ def test_the_page_has_all_mixers_and_both_groups(tmp_path: Path) -> None:
     assert table[0][1:4] == ["0.100", "4.0", "1.00"] and table[0][5] == "6"
     assert f"{len(VARIANTS) - len(RECURRENT) - 1} mixers" in report  # one of FORECASTS is among them
     assert (tmp_path / "page/index.html").exists()
+    real = rows_of(report, "| variant | alignment | T1: bits of a question | handout")
+    assert {row[0]: row[3] for row in real} == dict.fromkeys(["vanilla", "rope"], "30.0 (20.0 to 40.0)")
     table = rows_of(report, "| mixer | forecast by alignment |")  # and a forecast beside the ranks that came out
     assert table[0] == ["alibi", "9", "nope", *"––––––"]  # not trained yet
     assert table[1] == ["rope", "3", "vanilla", "1", "2", "neither", "1", "2", "neither"]
@@ -80,3 +83,7 @@ def test_the_notes_have_the_figures_of_the_committed_page() -> None:
     bits = {row[0]: row[2] for row in rows_of(report, "| variant | alignment |")}
     assert f"({bits['nope']}, {bits['vanilla']} and {bits['rope']})" in notes
     assert "| 1 of 3 | no |" in report and "closer for one of three" in notes
+    real = rows_of(report, "| variant | alignment | T1: bits of a question | handout")
+    percents = {row[0]: round(float(row[3].split()[0])) for row in real}
+    of_four = "answer {rope} and {vanilla} %, the synthesizer and the perceiver {synthesizer} and {perceiver};"
+    assert of_four.format(**percents) in " ".join(notes.split()) and real[0][0] == "synthesizer"
