@@ -60,10 +60,8 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         continuations = generate(model, [tokens] * top, max_characters, by)
     probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
-    spelled = [prepared.title(row) for row in range(len(prepared.documents))]
-    titles = dict(zip(map(str.casefold, spelled), spelled, strict=True))
     asked = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
-    title = titles.get(longest_title(titles, question.casefold()))
+    title = "" if asked else title_in(question, prepared)
     name = asked or (title if title and title in question else None)
     pages = own_pages(prepared.texts, {name}).get(name, []) if name else []
     answers = [
@@ -79,6 +77,7 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
             suggestion = title
             notes.append(f"did you mean {quoted(suggestion)}?")
     elif not pages:
+        titles = titles_of(prepared)
         near = get_close_matches(asked.casefold(), sorted(titles), 1, CLOSE)
         suggestion = titles[near[0]] if near else None
         advice = f"did you mean {quoted(suggestion)}?" if suggestion else "the model can but guess"
@@ -87,6 +86,18 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     if note := lacking(prepared.vocabulary, name or question):
         notes.append(note)
     return Reply(question, answers, name, bool(pages), suggestion, notes)
+
+
+def titles_of(prepared: Prepared) -> dict[str, str]:
+    """Return the titles of the pages, each by its small letters."""
+    titles = [prepared.title(row) for row in range(len(prepared.documents))]
+    return dict(zip(map(str.casefold, titles), titles, strict=True))
+
+
+def title_in(question: str, prepared: Prepared) -> str:
+    """Return the longest title that stands in a question, whatever its capitals; empty if there is none."""
+    titles = titles_of(prepared)
+    return titles.get(longest_title(titles, question.casefold()), "")
 
 
 def usual_form(prepared: Prepared) -> str:

@@ -42,6 +42,7 @@ def test_the_best_rate_at_load_one_has_neighbours_on_both_sides_while_there_are_
     rows = trained(best)
     choices = [row for row in rows if row.seed == CHOICE_SEED]  # of another world
     assert [row.learning_rate for row in choices] == tried and {row.load for row in choices} == {1}
+    assert CHOICE_SEED not in CAPACITY.seeds
     cells = [row for row in rows if row.seed != CHOICE_SEED]
     assert {row.learning_rate for row in cells} == {best}
     assert [(row.seed, row.load) for row in cells] == [(1, 0.5), (1, 1.0), (2, 0.5), (2, 1.0)]

@@ -20,6 +20,7 @@ WHOLE = softmax(LOGITS, axis=1)
 
 
 def test_a_temperature_divides_the_logits() -> None:
+    assert Sampler(0, temperature=0.5).distribution(LOGITS) == pytest.approx(softmax(LOGITS / 0.5, axis=1))
     assert Sampler(0, temperature=0.5).distribution(HALVES)[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
 
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from stages.prediction.cell import Row, cells
 from stages.prediction.page import RECURRENT, by_mixer, correlation, write_prediction
 from stages.settings.measured import Forecast
@@ -60,6 +62,7 @@ def test_the_page_has_all_mixers_and_both_groups(tmp_path: Path) -> None:
 
 def test_a_share_that_was_not_measured_is_a_dash_and_no_rank_is_closer_to_its_own(tmp_path: Path) -> None:
     stored = {variant: share for variant, share in STORED.items() if variant != "vanilla"}  # the nearest one of rope
+    assert np.isnan(by_mixer(rows(), {}).share).all()
     report = written(tmp_path, stored)
     assert [row[3] for row in rows_of(report, "| variant | alignment |")[:2]] == ["–", "0.95"]
     table = rows_of(report, "| mixer | forecast by alignment |")
