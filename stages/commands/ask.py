@@ -52,6 +52,9 @@ def main() -> None:
     max_characters = experiment.question_recipe.generation.max_characters
     origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": trained.seed}
 
+    if not given.json:  # which has it in each line
+        tell("Model: " + ", ".join(f"{key} {value}" for key, value in origin.items()))
+
     def answer(question: str) -> None:
         reply = ask(model, prepared, question, given.top, max_characters, by)
         show(reply, origin, given.json, given.at_least)
@@ -60,18 +63,15 @@ def main() -> None:
         answer(" ".join(given.question))  # without quotes the shell gives its words one by one
         return
 
-    for question in questions(prepared, ", ".join(f"{key} {value}" for key, value in origin.items())):
+    for question in questions(prepared):
         try:
             answer(question)
         except StudyError as error:  # the next question may be a better one
             tell(error_line(str(error)))
 
 
-def questions(prepared: Prepared, model: str) -> Iterator[str]:
-    """Read the input's lines that are not blank, up to its end (Ctrl-D) or a line `quit`.
-
-    model: its description, which the welcome on a terminal shows.
-    """
+def questions(prepared: Prepared) -> Iterator[str]:
+    """Read the input's lines that are not blank, up to its end (Ctrl-D) or a line `quit`."""
     if sys.stdin is None:  # closed
         return
     if isinstance(sys.stdin, io.TextIOWrapper):
@@ -79,7 +79,7 @@ def questions(prepared: Prepared, model: str) -> Iterator[str]:
     is_terminal = sys.stdin.isatty()
     if is_terminal:
         remember()
-        for line in welcome(prepared, model):
+        for line in welcome(prepared):
             tell(line)
 
     input_prompt = "> " if is_terminal and sys.stdout.isatty() else ""
@@ -110,8 +110,8 @@ def remember() -> None:
     atexit.register(keep)
 
 
-def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
-    """Return lines that say which model answers, what to ask, and how to end."""
+def welcome(prepared: Prepared) -> tuple[str, ...]:
+    """Return lines that say what to ask, and how to end."""
     dev = prepared.of_split("dev")
     pages = own_pages(prepared.texts, {*dev.name})
     in_page = [
@@ -119,7 +119,7 @@ def welcome(prepared: Prepared, model: str) -> tuple[str, ...]:
     ]
     names = dev.name[in_page].drop_duplicates()
     examples = ", ".join(names.sample(min(NAMES, len(names))))
-    return f"Model: {model}", f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "`quit` or Ctrl-D ends"
+    return f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "`quit` or Ctrl-D ends"
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float) -> None:

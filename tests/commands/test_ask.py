@@ -19,10 +19,12 @@ from tests.support.project import environment
 from tests.support.talking import ZOE, Outcome, Run, answers, error
 from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
 
+MODEL = "Model: recipe quick, variant vanilla, seed 1"
+
 
 def test_a_question_is_answered_with_the_likeliest_answers_first(run: Run) -> None:
     outcome = run(ask, f" {ZOE} ")
-    assert (outcome.code, outcome.err) == (0, "The page of 'Zoé Ark' says so, too.\n")
+    assert (outcome.code, outcome.err) == (0, f"{MODEL}\nThe page of 'Zoé Ark' says so, too.\n")
     shown = answers(outcome.out)
     assert len(shown) == len(dict(shown)) == 5
     assert shown[0][0] == "Brod" and shown[0][1] > 0.5
@@ -81,16 +83,16 @@ def test_answers_below_the_least_probability_are_left_out(
     monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [brod_or_kip()])
     outcome = run(ask, ZOE, "--at-least", least)
     assert [place for place, _ in answers(outcome.out)] == kept
-    assert outcome.err == "The page of 'Zoé Ark' says so, too.\n"
+    assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' says so, too.\n"
 
 
 def test_where_no_answer_is_probable_enough_the_model_does_not_know(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [brod_or_kip()])
     unsure = ("--at-least", "0.51")
-    assert run(ask, ZOE, *unsure) == Outcome(0, "I don't know\n", "")
+    assert run(ask, ZOE, *unsure) == Outcome(0, "I don't know\n", f"{MODEL}\n")
     assert run(ask, *unsure, stdin=f"{ZOE}\n{ZOE}\n".encode()).out == "I don't know\n" * 2
     outcome = run(ask, "Where was Max Mustermann born?", *unsure)
-    assert outcome.out == "I don't know\n" and outcome.err.startswith("note: no page of the corpus is about")
+    assert outcome.out == "I don't know\n" and outcome.err.startswith(f"{MODEL}\nnote: no page of the corpus is about")
 
     line = json.loads(run(ask, ZOE, "--json", *unsure).out)
     assert line["i_dont_know"] and [answer["answer"] for answer in line["answers"]] == ["Brod", "Kip"]
@@ -106,7 +108,8 @@ def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.Mon
     likely = [Continuation(np.array([], int), 0.5), Continuation(np.array([5]), 0.4)]
     monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [likely])
     outcome = run(ask, ZOE)
-    assert answers(outcome.out)[0] == ("(nothing)", 0.5) and outcome.err == "The page of 'Zoé Ark' does not say so.\n"
+    assert answers(outcome.out)[0] == ("(nothing)", 0.5)
+    assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' does not say so.\n"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_a_name_that_differs_by_a_letter_or_two_is_told_whose_it_may_be(run: Run
 def test_a_question_of_another_form_is_answered_with_a_note(run: Run) -> None:
     outcome = run(ask, "Who is Zoé Ark")
     assert (outcome.code, len(answers(outcome.out))) == (0, 5)
-    page, note = outcome.err.splitlines()
+    _, page, note = outcome.err.splitlines()
     assert page.startswith("The page of 'Zoé Ark' ")
     assert note.startswith("note: ") and "`Where was NAME born?`" in note
     nobody = json.loads(run(ask, "Who is Zoe", "--json").out)
@@ -157,12 +160,16 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     outcome = run(ask, "--top", "1", "--variant", "vanilla", stdin="\n".join(lines).encode() + b"\n\xff")
     assert outcome.code == 0
     assert [place for place, _ in answers(outcome.out)] == ["Kip", "Brod"]
-    says, first, second, says_again, third = outcome.err.splitlines()
-    assert (says, says_again) == ("The page of 'Lu Fane' says so, too.", "The page of 'Zoé Ark' says so, too.")
+    model, says, first, second, says_again, third = outcome.err.splitlines()
+    assert (model, says, says_again) == (
+        MODEL,
+        "The page of 'Lu Fane' says so, too.",
+        "The page of 'Zoé Ark' says so, too.",
+    )
     assert first == "error: '漢' has no character that the corpus has; ask: Where was NAME born?"
     assert "has 74 characters; the model reads 63 at most" in second
     assert third.startswith("error: '�' has no character")
-    assert run(ask) == Outcome(0, "", "")  # no input
+    assert run(ask) == Outcome(0, "", f"{MODEL}\n")  # no input
 
 
 def at_a_terminal(project: Path, *lines: str) -> str:
@@ -190,7 +197,7 @@ def test_a_terminal_is_told_what_to_ask_and_remembers_what_was_asked(project: Pa
     (project / "work" / "questions.txt").unlink(missing_ok=True)
     at_a_terminal(project, f"{ZOE}\n", "\x04")
     text = at_a_terminal(project, "\x1b[A\n", "\x1b[A\n", end)  # the arrow key brings the question back
-    assert "Model: recipe quick, variant vanilla, seed 1" in text and "Ask: Where was NAME born?" in text
+    assert text.count(MODEL) == 1 and "Ask: Where was NAME born?" in text
     (names,) = (line for line in text.splitlines() if line.startswith("Names to try: "))
     assert {*names.removeprefix("Names to try: ").split(", ")} <= {*BIRTHPLACES}
     assert text.count("The page of 'Zoé Ark' says so, too.") == 2
