@@ -40,7 +40,7 @@ def wrong_part(results: Sequence[Result], baseline: Baseline) -> Part:
 
 
 def frequency_table(results: Sequence[Result], place: str) -> Markdown:
-    """Return each pretrained variant's accuracy by how many training questions the right place answers.
+    """Return each pretrained variant's accuracy by how many training questions have the same gold answer.
 
     place: the constant answer, which the last row gives to each question.
     """
@@ -74,12 +74,12 @@ def group_table(results: Sequence[Result]) -> Markdown:
 
 
 def distance_table(results: Sequence[Result]) -> Markdown:
-    """Return each pretrained variant's accuracy by the distance of the place from the title, and its slope."""
+    """Return each pretrained variant's accuracy by the distance of the gold answer from the title, and its slope."""
     distance = results[0].pretrained.asked.distance
     correct = {result.variant: result.pretrained.correct for result in results}
     counts, *rows = class_rows(in_classes(distance, DISTANCES), DISTANCES, correct)
     points = [f"{100 * slopes(result).mean():+.1f}" for result in results]
-    header = ("characters between title and place", *DISTANCES, "points for 10 more")
+    header = ("characters between title and gold answer", *DISTANCES, "points for 10 more")
     cells = [[*counts, ""], *([*row, slope] for row, slope in zip(rows, points, strict=True))]
     return table(header, cells, right=header[1:])
 
