@@ -66,9 +66,9 @@ def upstream_of(targets: Iterable[str]) -> dict[str, list[str]]:
 def restore(upstream: Mapping[str, list[str]]) -> set[str]:
     """Restore all cached results, run the stages of AT_HOME, and return the stages that are still out of date.
 
-    Raises StudyError: a stage that runs here fails.
+    Raises StudyError: a stage that runs here fails, or files that DVC does not know are in a result's place.
     """
-    run("dvc", "checkout", "--quiet", "--allow-missing", *upstream)
+    run("dvc", "checkout", "--allow-missing", *upstream)
     if here := [stage for stage in upstream if name_of(stage) in AT_HOME]:
         run("dvc", "repro", *here)
     with TemporaryDirectory() as folder:

@@ -49,7 +49,7 @@ def complete(targets: Collection[str], scheduler: str | None, workers: int) -> N
         schedule = Schedule(upstream, stale, settings)
         Run(client, schedule, stack.enter_context(home.snapshot())).carry_out()
 
-        home.run("dvc", "checkout", "--quiet", "--allow-missing", *upstream)
+        home.run("dvc", "checkout", "--allow-missing", *upstream)
         if schedule.failed:
             left = ", ".join(unit.name for unit in schedule.left)
             left = f"; not run for want of them: {left}" if left else ""

@@ -1,6 +1,7 @@
 """What is to do, and what the workers get."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -82,3 +83,10 @@ def test_stages_that_read_ones_own_files_run_here_after_those_above_them(reposit
     run("dvc", "add", "--quiet", "edited")  # a file that DVC tracks is no stage
     upstream = upstream_of(["train"])
     assert upstream["check"] == [] and restore(upstream) == {"train"}
+
+    (repository / "world").unlink()
+    (repository / "world").write_text("unpacked", encoding="utf-8")  # DVC's cache has it not
+    with pytest.raises(
+        StudyError, match=r"unsaved files .*`--force`.* {}".format(re.escape(str(repository / "world")))
+    ):
+        restore(upstream)
