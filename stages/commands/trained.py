@@ -21,9 +21,12 @@ def decoding(given: argparse.Namespace, temperature: float, beams: int | None) -
     options = [option for option, value in draws.items() if value is not None]
     if given.beams and options:
         raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(options)}")
-    width = None if options else given.beams or beams
     temperature = temperature if given.temperature is None else given.temperature
-    return width or Sampler(given.draw_seed, temperature, given.top_k, given.top_p)
+    sampler = Sampler(given.draw_seed, temperature, given.top_k, given.top_p)
+    if not options and (given.beams or beams):
+        return given.beams or beams
+    is_greedy = sampler.temperature == 0 or sampler.top_k == 1  # a draw would be certain, whatever the model thinks
+    return 1 if is_greedy else sampler
 
 
 def named(given: argparse.Namespace, stage: str) -> Trained:

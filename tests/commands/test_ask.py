@@ -32,12 +32,16 @@ def test_a_question_is_answered_with_the_likeliest_answers_first(run: Run) -> No
     assert shares == sorted(shares, reverse=True) and sum(shares) <= 1.003
 
 
-@pytest.mark.parametrize("narrow", [("--beams", "1"), ("--temperature", "0"), ("--temperature", "3", "--top-k", "1")])
-def test_a_beam_of_one_and_the_likeliest_character_each_time_give_the_greedy_answer(
-    run: Run, narrow: list[str]
+def test_a_beam_of_one_and_the_likeliest_character_each_time_give_the_greedy_answer_and_its_probability(
+    run: Run,
 ) -> None:
-    ((place, _),) = answers(run(ask, ZOE, *narrow).out)
-    assert place == "Brod"
+    of_a_beam, *drawn = (
+        json.loads(run(ask, ZOE, "--json", *options.split()).out)["answers"]
+        for options in ("--beams 1", "--temperature 0", "--temperature 3 --top-k 1")
+    )
+    (best,) = of_a_beam
+    assert best["answer"] == "Brod" and 0.5 < best["probability"] < 1
+    assert drawn == [of_a_beam, of_a_beam]
 
 
 def test_drawn_answers_differ_and_follow_from_their_seed(run: Run) -> None:
