@@ -48,7 +48,8 @@ class Live:
         self.written = time.time()
         curve = [round(float(part.mean()), 4) for part in np.array_split(losses, min(POINTS, -(-done // STEPS)))]
         name = f"{self.recipe}-{self.variant}-{self.phase}-{self.seed}.json"
-        with suppress(OSError, StudyError, ValueError):  # a full disk or another writer does not stop a training
+        # a full disk, another writer or another version's record does not stop a training
+        with suppress(OSError, StudyError, ValueError, LookupError, TypeError):
             progress = {"done": done, "steps": steps, "seconds": seconds, "curve": curve}
             write_json(PAGE.with_name(name), asdict(self) | progress)
             with locked(PAGE.with_name("lock")):
@@ -64,10 +65,16 @@ def records() -> list[dict[str, Any]]:
 
 
 def page(trainings: list[dict[str, Any]]) -> str:
-    """Return the page: the time to go for the latest record's recipe, and a figure for each recipe and phase."""
+    """Return the page: the time to go for the latest record's recipe, and a figure for each recipe and phase.
+
+    A figure has the latest trainings, as many as are to be done: the others are of an earlier study.
+    """
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for training in trainings:
-        groups.setdefault((training["recipe"], training["phase"]), []).append(training)
+        shown = groups.setdefault((training["recipe"], training["phase"]), [])
+        of_one_study = all(training[key] == other[key] for other in shown[:1] for key in ("trainings", "steps"))
+        if of_one_study and len(shown) < training["trainings"]:
+            shown.append(training)
     latest, whole = trainings[0], 0.0
     for phase, steps in latest["phases"].items():
         group = groups.get((latest["recipe"], phase))

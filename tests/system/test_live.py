@@ -47,11 +47,25 @@ def test_the_time_to_go_counts_trainings_side_by_side_once() -> None:
     assert to_go(live.records()) == pytest.approx(0)
 
 
-@pytest.mark.parametrize("fault", ["no folder", "damaged record"])
+def test_trainings_of_an_earlier_study_do_not_count() -> None:
+    for number in (1, 2, 3, 4):
+        trained("rope", number, 400)
+    Live("quick", "min_gru", "pretrain", 1, 2, PHASES).tell(np.ones(100), 400, 10.0)
+    text = live.PAGE.read_text("utf-8")
+    assert re.findall(r"(\w+), seed", text) == ["min_gru"] and "0 of 2 trainings" in text
+    # 700 steps of 0.1 s; then two trainings of 20 like them
+    assert f"About {(700 + 40) * 0.1 / 60:.1f} minutes of training to go" in text
+    for name in ("rope", "vanilla"):  # two of two again
+        for number in (1, 2):
+            Live("quick", name, "pretrain", number, 2, PHASES).tell(np.ones(400), 400, 10.0)
+    assert "2 of 2 trainings" in live.PAGE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("fault", ["no folder", "damaged record", "another record"])
 def test_what_cannot_be_written_stops_no_training(fault: str) -> None:
     if fault == "no folder":
         live.PAGE.parent.write_text("a file")
     else:
         live.PAGE.parent.mkdir()
-        (live.PAGE.parent / "own.json").write_text("{")
+        (live.PAGE.parent / "own.json").write_text("{" if fault == "damaged record" else "{}")
     trained("rope", 1, 100)
