@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from socket import gethostname
 
 from filelock import FileLock, Timeout
 
@@ -24,10 +25,11 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     with ExitStack() as held:
         try:
             held.enter_context(FileLock(path, timeout=patience))
-            path.write_text(str(os.getpid()), encoding="utf-8")
+            path.write_text(f"{os.getpid()} on {gethostname()}", encoding="utf-8")
         except Timeout as error:
-            holder = path.read_text(encoding="utf-8")
-            who, end = (f"process {holder}", f" or `kill {holder}`") if holder else ("another process", "")
+            number, _, host = (holder := path.read_text(encoding="utf-8")).partition(" on ")
+            who = f"process {holder}" if holder else "another process"
+            end = f" or `kill {number}`" if host == gethostname() else ""
             raise StudyError(f"{path.parent}: {who} is at work here already; wait for it{end}") from error
         except OSError as error:
             error.filename = str(path)
