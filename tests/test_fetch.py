@@ -1,6 +1,7 @@
 """Fetching four files from folders, zip archives and a local server. Only the last test reads real data."""
 
 import hashlib
+import io
 import os
 import threading
 import zipfile
@@ -35,6 +36,17 @@ def zipped(path: Path, files: dict[str, bytes]) -> str:
         for name, content in files.items():
             archive.writestr(name, content)
     return str(path)
+
+
+def claiming_more(files: dict[str, bytes]) -> bytes:
+    """A zip whose directory claims that each file has more bytes than there are."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+        for member in archive.infolist():
+            member.file_size = member.compress_size = 10_000
+    return content.getvalue()
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
@@ -107,6 +119,7 @@ def test_a_source_that_is_no_source_is_refused(tmp_path: Path, target: Path, add
     )  # flags of its directory
     locked = locked.replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01")
     hurt = archive[:40] + b"\xff" * 20 + archive[60:]
+    Path(tmp_path / "short.zip").write_bytes(claiming_more(FILES))
     fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": hurt, "locked.zip": locked})
     fill(target, FILES)  # though the right files are there
     for source, reason in (
@@ -118,6 +131,9 @@ def test_a_source_that_is_no_source_is_refused(tmp_path: Path, target: Path, add
         ("sftp://127.0.0.1/a5.zip", "unknown url type"),
         (f"{address}/?token=secret", "not a zip file"),
         (f"{address}/absent.zip?token=secret", "404"),
+        (f"{address}/a b.zip?token=secret", "is no address"),
+        ("https://me:secret@127.0.0.1/a5.zip", "is no address"),
+        (f"{tmp_path}/short.zip", "cannot be read"),
     ):
         message = refusal(source, target)
         assert reason in message and "secret" not in message

@@ -7,7 +7,7 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from http.client import HTTPException
+from http.client import HTTPException, InvalidURL
 from pathlib import Path
 
 from stages.system.errors import StudyError
@@ -30,7 +30,9 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
             content = raw.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"  # copies in circulation differ only in this
             if hashlib.sha256(content).hexdigest() == sha256[name]:
                 right[name] = content
-    except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, ValueError, RuntimeError) as error:
+    except InvalidURL:  # its text may hold what is secret
+        raise StudyError(f"{where}: is no address; one with a user and a password is not supported") from None
+    except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
         raise StudyError(f"{where}: cannot be read ({harmless(reason)})") from None
 
