@@ -20,6 +20,7 @@ def main() -> None:
     given = parser.parse_args()
     settings = load()
     recipe = given.recipe or settings.recipe
+    settings.recipe_named(recipe)  # refused before any variant
     experiment = Experiment.of(settings, recipe, chosen_variant(settings, recipe, given.variant))
     if given.file is not None and not given.file.name:
         raise StudyError(f"{quoted(str(given.file))} names no file; write for instance {recipe}.zip")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from stages.experiment.package import unpack
-from stages.settings import load
+from stages.settings import QuestionRecipe, load
 from stages.system.errors import Parser, command
 
 
@@ -13,7 +13,8 @@ def main() -> None:
     parser = Parser(description=__doc__)
     parser.add_argument("file", type=Path)
     cell = unpack(load(), parser.parse_args().file)
-    ask = f"python -m stages ask --recipe {cell.recipe_name} --variant {cell.variant}"
+    asked = "ask" if isinstance(cell.recipe, QuestionRecipe) else "sample"
+    ask = f"python -m stages {asked} --recipe {cell.recipe_name} --variant {cell.variant}"
     seeds = [
         path.stem.removeprefix("seed-") for path in (cell.weights_folder / "pretrained").glob("seed-*.safetensors")
     ]

@@ -26,6 +26,9 @@ def pack(experiment: Experiment, seed: int | None, target: Path) -> None:
     check(experiment, Path())
     if seed is not None:
         experiment.check_seed(seed)
+        for folder, stage in folders.items():
+            if folder.name in STAGES and not [*folder.glob(f"*seed-{seed}.safetensors")]:
+                raise StudyError(f"{folder} has no seed {seed}; train it with: dvc repro stages/dvc.yaml:{stage}")
 
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as package:

@@ -51,6 +51,19 @@ def test_one_seed_is_packed_without_the_weights_of_others(run: Run, run_in: Run,
     assert error(run(pack, str(one), *cell, "2")) == "error: recipe 'quick' has no seed 2; allowed: 1"
 
 
+def test_what_was_not_trained_is_not_packed(run: Run, change: ChangeParams) -> None:
+    assert "unknown recipe 'quik'" in error(run(pack, "--recipe", "quik"))
+    change({"recipes.quick.seeds": [1, 2]})
+    line = error(run(pack, "--recipe", "quick", "--variant", "vanilla", "--seed", "2"))
+    assert "vanilla/pretrained has no seed 2" in line and "dvc repro stages/dvc.yaml:pretrain@quick-vanilla" in line
+
+
+def test_a_model_of_a_plain_text_is_to_be_sampled(run: Run, run_in: Run, clone: Path) -> None:
+    assert run(pack, str(clone / "text.zip"), "--recipe", "text", "--variant", "vanilla").code == 0
+    outcome = run_in(clone, unpack, "text.zip")
+    assert outcome.out.endswith("python -m stages sample --recipe text --variant vanilla\n")
+
+
 def outside(package: Path) -> None:
     with zipfile.ZipFile(package, "a") as file:
         file.writestr("data/weights/quick/vanilla/finetuned/../../../../../away", "")
