@@ -23,8 +23,9 @@ def decoding(given: argparse.Namespace, temperature: float, beams: int | None) -
         raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(options)}")
     temperature = temperature if given.temperature is None else given.temperature
     sampler = Sampler(given.draw_seed, temperature, given.top_k, given.top_p)
-    if not options and (given.beams or beams):
-        return given.beams or beams
+    width: int | None = given.beams or beams
+    if width and not options:
+        return width
     is_greedy = sampler.temperature == 0 or sampler.top_k == 1  # a draw would be certain, whatever the model thinks
     return 1 if is_greedy else sampler
 
