@@ -54,16 +54,19 @@ def main() -> None:
     asked = asked.rename(columns={"place": "gold", "train_count": "training_questions"})
     likeliest = prepared.likeliest(prepared.candidates)
     asked["reader"] = [likeliest.get(name, "") for name in asked.name]
-    if recipe.any_spelling:
-        asked["reader"] = spelled_as(asked.gold, asked.reader)
     asked["group"] = [group_of(name, recipe.data.source) for name in asked.name]
     asked["distance"] = distances(asked)
 
-    dev = asked[asked.split == "dev"]
     place = recipe.baseline.place or commonest(table[table.split == "train"].place)
+    asked["constant"] = place
+    if recipe.any_spelling:
+        for answer in ("reader", "constant"):
+            asked[answer] = spelled_as(asked.gold, asked[answer])
+
+    dev = asked[asked.split == "dev"]
     result = {
         "place": place,
-        "dev_accuracy": percent(dev.gold == place),
+        "dev_accuracy": percent(dev.gold == dev.constant),
         "dev_questions": len(dev),
         "reader_accuracy": percent(dev.gold == dev.reader),
         "answer_in_page": int(dev.in_page.sum()),
@@ -75,7 +78,7 @@ def main() -> None:
         pages = range(1, min(SHOWN, len(prepared.documents)) + 1)
         write_text(folder / "examples.txt", "\n".join(shown(prepared, recipe, [*pages])) + "\n")
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
-    scored = f"{(dev.gold == place).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"
+    scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"
     print(f"{harmless(place)}: {scored}; the reader: {result['reader_accuracy']} %")
 
 

@@ -20,7 +20,9 @@ def main() -> None:
     settings = load()
     folder = settings.sources.own.path()
     recipes = {name: recipe for name, recipe in settings.recipes.items() if recipe.data.source == "own"}
-    context = min((recipe.model.context for recipe in recipes.values()), default=sys.maxsize)
+    if settings.recipe in recipes:  # others may read less at once
+        recipes = {settings.recipe: recipes[settings.recipe]}
+    context = max((recipe.model.context for recipe in recipes.values()), default=sys.maxsize)
     documents, questions = read_own(folder, context)
     vocabulary = Vocabulary.of(documents)
     for name, recipe in recipes.items():

@@ -5,12 +5,12 @@ from pathlib import Path
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question, hold_out
 from stages.corpus.salience import with_candidates
-from stages.settings import CORPUS_FILE, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
+from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
 from stages.sources.own import read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text
 from stages.system.digests import result_folder
-from stages.system.errors import Parser, command
+from stages.system.errors import Parser, StudyError, command
 
 
 @command
@@ -23,12 +23,14 @@ def main() -> None:
     settings = load()
     name, recipe = arguments.recipe, settings.recipe_named(arguments.recipe)
     documents, questions = read(recipe)
-    folder = Path("data/prepared") / name
+    folder, count, key = Path("data/prepared") / name, 0, f"recipes.{name}.data.held_out"
     if arguments.held_out:
-        folder = Path("data/held_out") / name
-        questions = hold_out(questions, settings.ablation.held_out, "ablation.held_out")
+        folder, count, key = Path("data/held_out") / name, settings.ablation.held_out, "ablation.held_out"
     elif isinstance(recipe, QuestionRecipe):
-        questions = hold_out(questions, recipe.data.held_out, f"recipes.{name}.data.held_out")
+        count = recipe.data.held_out
+    questions = hold_out(questions, count, key)
+    if count and not questions["dev"]:
+        raise StudyError(f"{PARAMS}: {key}: was {count}; raise it, as more questions are about each name")
 
     titles = set()
     if recipe.data.source == "own":  # titles of other sources are known by their form, but for one of a real page

@@ -1,6 +1,7 @@
 """Pages and questions of one's own: another relation, another script, and what is said of faults."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,42 @@ def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path
     probed = read_table(evaluation / "extraction.tsv", PROBES["extraction"])
     assert {*probed.row} == {1, 2}  # both dev questions
     outcome = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
-    assert outcome.out.split()[0] == "Χημεία" and outcome.err == "The page of 'Όλγα Σέρρα' says so, too.\n"
+    assert outcome.out.split()[0] == "Χημεία" and outcome.err.endswith("\nThe page of 'Όλγα Σέρρα' says so, too.\n")
     other = run_in(folder, ask, "Πού ζει η Όλγα;", "--recipe", "own", "--variant", "vanilla")
     assert "`Τι σπούδασε NAME;`" in other.err
+
+
+def test_a_constant_answer_counts_in_any_spelling(tmp_path: Path, run_in: Run) -> None:
+    asked = [line.replace("Νομικά", "l’art") for line in ASKED]
+    dev = asked[0].replace("’", "'")  # asked again, with a straight apostrophe
+    folder = folder_with(tmp_path, {"train.tsv": "".join(asked[:6]), "dev.tsv": dev})
+    for command in (own, prepare, baseline):
+        outcome = run_in(folder, command, *(() if command is own else ("--recipe", "own")))
+    assert outcome.out.startswith("l’art: 1 of 1 dev = 100.0 %")
+
+
+def test_questions_that_no_held_out_number_takes_are_refused(tmp_path: Path, run_in: Run) -> None:
+    folder = folder_with(tmp_path, {"train.tsv": "".join(ASKED[:6]) * 2})
+    write_params(folder, tiny, {"recipes.own.data.held_out": 1})
+    assert run_in(folder, own).code == 0
+    message = error(run_in(folder, prepare, "--recipe", "own"))
+    assert message.startswith("error: params.yaml: recipes.own.data.held_out: was 1; raise it")
+
+
+def test_a_recipe_that_is_not_selected_refuses_no_question(tmp_path: Path, run_in: Run) -> None:
+    long = f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"
+    folder = folder_with(tmp_path, {"dev.tsv": long})
+
+    def second(content: dict[str, Any]) -> None:
+        tiny(content)
+        content["recipe"] = "wide"
+        content["study"]["asked"].append("wide")
+        content["recipes"]["wide"] = deepcopy(content["recipes"]["own"])
+        content["recipes"]["wide"]["model"]["context"] = 128
+
+    write_params(folder, second)
+    assert run_in(folder, own).code == 0
+    assert "takes 90 characters" in error(run_in(folder, prepare, "--recipe", "own"))
 
 
 def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Path, run_in: Run) -> None:

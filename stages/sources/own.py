@@ -1,7 +1,6 @@
 """A user's own pages, one a line as `Title. Text`, and questions of any form that name a title."""
 
 from collections.abc import Collection
-from itertools import combinations
 from pathlib import Path
 
 from stages.corpus.folding import folded
@@ -41,7 +40,12 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
 
 def longest_title(titles: Collection[str], question: str) -> str:
     """Find the longest title in a question, the first among several; empty if there is none."""
-    parts = (question[start:end] for start, end in combinations(range(len(question) + 1), 2))
+    most = max(map(len, titles), default=0)
+    parts = (
+        question[start:end]
+        for start in range(len(question))
+        for end in range(start + 1, min(start + most, len(question)) + 1)
+    )
     return max((part for part in parts if part in titles), key=len, default="")
 
 
@@ -64,7 +68,7 @@ def check_lengths(
             whole = len(vocabulary.encode(question.question)) + length + 2
             if whole > room:
                 what = f"{quoted(question.question)} takes {whole} characters as the model reads it, {room} fit"
-                raise StudyError(f"{where}: {what}: shorten it or raise `model.context` of the recipe")
+                raise StudyError(f"{where}: {what}: shorten it or raise `recipes.{name}.model.context`")
 
     if too_long:
         length, which = too_long[0]
