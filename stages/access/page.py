@@ -22,11 +22,12 @@ Cells = dict[tuple[str, int], dict[str, list[Row]]]  # rows of all seeds by prac
 def main() -> None:
     """Write the page from the rows that are there."""
     Parser(description=main.__doc__).parse_args()
-    rows = [Row.load(path) for path in sorted(ACCESS.glob("*.json"))]
+    variants = [*load().variants]
+    rows = [row for row in map(Row.load, sorted(ACCESS.glob("*.json"))) if row.variant in variants]
     if not rows:
         raise StudyError(f"{ACCESS} has no rows; `dvc repro stages/access/dvc.yaml` makes them")
-    order = [*load().variants].index
-    rows.sort(key=lambda row: (row.recipe, PRACTICES.index(row.change), row.epochs, order(row.variant), row.seed))
+    place = {variant: number for number, variant in enumerate(variants)}
+    rows.sort(key=lambda row: (row.recipe, PRACTICES.index(row.change), row.epochs, place[row.variant], row.seed))
     write_access(PAGE, rows)
 
 

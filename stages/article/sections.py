@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from stages.article.charts import Chart, Dot
+from stages.reporting.metrics import read_metrics
 from stages.reporting.trials import figures
-from stages.system.files import read_json
 from stages.trials.row import ACCESS, PRACTICES, Row
 
 REPORTS = Path("reports")
@@ -58,7 +58,7 @@ def in_all(reports: Iterable[Mapping[str, Any]], variants: Sequence[str]) -> lis
 
 def metrics(selection: str) -> dict[str, Any]:
     """Return the figures of a report, `<recipe>/<selection>`."""
-    return read_json(REPORTS / selection / "metrics.json")
+    return read_metrics(REPORTS / selection)
 
 
 def extraction(selection: str) -> pd.DataFrame:

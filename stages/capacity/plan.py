@@ -8,7 +8,6 @@ from statistics import median
 from stages.capacity.cell import BITS_OF_A_PLACE, Cell, Row, digest
 from stages.settings import Settings
 from stages.settings.measured import RATES, Rates
-from stages.trials.rows import cell_of
 
 ROWS = Path("reports/capacity/rows.csv")  # in git, so that the page can be made of them
 CHOICE_SEED = 0  # of the world on which rates are chosen
@@ -24,7 +23,7 @@ class Plan:
         self.variants = [*settings.variants]
         self.digests = {variant: digest(settings, variant) for variant in settings.every_variant}
         todays = (row for row in rows if row.settings == self.digests.get(row.variant))
-        self.rows = {cell_of(row, Cell): row for row in todays}
+        self.rows = {Cell(**row.model_dump()): row for row in todays}
 
     def missing(self, part: str) -> list[Cell]:
         """List the cells that are to be trained next: where a rate is not chosen yet, those that choose it."""

@@ -1,6 +1,5 @@
 """A cell of the study: a mixer's alignment, and how many bits of a fact its prompts extract after training."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -21,6 +20,7 @@ from stages.settings import Settings
 from stages.settings.measured import CHANGEABLE
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
+from stages.system.records import FACTS, read_record
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.run import Run
 
@@ -82,9 +82,9 @@ def trained(settings: Settings, cell: Cell) -> Row:
     record = experiment.settings("pretrain", "finetune") | {"world": world.model_dump(), "seed": cell.seed}
     run = Run("prediction", experiment, prepared, record)
     jobs = pretraining(experiment, prepared), finetuning(experiment, prepared, "pretrained")
-    started = time.monotonic()
     models = trained_models(run, cell.seed, *jobs)
-    made = provenance(record, experiment.backend, time.monotonic() - started)
+    seconds = sum(read_record(path, FACTS)["seconds"] for path in run.work.glob("*.json"))
+    made = provenance(record, experiment.backend, seconds)
 
     pages = [continuation(fact, experiment.recipe.model.context) for fact in facts]
     return Row(

@@ -15,17 +15,17 @@ from stages.prediction.cell import Cell, Row, cells
 from stages.prediction.train import ROWS
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import read_metrics
 from stages.reporting.style import COLOURS, INK, SMALL, styled, svg
 from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import load
 from stages.settings.measured import Forecast
 from stages.system.errors import Parser, StudyError, command
-from stages.system.files import read_json
-from stages.trials.rows import cell_of, read_rows
+from stages.trials.rows import read_rows
 
 PAGE = ROWS.parent / "page"
-HANDOUT = Path("reports/handout/compared/metrics.json")  # committed; its trainings read pages alone, too
+HANDOUT = Path("reports/handout/compared")  # committed; its trainings read pages alone, too
 RECURRENT = ("min_gru", "rnn", "wrnn", "perceiver")  # those that anybody would expect to answer few
 DRAWS = 2000  # bootstrap samples
 EXPECTED = (0.8, 0.6)  # least rank correlation of alignment and T1: over all mixers, and without RECURRENT
@@ -44,8 +44,9 @@ def main() -> None:
     """Write the page from reports/prediction/rows.csv and reports/capacity/rows.csv."""
     Parser(description=main.__doc__).parse_args()
     settings = load()
-    known = {*cells(settings)}
-    rows = [row for row in read_rows(ROWS, Row) if cell_of(row, Cell) in known]
+    trained = {Cell(**row.model_dump()): row for row in read_rows(ROWS, Row)}
+    asked = cells(settings)
+    rows = [trained[cell] for cell in asked if cell in trained]
     if not rows:
         raise StudyError(f"{ROWS} has no rows of today's settings; `dvc repro stages/prediction/dvc.yaml` makes them")
     plan = Plan(settings, read_rows(CAPACITY_ROWS, CapacityRow))
@@ -54,7 +55,8 @@ def main() -> None:
         if cell.load == 1:
             stored.setdefault(cell.variant, []).append(plan.rows[cell].bits_stored / plan.rows[cell].bits_asked)
     means = {variant: float(np.mean(shares)) for variant, shares in stored.items()}
-    write_prediction(PAGE, rows, means, settings.prediction.registered, read_json(HANDOUT)["variants"])
+    handout = read_metrics(HANDOUT)["variants"]
+    write_prediction(PAGE, rows, means, settings.prediction.registered, handout, len(rows) == len(asked))
 
 
 @styled()
@@ -64,10 +66,12 @@ def write_prediction(
     stored: Mapping[str, float],
     registered: Mapping[str, Forecast],
     handout: Mapping[str, Mapping[str, float]],
+    complete: bool,
 ) -> None:
     """Write report.md, index.html and the figure.
 
-    stored: each mixer's share of the bits at load 1; handout: the figures of its variants, as in metrics.json.
+    stored: each mixer's share of the bits at load 1; handout: the figures of its variants, as in metrics.json;
+    complete: whether all trainings are done.
     """
     data = by_mixer(rows, stored)
     known = data.loc[[variant for variant in data.index if variant not in registered]]
@@ -86,7 +90,7 @@ def write_prediction(
         tables=tables,
         made=made,
         cells=len(rows),
-        complete=data.trainings.nunique() == 1,
+        complete=complete,
     )
     write_page(target, text, {"alignment.svg": svg(draw(data))})
 

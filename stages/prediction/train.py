@@ -6,7 +6,7 @@ from stages.model.registry import load_all
 from stages.prediction.cell import Cell, Row, cells, trained
 from stages.settings import load
 from stages.system.errors import Parser, command
-from stages.trials.rows import add_row, cell_of, read_rows, within_hours
+from stages.trials.rows import add_row, read_rows, within_hours
 
 ROWS = Path("reports/prediction/rows.csv")  # in git, so that the page can be made without training
 
@@ -21,7 +21,7 @@ def main() -> None:
     given = parser.parse_args()
     variants = given.variants or [*settings.every_variant]
 
-    known = {cell_of(row, Cell) for row in read_rows(ROWS, Row)}
+    known = {Cell(**row.model_dump()) for row in read_rows(ROWS, Row)}
     missing = [cell for cell in cells(settings) if cell not in known and cell.variant in variants]
     load_all(settings.every_variant)
     for number, cell in within_hours(missing, given.hours):

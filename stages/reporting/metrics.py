@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import pandas as pd
 
 from stages.reporting.evaluations import Baseline, Evaluation
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
+from stages.system.digests import as_written
 from stages.system.errors import StudyError
+from stages.system.files import read_json
 
 DIGITS = 4  # decimals of a percent
 
@@ -115,6 +118,13 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
         "selected": max(variants.values(), key=itemgetter("dev_accuracy")),  # the first by name among equals
         "variants": variants,
     }
+
+
+def read_metrics(report: Path) -> dict[str, Any]:
+    """Read metrics.json of the folder of a report that git has. Raises StudyError: it is damaged."""
+    path = report / "metrics.json"
+    with as_written(path, "restore it with git"):
+        return read_json(path)
 
 
 def _figures(result: Result, constant: float) -> dict[str, Any]:

@@ -58,13 +58,13 @@ def verified(path: Path) -> Path:
 
 
 @contextmanager
-def as_written(path: Path) -> Iterator[None]:
-    """Raise StudyError, which calls `path` damaged, if the code in the block cannot read it."""
+def as_written(path: Path, remedy: str = "delete it and run `dvc repro`") -> Iterator[None]:
+    """Raise StudyError, which calls `path` damaged and names the remedy, if the code in the block cannot read it."""
     try:
         yield
     except ODD as error:
         why = " ".join(str(error).partition(" [type=")[0].split())  # the readable part of a pydantic error
-        raise StudyError(f"{path} is damaged ({shortened(why, MOST_WHY)}); delete it and run `dvc repro`") from error
+        raise StudyError(f"{path} is damaged ({shortened(why, MOST_WHY)}); {remedy}") from error
 
 
 def write_sealed(path: Path, content: bytes) -> None:

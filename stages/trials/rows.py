@@ -40,11 +40,6 @@ def add_row(path: Path, row: BaseModel) -> None:
         write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 
-def cell_of(row: BaseModel, kind: type[R]) -> R:
-    """Return the part of a row that says what was trained; kind: the row's base."""
-    return kind.model_validate(row.model_dump(include=set(kind.model_fields)))
-
-
 def within_hours(cells: Iterable[R], hours: float) -> Iterator[tuple[int, R]]:
     """Yield the cells, numbered from 1, but none after so many hours."""
     end = time.monotonic() + 3600 * hours

@@ -29,7 +29,9 @@ def rows() -> list[Row]:
 
 def written(folder: Path, stored: dict[str, float] = STORED, forecasts: dict[str, Forecast] = FORECASTS) -> str:
     of_handout = {"dev_accuracy_ci_low": 20.0, "dev_accuracy": 30.0, "dev_accuracy_ci_high": 40.0}
-    write_prediction(folder / "page", rows(), stored, forecasts, dict.fromkeys(["rope", "vanilla"], of_handout))
+    write_prediction(
+        folder / "page", rows(), stored, forecasts, dict.fromkeys(["rope", "vanilla"], of_handout), complete=False
+    )
     return (folder / "page/report.md").read_text("utf-8")
 
 
