@@ -31,14 +31,16 @@ def main() -> None:
         print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
         return
 
+    recipe = settings.question_recipe(given.recipe)
     metrics = write_report(
         Path("data/evaluations") / given.recipe,
         Path("reports") / given.recipe / given.selection,
         given.recipe,
         given.selection,
         settings.selected(given.selection),
-        settings.question_recipe(given.recipe).report,
+        recipe.report,
         settings.study.compared,
+        recipe.any_spelling,
     )
     if not given.headline:
         return

@@ -123,7 +123,7 @@ def shares_by_load(data: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (variant, load), group in data.groupby(["variant", "load"], sort=False):
         mean, half = group.share.mean(), half_interval(group.share.tolist())
-        low, high = np.clip([mean - half, mean + half], 0, 1)
+        low, high = mean - half, min(1.0, mean + half)
         rows.append((variant, load, mean, low, high, len(group)))
     return pd.DataFrame(rows, columns=["variant", "load", "share", "ci_low", "ci_high", "seeds"])
 

@@ -76,11 +76,6 @@ class Run(BaseModel):
         BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
     ]
 
-    @property
-    def mean_seconds(self) -> float:
-        """The seconds of a pretraining, the mean over the seeds."""
-        return fmean(self.pretrain_seconds.values())
-
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":
         """Join runs of seeds that were trained apart; raises StudyError where their settings differ."""

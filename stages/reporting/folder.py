@@ -40,12 +40,13 @@ def write_report(
     variants: Sequence[str],
     settings: Report,
     leading: Sequence[str] = (),
+    any_spelling: bool = False,
 ) -> dict[str, Any]:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`; return its metrics.json.
 
-    leading: the variants that stand out in figures of many. Without `settings.show_questions` no file has questions or
-    gold places of the data, except as models' answers. Raises StudyError where an input is missing or broken; `target`
-    then stays as it was.
+    leading: the variants that stand out in figures of many; any_spelling: how answers were scored. Without
+    `settings.show_questions` no file has questions or gold places of the data, except as models' answers. Raises
+    StudyError where an input is missing or broken; `target` then stays as it was.
     """
     baseline = read_baseline(evaluations)
     examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
@@ -63,6 +64,7 @@ def write_report(
         metrics=metrics,
         baseline=baseline,
         settings=settings,
+        any_spelling=any_spelling,
         examples=block(examples.splitlines()),
         results=results,
         dots=dots is not None,

@@ -72,6 +72,8 @@ def test_parts_without_rows_are_left_out(tmp_path: Path) -> None:
     write_capacity(tmp_path / "page", Plan(SETTINGS, rows))
     report = (tmp_path / "page/report.md").read_text("utf-8")
     assert "## By load" in report and "## Optimizers" not in report
+    write_capacity(tmp_path / "page", Plan(SETTINGS, [row for row in rows if row.seed]))
+    assert "## Rates" in report and "## Rates" not in (tmp_path / "page/report.md").read_text("utf-8")
     assert "±" not in report.partition("## By load")[2].partition("## By")[0]  # two seeds show no interval
 
 

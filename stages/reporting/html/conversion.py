@@ -1,6 +1,7 @@
 """The report's Markdown as the parts of an HTML page, with inlined figures."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
@@ -63,9 +64,11 @@ def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     opening, *rest = SECTION.split(html)
     first = re.search(r"<h1>(.*?)</h1>", opening)
     sections = []
-    for number, (title, content) in enumerate(zip(rest[::2], rest[1::2], strict=True), 1):
+    before = Counter[str]()
+    for title, content in zip(rest[::2], rest[1::2], strict=True):
         words = re.sub(r"[\W_]+", "-", _plain(title).lower()).strip("-")
-        identifier = f"{words}-{number}"
+        identifier = f"{words}-{before[words]}" if before[words] or not words else words  # as links in the text name it
+        before[words] += 1
         heading = Markup(f'<h2 id="{identifier}">{title}</h2>\n')
         sections.append(Section(identifier, _plain(title), heading + Markup(content)))
     return Converted(_plain(first[1]) if first else "", Markup(opening), sections)

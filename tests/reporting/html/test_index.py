@@ -9,6 +9,7 @@ from stages.reporting.folder import write_report
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.template import Part
 from tests.support.example import SHOWN, probe_tables, write_baseline, write_variant
+from tests.support.tiny import ROOT
 
 HOSTILE = "</script><!--<script>alert(1)</script><img src=x onerror=alert(1)> \"'&amp; ` \u202eסבא e\u0301 \u0085{}"
 
@@ -25,6 +26,13 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> str:
         patch.setattr("stages.reporting.folder.failures_part", lambda _: part)
         write_report(base / "evaluations", base / "report", "quick", variant, [variant], settings=SHOWN)
     return (base / "report" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("report", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("reports/**/index.html")))
+def test_links_within_a_report_reach_what_they_name(report: str) -> None:
+    elements = [*parsed((ROOT / report).read_text(encoding="utf-8")).iter()]
+    links = {element.get("href", "") for element in elements if element.tag == "a"}
+    assert {link[1:] for link in links if link.startswith("#")} <= {element.get("id") for element in elements}
 
 
 def parsed(page: str) -> Element:

@@ -77,3 +77,5 @@ def test_the_claim_on_the_synthesizer_is_tested_as_other_differences_are(tmp_pat
     lines = [np.polyfit(10 * (rows % 8), rows % 8 < most, 1)[0] for most in (2, 4)]
     assert difference.points == pytest.approx(1000 * (lines[0] - lines[1]), abs=0.01)
     assert claim(results[:1]) == []
+    flat = evaluated(tmp_path / "flat", "synthesizer", [[0] * 200] * 3, [[1] * 200] * 3, curve_rows=2)
+    assert claim([results[0], flat]) == []  # it has no slope to compare
