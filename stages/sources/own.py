@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stages.corpus.folding import folded
 from stages.corpus.questions import Question
-from stages.corpus.titles import possible_titles
+from stages.corpus.titles import LONGEST, possible_titles
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
@@ -39,13 +39,9 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
 
 
 def longest_title(titles: Collection[str], question: str) -> str:
-    """Find the longest title in a question, the first among several; empty if there is none."""
-    most = max(map(len, titles), default=0)
-    parts = (
-        question[start:end]
-        for start in range(len(question))
-        for end in range(start + 1, min(start + most, len(question)) + 1)
-    )
+    """Find the longest title in a question, of LONGEST characters at most; the first among several, empty without."""
+    whole = len(question)
+    parts = (question[start:end] for start in range(whole) for end in range(start + 1, min(start + LONGEST, whole) + 1))
     return max((part for part in parts if part in titles), key=len, default="")
 
 
