@@ -23,8 +23,11 @@ lint: .venv/test  ## style and types
 environment: .venv/test  ## only make .venv, with what the tests need
 
 repository:
-	@git rev-parse --git-dir >/dev/null 2>&1 || { echo "error: this folder is no git repository, and DVC needs one:" \
-		"clone the project, or run: git init && git add --all && git commit -m start" >&2; exit 1; }
+	@git rev-parse --git-dir >/dev/null || { echo "error: git finds no repository here, and DVC needs one. If git says" \
+		"'not a git repository': clone the project, or run: git init && git add --all && git commit -m start" >&2; exit 1; }
+	@git config user.name >/dev/null && git config user.email >/dev/null || { git config user.name "$$(id -un)" && \
+		git config user.email "$$(id -un)@$$(uname -n)" && \
+		echo "git knew no name of yours, which dvc exp run needs: in this folder it is $$(id -un) now."; }
 
 # The stamp has the folder that .venv was made in: scripts of a moved or copied one would run those of the old folder.
 ifneq ($(shell cat .venv/study 2>/dev/null),$(CURDIR))
@@ -34,7 +37,7 @@ endif
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
 	@if [ -s $@ ] && [ "$$(cat $@)" != "$(CURDIR)" ]; then echo "This folder was moved or copied: .venv is made anew."; \
 		rm -rf .venv; fi
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
+	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
 	@echo "Installing into .venv what requirements.lock lists, 1.6 GB with torch for CPUs: a minute or more."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c requirements.lock
 	@echo "$(CURDIR)" > $@

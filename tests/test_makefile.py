@@ -10,18 +10,37 @@ import pytest
 from tests.support.tiny import ROOT
 
 
-def made(folder: Path, *arguments: str, answer: str = "") -> subprocess.CompletedProcess[str]:
+def made(folder: Path, *arguments: str, answer: str = "", **more: str) -> subprocess.CompletedProcess[str]:
     """What `make` does in a folder that has the Makefile, and what it prints."""
     shutil.copy(ROOT / "Makefile", folder)
     command = ["make", "--no-print-directory", *arguments]
-    alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
+    alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")} | more
     return subprocess.run(command, cwd=folder, env=alone, input=answer, capture_output=True, text=True)
+
+
+def told(folder: Path) -> Path:
+    """A program that only notes what it was told, in the file `told`."""
+    program = folder / "python"
+    program.write_text(f'#!/bin/sh\necho "$@" >> "{folder}/told"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program
 
 
 def test_a_folder_without_git_is_told_before_anything_is_installed(tmp_path: Path) -> None:
     ended = made(tmp_path, "study", "PYTHON=false")
-    assert ended.returncode and ended.stderr.startswith("error: this folder is no git repository, and DVC needs one")
+    of_git, advice, *_ = ended.stderr.splitlines()
+    assert ended.returncode and of_git.startswith("fatal: not a git repository")
+    assert advice.startswith("error: git finds no repository here, and DVC needs one")
     assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+
+
+def test_who_has_told_git_no_name_gets_one_in_this_folder_alone(tmp_path: Path) -> None:
+    nobody = {"HOME": str(tmp_path), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    first, second = (made(tmp_path, "repository", **nobody) for _ in range(2))
+    assert first.stdout.startswith("git knew no name of yours") and (second.stdout, second.returncode) == ("", 0)
+    named = subprocess.run(["git", "config", "--local", "user.email"], cwd=tmp_path, capture_output=True, text=True)
+    assert "@" in named.stdout
 
 
 @pytest.mark.parametrize(("stamp", "stays"), [("{here}\n", True), ("/elsewhere\n", False)])
@@ -34,9 +53,19 @@ def test_the_environment_of_another_folder_is_made_anew(tmp_path: Path, stamp: s
     python.symlink_to(shutil.which("true") or "true")
     (venv / "study").write_text(stamp.format(here=tmp_path))
 
-    ended = made(tmp_path, ".venv/study", "PYTHON=true")
+    ended = made(tmp_path, ".venv/study", f"PYTHON={told(tmp_path)}")
     assert python.is_symlink() == stays
+    assert (tmp_path / "told").exists() == (not stays)
     assert ("moved or copied: .venv is made anew" in ended.stdout) == (not stays)
+
+
+def test_an_environment_of_an_older_python_is_made_anew(tmp_path: Path) -> None:
+    for name in ("requirements.txt", "requirements.lock"):
+        (tmp_path / name).touch()
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(shutil.which("false") or "false")  # it says that it is too old
+    made(tmp_path, ".venv/study", f"PYTHON={told(tmp_path)}")
+    assert "-m venv --clear .venv" in (tmp_path / "told").read_text()
 
 
 @pytest.mark.parametrize(("answer", "stays"), [("", True), ("n\n", True), ("y\n", False)])
