@@ -21,7 +21,11 @@ def test_the_committed_file_is_valid(tmp_path: Path, run_in: Run) -> None:
     [
         ("compared", {"variants.rope": {"thet": 1.0}}, "variants.rope.thet: unknown key; did you mean 'theta'?"),
         ("compared", {"recipes.quick.model.heads": 32}, "variants.rope: rotary positions need an even head size"),
-        ("rope", {"recipe": "own"}, "sources.own.folder: there is no docs/own/pages.txt; name a folder with pages.txt"),
+        (
+            "rope",
+            {"recipe": "own", "sources.own.folder": "docs/own"},
+            "sources.own.folder: there is no docs/own/pages.txt; name a folder with pages.txt",
+        ),
         ("all", {"variants.perceiver.bottleneck": 200}, "variants.perceiver: bottleneck 200 exceeds model.context 128"),
     ],
 )

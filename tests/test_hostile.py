@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stages import check, prepare
-from stages.commands import ask, sample
+from stages.commands import ask, sample, show
 from stages.settings import CORPUS_FILE, QUESTION_FILES
 from stages.system.files import write_text
 from tests.support.mutations import Change, changes
@@ -32,6 +33,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
 }
 OF_BOTH = ["--recipe", "--variant", "--seed", "--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
 OPTIONS = {ask: [*OF_BOTH, "--top", "--at-least"], sample: [*OF_BOTH, "--prompt", "--characters"]}
+OPTIONS |= {show: ["--recipe", "--page", "--draw-seed"]}
 SECONDS = 10
 BYTES = 10**9
 LONGEST_LINE = 500  # characters
@@ -44,7 +46,7 @@ def bounded() -> Iterator[None]:
     def late(*_: object) -> None:
         raise AssertionError(f"still at it after {SECONDS} s")
 
-    taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    taken = psutil.Process().memory_info().vms
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(SECONDS)
     try:

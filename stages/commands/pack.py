@@ -8,7 +8,7 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.package import pack
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
-from stages.system.terminal import quoted
+from stages.system.terminal import harmless, quoted
 
 
 @command
@@ -26,4 +26,5 @@ def main() -> None:
         raise StudyError(f"{quoted(str(given.file))} names no file; write for instance {recipe}.zip")
     target = given.file or Path(f"{experiment.recipe_name}-{experiment.variant}.zip")
     pack(experiment, given.seed, target)
-    print(f"{target}, {target.stat().st_size / 1e6:.1f} MB; elsewhere: python -m stages unpack {target.name}")
+    megabytes = target.stat().st_size / 1e6
+    print(harmless(f"{target}, {megabytes:.1f} MB; elsewhere: python -m stages unpack {target.name}"))

@@ -152,7 +152,7 @@ def _lines(path: Path) -> Iterator[str]:
         for reserved, other in REPLACED.items():
             if reserved in line:
                 what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text"
-                mended = f"sed -i 's/{reserved}/{other}/g' {harmless(shlex.quote(str(path)))}"
+                mended = f"sed -i.bak 's/{reserved}/{other}/g' {harmless(shlex.quote(str(path)))}"
                 raise _fault(path, row, what, f"replace it, for instance: {mended}")
         yield line
 

@@ -51,6 +51,11 @@ def test_one_seed_is_packed_without_the_weights_of_others(run: Run, run_in: Run,
     assert error(run(pack, str(one), *cell, "2")) == "error: recipe 'quick' has no seed 2; allowed: 1"
 
 
+def test_a_files_name_cannot_command_the_terminal(run: Run, tmp_path: Path) -> None:
+    outcome = run(pack, str(tmp_path / "\x1b[2J.zip"), "--recipe", "quick", "--variant", "vanilla")
+    assert (outcome.code, outcome.out.count("\\x1b[2J.zip"), "\x1b" in outcome.out) == (0, 2, False)
+
+
 def test_what_was_not_trained_is_not_packed(run: Run, change: ChangeParams) -> None:
     assert "unknown recipe 'quik'" in error(run(pack, "--recipe", "quik"))
     change({"recipes.quick.seeds": [1, 2]})

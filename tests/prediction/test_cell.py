@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from stages import prepare, world
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.prediction.alignment import alignment, elsewhere, gradient
@@ -17,7 +18,8 @@ from stages.settings import load
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
 from tests.support.project import write_params
-from tests.support.tiny import MODEL, ROOT, SETTINGS, loud, tiny_model
+from tests.support.talking import Run
+from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared
 
 SYNTHETIC = SETTINGS.sources.synthetic
@@ -79,14 +81,15 @@ def test_the_alignment_of_rope_is_that_of_the_prototype() -> None:
     assert alignment(experiment.new_model(prepared, 1), prepared.vocabulary, facts) == pytest.approx(0.067, abs=0.003)
 
 
-def test_a_world_is_that_of_quick_with_its_seed() -> None:
-    folder = ROOT / "data/prepared/quick"
-    world = prepared_world(SYNTHETIC)
-    assert len(world.documents) == 350 and len(world.of_split("dev")) == 100
-    if folder.exists():
-        assert world.texts == Prepared.load(folder).texts
+def test_a_world_is_that_of_quick_with_its_seed(tmp_path: Path, run_in: Run) -> None:
+    write_params(tmp_path)
+    assert run_in(tmp_path, world).code == run_in(tmp_path, prepare, "--recipe", "quick").code == 0
+    of_quick = Prepared.load(tmp_path / "data/prepared/quick")
+    same = prepared_world(SYNTHETIC)
+    assert same.texts == of_quick.texts
+    assert all(same.of_split(split).equals(of_quick.of_split(split)) for split in ("train", "dev"))
     other = prepared_world(SYNTHETIC.model_copy(update={"seed": SYNTHETIC.seed + 1}))
-    assert other.texts != world.texts
+    assert other.texts != same.texts
 
 
 def test_cells_are_all_variants_worlds_and_seeds_once() -> None:

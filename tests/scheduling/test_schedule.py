@@ -12,7 +12,8 @@ UPSTREAM = {"check": [], "world": ["check"], TRAIN: ["world"], "b": ["world"], "
 
 
 def new_schedule() -> Schedule:
-    return Schedule(UPSTREAM, ["world"], SETTINGS)
+    recipe = SETTINGS.recipes["quick"].model_copy(update={"seeds": [1, 2]})
+    return Schedule(UPSTREAM, ["world"], SETTINGS.model_copy(update={"recipes": SETTINGS.recipes | {"quick": recipe}}))
 
 
 def names(units: list[Unit]) -> list[str]:

@@ -1,6 +1,7 @@
 """A page opened in a real browser, from a file as its reader would; skipped where there is no browser."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
 needs_browser = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="needs a browser: apt-get install chromium chromium-driver"
@@ -28,6 +29,7 @@ def driver_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    os.environ["no_proxy"] = ",".join(filter(None, [os.environ.get("no_proxy"), "127.0.0.1", "localhost"]))
     driver = Chrome(options=options, service=Service(DRIVER))
     yield driver
     driver.quit()

@@ -1,5 +1,6 @@
 """How a command ends: one line and an exit code."""
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -123,7 +124,7 @@ main()
 )
 def test_output_that_nobody_can_read_is_no_traceback(tmp_path: Path, shell: str, shown: str) -> None:
     (tmp_path / "talkative.py").write_text(TALKATIVE, encoding="utf-8")
-    command = shell.format(f"{sys.executable} talkative.py")
+    command = shell.format(f"{shlex.quote(sys.executable)} talkative.py")
     ran = subprocess.run(
         command, shell=True, cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), capture_output=True, encoding="utf-8"
     )

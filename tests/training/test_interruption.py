@@ -126,6 +126,7 @@ def test_a_stopped_training_ends_its_step_and_tells_how_to_go_on(
     assert_goes_on_to(undisturbed, project)
 
 
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the system limits no other process")
 def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(project: Path, undisturbed: Path) -> None:
     life = begin(project)
     life.reach(lambda: first_steps(project) >= 3)
