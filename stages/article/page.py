@@ -19,6 +19,7 @@ from stages.reporting.html.index import only_script, style
 from stages.reporting.tables import short
 from stages.reporting.template import environment
 from stages.settings import Settings, load
+from stages.settings.measured import OF_TEXT
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, write_text
@@ -27,7 +28,7 @@ from stages.system.records import read_table
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
 NEAR = 3.0  # points from the best variant
-LONGER, ALONE, ANSWERS = "pages_only_longer", "unaided", "with_reader"  # models that the finding is about
+_, LONGER, ALONE, ANSWERS = OF_TEXT
 
 
 @command

@@ -39,7 +39,7 @@ FULL = f"{CHOSEN['reader']}, 60 epochs"
 def charts(compared: Sequence[str]) -> dict[str, Chart]:
     """Return the figures by name; compared: the variants of those that do not show all, where all reports have them."""
     reports = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
-    compared = in_all(reports.values(), compared)
+    compared = in_all(reports.values(), list(dict.fromkeys([*compared, "rope"])))  # of which the text speaks
     shares = extraction(HANDOUT)
     questions = "dev questions answered (%)"
     return {

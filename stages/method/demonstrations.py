@@ -21,10 +21,10 @@ from stages.model.attention import CausalSelfAttention
 from stages.model.gpt import GPT
 from stages.probing.extraction import exact_matches
 from stages.probing.prompts import WordCue, dev_facts, page_prompts, practised_forms
-from stages.settings import Settings, load
+from stages.settings import PARAMS, Settings, load
 from stages.sources.audit import own_pages
 from stages.system.digests import result_folder
-from stages.system.errors import Parser, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_json
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.loop import Job
@@ -40,6 +40,9 @@ def main() -> None:
     started = time.perf_counter()
     settings = load()
     section = settings.demonstrations
+    context = settings.recipe_named(section.recipe).model.context
+    if max(section.longest) > context:
+        raise StudyError(f"{PARAMS}: demonstrations.longest: was {section.longest}; allowed: at most {context} each")
     with_heads = [cell(settings, "vanilla", seed, heads=n) for n, seed in product(section.heads, section.seeds)]
     of_lengths = []
     for seed, variant, longest in product(section.seeds, section.variants, section.longest):

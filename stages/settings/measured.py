@@ -117,6 +117,9 @@ class Prediction(Section):
     registered: dict[Name, Forecast]
 
 
+OF_TEXT = ("pages_only_rope", "pages_only_longer", "unaided", "with_reader")  # models that the article speaks of
+
+
 class ArticleModel(Section):
     title: Annotated[str, Field(min_length=1, max_length=40)]
     about: Annotated[str, Field(min_length=1, max_length=60)]
@@ -128,7 +131,13 @@ class ArticleModel(Section):
 class Article(Section):
     recipe: Name
     seed: Seed
-    models: Annotated[dict[Name, ArticleModel], Field(min_length=1, max_length=10)]
+    models: Annotated[dict[Name, ArticleModel], Field(max_length=10)]
+
+    @model_validator(mode="after")
+    def _has_models_of_text(self) -> Self:
+        if lacking := [name for name in OF_TEXT if name not in self.models]:
+            raise ValueError(f"models: there is no {', '.join(lacking)}; the page's text speaks of each")
+        return self
 
 
 def merged(content: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class Settings(Section):
             ("demonstrations.variants", self.demonstrations.variants, self.variants),
             ("ablation.recipe", [self.ablation.recipe], asked),
             ("ablation.variant", [self.ablation.variant], self.variants),
-            ("article.recipe", [self.article.recipe], asked),
+            ("article.recipe", [self.article.recipe], [name for name in asked if self._shows_questions(name)]),
             ("prediction.registered", [*self.prediction.registered], self.prediction.variants),
         ]
         for key, model in self.article.models.items():
@@ -120,6 +120,11 @@ class Settings(Section):
                 if name not in allowed:
                     raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(map(str, allowed))}")
         return self
+
+    def _shows_questions(self, name: str) -> bool:
+        """Return whether data of a recipe may stand in a page that git has."""
+        recipe = self.recipes[name]
+        return isinstance(recipe, QuestionRecipe) and recipe.report.show_questions
 
     @model_validator(mode="after")
     def _ablations_are_recipes(self) -> Self:

@@ -11,6 +11,7 @@ from selenium.webdriver import Chrome
 from stages.article.engine import SCRIPTS
 from stages.article.stored import restored, stored
 from stages.corpus.example import MASK
+from stages.corpus.vocabulary import Vocabulary
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
@@ -65,6 +66,16 @@ def test_logits_and_answers_are_those_of_torch(driver: Chrome, page: Path, varia
     )  # fmt: skip
     for answer, expected in zip(answers, generate(model, [numbers(text) for text in TEXTS], 20), strict=True):
         assert answer == "".join(CHARACTERS[number] for number in expected.tokens if number != MASK)
+
+
+@needs_browser
+def test_texts_are_encoded_as_by_the_vocabulary(driver: Chrome, page: Path) -> None:
+    visit(driver, page)
+    texts = ["O’Brien", "O'Brien", "Zoe\u0301", "Zoé À ﬁn…", "e\u0300", "漢 ☃", ""]
+    for characters in ("□⁇\n 'ABOZbefinorté", "□⁇\n ’ABOZbefinort\u0301."):
+        script = "return arguments[1].map((text) => encoded(text, arguments[0]));"
+        expected = [Vocabulary(tuple(characters)).encode(text).tolist() for text in texts]
+        assert driver.execute_script(script, characters, texts) == expected
 
 
 def test_a_stored_matrix_is_off_by_half_a_step_of_its_row_at_most() -> None:

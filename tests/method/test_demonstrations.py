@@ -45,5 +45,7 @@ def test_the_spread_of_keys_is_that_of_their_lengths_by_head() -> None:
 
 
 def test_a_number_of_heads_that_does_not_divide_the_width_is_told(run: Run, change: ChangeParams) -> None:
-    change({"demonstrations.heads": [3], "demonstrations.variants": ["rope"]})
+    change({"demonstrations.heads": [3], "demonstrations.variants": ["rope"], "demonstrations.longest": [16]})
     assert error(run(demonstrations)).startswith("error: params.yaml: demonstrations.model: ")
+    change({"demonstrations.longest": [16, 4096]})
+    assert error(run(demonstrations)).startswith("error: params.yaml: demonstrations.longest: was [16, 4096]; allowed")

@@ -76,6 +76,9 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         # another type, whatever could be made of it
         (f"{HANDOUT}.model.layers", "four", [f"{HANDOUT}.model.layers: was 'four'", "integer"]),
         (HANDOUT, None, [f"{HANDOUT}: was None"]),
+        # what a page that git has may not show, and what its text speaks of
+        ("article.recipe", "open", ["article.recipe: was 'open'; allowed: quick, own"]),
+        (READER, GONE, ["article: models: there is no with_reader"]),
         # an impossible value
         (f"{HANDOUT}.finetune.learning_rate", float("nan"), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
         (f"{HANDOUT}.model.dropout", 1.5, [f"{HANDOUT}.model.dropout: was 1.5", "less than 1"]),

@@ -2,12 +2,29 @@
 
 const MASK = 1; // ⁇ opens and closes what is to be said
 
-// Text → numbers. A character that the model does not know becomes its base letters, or is left out.
+const APOSTROPHES = "'’‘ʼ"; // count as one
+
+const lacking = (text, characters) => Array.from(text).filter((character) => !characters.includes(character));
+
+// The text in whole letters (NFC), where the model knows more of those.
+const composed = (text, characters) => {
+  const whole = text.normalize("NFC");
+  return lacking(whole, characters).length < lacking(text, characters).length ? whole : text;
+};
+
+// A character in a spelling that the model knows: another apostrophe, its base letters, or nothing.
+const knownForm = (character, characters) => {
+  if (characters.includes(character)) return [character];
+  const forms = Array.from(APOSTROPHES.includes(character) ? APOSTROPHES : character.normalize("NFKD"));
+  const known = forms.filter((form) => characters.includes(form));
+  return APOSTROPHES.includes(character) ? known.slice(0, 1) : known;
+};
+
+// Text → numbers, as the study encodes it.
 const encoded = (text, characters) =>
-  Array.from(text)
-    .flatMap((character) => (characters.includes(character) ? character : Array.from(character.normalize("NFKD"))))
-    .map((character) => characters.indexOf(character))
-    .filter((number) => number >= 0);
+  Array.from(composed(text, characters))
+    .flatMap((character) => knownForm(character, characters))
+    .map((character) => characters.indexOf(character));
 
 // Yields {character, probability, others} for each character that is said, the likeliest each time; others: the next
 // likeliest, with their probabilities. Ends after ⁇, after `most` characters, or where the context is full.

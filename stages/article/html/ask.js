@@ -12,8 +12,9 @@
 
   const models = {}; // by name, unpacked when first asked
   const modelOf = (name) => (models[name] ??= new Model(data.models[name]));
+  const spelled = (name) => Array.from(name.normalize("NFC"), (character) => (APOSTROPHES.includes(character) ? "'" : character)).join("");
   const personOf = (name) =>
-    data.people.find((person) => person.name === name) ?? { name, page: "", place: "", position: -1 };
+    data.people.find((person) => spelled(person.name) === spelled(name)) ?? { name, page: "", place: "", position: -1 };
 
   // What a model reads: the last characters of a question's opening, then the fact in the words of a form.
   const promptOf = ({ name, page, position }, form, shift = data.forms[form].shift) => {
@@ -53,8 +54,8 @@
     const now = ++writing;
     const { model } = asked;
     const text = part("text").value;
-    const unknown = [...new Set(text)].filter((character) => !data.characters.includes(character));
-    part("unknown").textContent = unknown.length ? ` (${unknown.join(" ")} stands in no page, and is left out)` : "";
+    const unknown = [...new Set(lacking(composed(text, data.characters), data.characters))];
+    part("unknown").textContent = unknown.length ? ` (${unknown.join(" ")} stands in no page: read as its base letter, or left out)` : "";
     part("said").replaceChildren();
     part("status").textContent = "";
     if (!encoded(text, data.characters).length) return;
@@ -86,7 +87,7 @@
       cell.className = verdict;
       cell.querySelector(".told").textContent = phraseOf(text, told) || "(nothing)";
       cell.querySelector(".mark").textContent = { right: "✓", wrong: "✗" }[verdict] ?? "";
-      cell.setAttribute("aria-label", [data.models[model].title, data.forms[form].title, told || "nothing", verdict].join(", "));
+      cell.setAttribute("aria-label", [data.models[model].title, data.models[model].about, data.forms[form].title, told || "nothing", verdict].join(", "));
     }
   };
 
@@ -119,13 +120,15 @@
     const again = "person" in what;
     asked = { ...asked, text: null, ...what };
     const given = Object.entries(asked).filter(([, value]) => value !== null);
-    history.replaceState(null, "", `#${new URLSearchParams(given)}`);
     show(again);
+    try {
+      history.replaceState(null, "", `#${new URLSearchParams(given)}`);
+    } catch {} // some browsers allow a hundred in half a minute: a later change writes it
   };
   const follow = () => {
     const given = new URLSearchParams(location.hash.slice(1));
     if (!given.has("model") && writing) return; // a link within the page
-    const one = (key, known) => (Object.hasOwn(known, given.get(key) ?? "") ? given.get(key) : start[key]);
+    const one = (key, known) => (Object.keys(known).includes(given.get(key)) ? given.get(key) : start[key]);
     const shift = /^(\d|10)$/.test(given.get("shift") ?? "") ? Number(given.get("shift")) : null;
     const [form, model] = [one("form", data.forms), one("model", data.models)];
     asked = { person: given.get("person") || start.person, form, model, shift, text: given.get("text") };

@@ -23,7 +23,9 @@
     };
     svg.addEventListener("pointermove", say);
     svg.addEventListener("pointerdown", say);
-    svg.addEventListener("pointerleave", () => { tip.hidden = true; });
+    svg.addEventListener("pointerleave", ({ pointerType }) => {
+      if (pointerType !== "touch") tip.hidden = true; // a finger leaves as soon as it is lifted
+    });
     for (const button of figure.querySelectorAll("button[data-series]")) {
       button.disabled = false;
       button.addEventListener("click", () => {
