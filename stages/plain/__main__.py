@@ -1,6 +1,7 @@
 """Train one variant on recipe `quick` and answer its dev questions: `python -m stages.plain --variant rope`."""
 
 import time
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,14 @@ from stages.plain.attention import ATTENTION
 from stages.plain.generation import answer
 from stages.plain.model import PlainGPT
 from stages.plain.training import Phase, train
-from stages.settings import load
+from stages.settings import PARAMS, load
 from stages.settings.recipe import QuestionRecipe
-from stages.system.errors import LARGEST_SEED, Parser, command, within
+from stages.system.errors import LARGEST_SEED, Parser, StudyError, command, within
 
 RECIPE = "quick"
+# What the plain model does in one way alone, by setting of the recipe
+FIXED = {"model.expansion": 4, "pretrain.shuffled": True, "pretrain.least_steps": None, "pretrain.own_epochs": None}
+FIXED |= {"finetune.shuffled": True, "finetune.starter_code": False, "finetune.moved_positions": 0}
 
 
 def pretraining(recipe: QuestionRecipe, prepared: Prepared, epochs: int) -> Phase:
@@ -59,6 +63,9 @@ def main() -> None:
     options = parser.parse_args()
     settings = load()
     recipe = settings.question_recipe(RECIPE)
+    for key, value in FIXED.items():
+        if (given := attrgetter(key)(recipe)) != value:
+            raise StudyError(f"{PARAMS}: recipes.{RECIPE}.{key}: was {given}; the plain model knows {value} alone")
     prepared = Prepared.load(Path("data/prepared") / RECIPE)
     started = time.monotonic()
 

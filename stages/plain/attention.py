@@ -1,6 +1,7 @@
 """How the softmax variants mix information over time, each as its paper writes it.
 
-Shape letters: B batch, T time (characters), C width, nh heads, hs head size.
+Shape letters: B batch, T time (characters), S positions of the keys (T, unless one sequence reads another), C width,
+nh heads, hs head size.
 """
 
 import math
@@ -93,9 +94,9 @@ class Rope(Vanilla):
 
     def place(self, x: Tensor) -> Tensor:
         T = x.shape[2]
-        theta = self.theta ** (-torch.arange(0, self.head_size, 2, device=x.device) / self.head_size)  # (hs/2,)
-        angle = torch.outer(torch.arange(T, device=x.device), theta)  # (T, hs/2)
-        real, imaginary = x.float().chunk(2, dim=3)  # (B, nh, T, hs/2) each; autocast has no complex bfloat16
+        turn = self.theta ** (-torch.arange(0, self.head_size, 2, device=x.device) / self.head_size)  # (hs/2,) radians
+        angle = torch.outer(torch.arange(T, device=x.device), turn)  # (T, hs/2)
+        real, imaginary = x.float().chunk(2, dim=3)  # (B, nh, T, hs/2) each; float() is for the benchmark's bfloat16
         turned = torch.complex(real, imaginary) * torch.polar(torch.ones_like(angle), angle)
         return torch.cat([turned.real, turned.imag], dim=3)  # (B, nh, T, hs)
 
@@ -167,6 +168,7 @@ class Synthesizer(Attention):
     def __init__(self, model: Model, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.hidden = nn.Linear(model.width, model.width)  # W₁
+        # tables by position, as in the course's code: no linear layer, so Muon moves neither
         self.table = nn.Parameter(torch.empty(model.context - 1, self.head_size).uniform_(-0.001, 0.001))  # W₂ᵀ
         self.offsets = nn.Parameter(torch.zeros(model.context - 1))  # b₂
         self.value = nn.Linear(model.width, model.width)
@@ -175,6 +177,7 @@ class Synthesizer(Attention):
     def forward(self, x: Tensor) -> Tensor:
         """Mix x (B, T, C) → (B, T, C)."""
         scores = self.split(F.relu(self.hidden(x))) @ self.table.T + self.offsets  # (B, nh, T, context - 1)
+        # a column a key's position; the last position has none, and nobody sees it
         scores = F.pad(scores, (0, 1), value=-math.inf)[..., : x.shape[1]]  # (B, nh, T, T)
         return self.average(scores, self.split(self.value(x)))
 

@@ -22,7 +22,7 @@ class PlainBlock(nn.Module):
     def __init__(self, variant: str, model: Model, settings: dict[str, Any], layer: int) -> None:
         super().__init__()
         is_last = layer == model.layers - 1
-        hidden = model.width * (settings.get("up_expansion", 4) if is_last else 4)
+        hidden = model.width * (settings.get("up_expansion", 4) if is_last else 4)  # the perceiver's last block has one
         self.norm_mixer = nn.LayerNorm(model.width)
         self.mixer: Any = ATTENTION[variant](model, settings)
         self.mixer.layer = layer
@@ -57,13 +57,14 @@ class PlainBackbone(nn.ModuleList):
 class PlainPerceiver(PlainBackbone):
     """m latents read the characters, think, and are read by them (Jaegle et al. 2021, arXiv 2103.03206).
 
-    Latent i sees characters up to i, and character i sees latents up to i.
+    Latent i sees characters up to i, and character i sees latents up to i. So a character before the m-th knows all up
+    to its own; a later one knows the first m and itself, and none between.
     """
 
     def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
         super().__init__(variant, model, settings)
         self.residual = settings["residual"]
-        # Drawn with three dimensions, as in the course's code: they decide its scale
+        # Drawn as (1, m, C), as in the course's code: the scale follows from m·C + C in place of m + C
         self.latents = nn.Parameter(nn.init.xavier_uniform_(torch.empty(1, settings["bottleneck"], model.width))[0])
 
     def forward(self, x: Tensor) -> Tensor:

@@ -56,8 +56,8 @@ class Linear(Recurrent):
         self.projection = nn.Linear(model.width, model.width)
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        S = x.new_zeros(len(x), self.heads, self.head_size, self.head_size)
-        return S, S[..., 0]
+        S = x.new_zeros(len(x), self.heads, self.head_size, self.head_size)  # keys by values
+        return S, S[..., 0]  # and z (B, nh, hs): zeros, too
 
     def step(self, x: Tensor, memory: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         S, z = memory
@@ -75,8 +75,8 @@ class GatedDeltaNet(Recurrent):
     """S_t = α_t S_{t−1} (I − β_t k_t k_tᵀ) + β_t v_t k_tᵀ, o_t = S_t q_t (Yang et al. 2024, arXiv 2412.06464).
 
     Queries, keys and values pass a convolution over the last four positions; what is read passes a norm and a gate.
-    exp(A_log) starts uniform in 0…16, and the logarithm of softplus(dt_bias) uniform between those of 0.001 and 0.1,
-    as in flash-linear-attention.
+    The convolution starts as torch's do, uniform in ±1/2. exp(A_log) starts uniform in 0…16, and the logarithm of
+    softplus(dt_bias) uniform between those of 0.001 and 0.1, as in flash-linear-attention.
     """
 
     def __init__(self, model: Model, settings: dict[str, Any]) -> None:
@@ -94,8 +94,8 @@ class GatedDeltaNet(Recurrent):
         self.projection = nn.Linear(width, width, bias=False)
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        S = x.new_zeros(len(x), self.heads, self.head_size, self.head_size)
-        return S, x.new_zeros(len(x), 3 * self.width, 4)
+        S = x.new_zeros(len(x), self.heads, self.head_size, self.head_size)  # values by keys
+        return S, x.new_zeros(len(x), 3 * self.width, 4)  # and the last four inputs of the convolution
 
     def step(self, x: Tensor, memory: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         S, inputs = memory

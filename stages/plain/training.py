@@ -26,7 +26,10 @@ class Phase:
     context: int  # characters
 
     def rate(self, tokens: int) -> float:
-        """Compute the learning rate after so many tokens, PAD counted: a linear warm-up, then a cosine."""
+        """Compute the learning rate after so many tokens, PAD counted: a linear warm-up, then a cosine.
+
+        The cosine ends with decay_epochs. After them it would rise again, and it never falls below min_lr_ratio.
+        """
         total = self.epochs * self.rows * self.context
         schedule, peak_rate = self.settings.schedule, self.settings.learning_rate
         warmup = schedule.warmup_tokens or (schedule.warmup_share or 0) * total
