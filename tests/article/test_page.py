@@ -64,6 +64,14 @@ def test_it_asks_no_network_says_no_error_and_fits_its_window(driver: Chrome, wi
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", TEXT)
 
 
+def test_a_name_is_known_in_any_spelling(driver: Chrome) -> None:
+    name = next(person["name"] for person in DATA["people"] if "'" in person["name"])
+    visit(driver, PAGE)
+    driver.get("about:blank")
+    driver.get(f"{PAGE.as_uri()}#{urlencode({'person': name.replace(chr(39), '’'), 'model': 'unaided'})}")
+    assert driver.find_element(By.CSS_SELECTOR, "[data-part=page]").text.startswith(f"{name}. ")
+
+
 def test_it_opens_with_the_finding(driver: Chrome) -> None:
     visit(driver, PAGE)
     filled(driver)
@@ -97,6 +105,8 @@ def test_a_link_asks_what_it_holds(driver: Chrome) -> None:
     driver.get("about:blank")
     driver.get(f"{PAGE.as_uri()}#{urlencode(held)}")
     assert driver.find_element(By.CSS_SELECTOR, "[data-part=text]").get_attribute("value") == text
+    assert driver.find_element(By.CSS_SELECTOR, "[data-part=person]").get_attribute("value") == "Nobody"
+    assert DATA["models"]["with_reader"]["title"] in driver.find_element(By.CSS_SELECTOR, "[data-part=title]").text
     WebDriverWait(driver, 10).until(lambda _: driver.find_elements(By.CSS_SELECTOR, "[data-part=said] li"))
 
 

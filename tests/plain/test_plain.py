@@ -10,7 +10,7 @@ from stages.plain.model import PlainGPT
 from stages.plain.training import Phase
 from stages.training.loop import Job
 from tests.support.project import save_prepared, write_params
-from tests.support.talking import Run, error
+from tests.support.talking import Run, error, tiny
 from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, tiny_model
 from tests.test_dependencies import imports_of
 
@@ -57,6 +57,13 @@ def test_every_variant_trains_a_step_and_answers(variant: str, tmp_path: Path, r
     outcome = run_in(tmp_path, plain, "--variant", variant, "--epochs", "1")
     assert "pretrain" in outcome.err and "loss=nan" not in outcome.err
     assert outcome.out.startswith(f"{variant}: 0.0 % of dev; always London: 0.0 %")
+
+
+def test_what_was_read_and_asked_for_is_known(tmp_path: Path, run_in: Run) -> None:
+    write_params(tmp_path, tiny)  # a training that knows its questions by heart
+    save_prepared(tmp_path / "data/prepared/quick")
+    outcome = run_in(tmp_path, plain, "--variant", "vanilla")
+    assert outcome.out.startswith("vanilla: 100.0 % of dev")
 
 
 @pytest.mark.parametrize(("key", "value"), [("model.expansion", 2), ("pretrain.own_epochs", 1)])
