@@ -13,11 +13,11 @@ def main() -> None:
     parser = Parser(description=__doc__)
     parser.add_argument("file", type=Path)
     cell = unpack(load(), parser.parse_args().file)
-    asked = "ask" if isinstance(cell.recipe, QuestionRecipe) else "sample"
-    ask = f"python -m stages {asked} --recipe {cell.recipe_name} --variant {cell.variant}"
+    verb = "ask" if isinstance(cell.recipe, QuestionRecipe) else "sample"
+    line = f"python -m stages {verb} --recipe {cell.recipe_name} --variant {cell.variant}"
     seeds = [
         path.stem.removeprefix("seed-") for path in (cell.weights_folder / "pretrained").glob("seed-*.safetensors")
     ]
     if str(cell.seeds[0]) not in seeds:  # that which `ask` takes without the option
-        ask += f" --seed {min(seeds)}"
-    print(f"unpacked; ask it: {ask}")
+        line += f" --seed {min(seeds)}"
+    print(f"unpacked; {verb} it: {line}")
