@@ -5,6 +5,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import pytest
@@ -136,7 +137,8 @@ def test_a_training_in_a_temporary_copy_is_that_of_the_project_and_refused_while
         command = ("dvc", "exp", "run", "--temp", "--force", "--single-item", "stages/dvc.yaml:pretrain@quick-rope")
         output = warm.run(*command, succeeds=False)
     (line,) = [line for line in output.splitlines() if line.startswith("error:")]
-    assert line.startswith(f"error: {work}: process {os.getpid()} is at work here already")
+    holder = f"process {os.getpid()} on {gethostname()}"
+    assert line.startswith(f"error: {work}: {holder} is at work here already")
 
 
 def test_the_tables_of_dvc_fit_a_terminal_and_lead_back_to_an_experiment(warm: Project) -> None:

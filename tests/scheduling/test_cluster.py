@@ -108,7 +108,7 @@ def trainer_of(project: Project, variant: str, seed: int) -> psutil.Process:
     now = time.time()
     until(lambda: any(path.stat().st_mtime > now for path in project.folder.glob(f"{training}.checkpoint")))
     (lock,) = project.folder.glob(f"{training}.lock")
-    return psutil.Process(int(lock.read_text(encoding="utf-8")))
+    return psutil.Process(int(lock.read_text(encoding="utf-8").partition(" on ")[0]))
 
 
 @dataclass(frozen=True)
