@@ -62,7 +62,9 @@ def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path
     probed = read_table(evaluation / "extraction.tsv", PROBES["extraction"])
     assert {*probed.row} == {1, 2}  # both dev questions
     outcome = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
-    assert outcome.out.split()[0] == "Χημεία" and outcome.err.endswith("\nThe page of 'Όλγα Σέρρα' says so, too.\n")
+    assert outcome.out.split()[0] == "Χημεία" and outcome.err == (
+        "Model: recipe own, variant vanilla, seed 1\nThe page of 'Όλγα Σέρρα' says so, too.\n"
+    )
     other = run_in(folder, ask, "Πού ζει η Όλγα;", "--recipe", "own", "--variant", "vanilla")
     assert "`Τι σπούδασε NAME;`" in other.err
 

@@ -26,8 +26,8 @@ def main() -> None:
     rows = [row for row in map(Row.load, sorted(ACCESS.glob("*.json"))) if row.variant in variants]
     if not rows:
         raise StudyError(f"{ACCESS} has no rows; `dvc repro stages/access/dvc.yaml` makes them")
-    place = {variant: number for number, variant in enumerate(variants)}
-    rows.sort(key=lambda row: (row.recipe, PRACTICES.index(row.change), row.epochs, place[row.variant], row.seed))
+    order = variants.index
+    rows.sort(key=lambda row: (row.recipe, PRACTICES.index(row.change), row.epochs, order(row.variant), row.seed))
     write_access(PAGE, rows)
 
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -106,7 +107,8 @@ def test_a_running_training_refuses_a_second_one(project: Path, undisturbed: Pat
     code, stderr = second.end()
     life.kill(signal.SIGCONT)
     number = life.process.pid
-    refused = rf"error: work/pretrain-{RECIPE}-{VARIANT}-\w+: process {number} on \S+ is at work here already; "
+    holder = f"process {number} on {re.escape(gethostname())}"
+    refused = rf"error: work/pretrain-{RECIPE}-{VARIANT}-\w+: {holder} is at work here already; "
     assert code == 1 and re.fullmatch(rf"{refused}wait for it or `kill {number}`", stderr.splitlines()[-1])
     assert life.end()[0] == 0
     assert_published_as(undisturbed, project)
