@@ -15,9 +15,9 @@ HELD_OUT = Path("data/held_out")  # <recipe>/: what `prepare --held-out` makes
 def main() -> None:
     """Train and ask a change of section `ablation`."""
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--change", required=True, help="a key of ablation.changes in params.yaml")
-    change = parser.parse_args().change
     settings = load()
+    parser.add_argument("--change", required=True, choices=settings.ablation.changes)
+    change = parser.parse_args().change
     name = settings.ablation.recipe
     experiment = Experiment.of(settings.ablated(change), name, settings.ablation.variant)
     full = settings.question_recipe(name).pretrain.objectives

@@ -21,9 +21,9 @@ WEIGHTS = "weights.safetensors"
 def main() -> None:
     """Train a model of section `article`, and write its weights and what it answers."""
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--model", required=True, help="a key of article.models in params.yaml")
-    name = parser.parse_args().model
     settings = load()
+    parser.add_argument("--model", required=True, choices=settings.article.models)
+    name = parser.parse_args().model
     changed = settings.of_article(name)
     model = settings.article.models[name]
     experiment = Experiment.of(changed, settings.article.recipe, model.variant)

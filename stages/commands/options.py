@@ -4,7 +4,8 @@ import argparse
 import sys
 
 from stages.settings.recipe import MAX_HYPOTHESES
-from stages.system.errors import LARGEST_SEED, within
+from stages.settings.section import LARGEST_SEED
+from stages.system.errors import within
 from stages.system.terminal import harmless
 
 

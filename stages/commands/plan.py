@@ -8,9 +8,9 @@ import torch
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.backend import Backend
+from stages.experiment.cell import Cell
 from stages.experiment.experiment import Experiment
 from stages.settings import Settings, load
-from stages.settings.needs import check_needs
 from stages.settings.sources import People
 from stages.sources.own import read_own
 from stages.sources.world.prepared import prepared_world
@@ -34,8 +34,7 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings = load()
     variants = settings.selected(settings.model.variant)
-    cell = Experiment.of(settings, settings.recipe, variants[0])
-    check_needs(settings, settings.recipe, cell.backend.memory, cell.backend.dtype.itemsize)
+    cell = Experiment.to_train(Cell(settings, settings.recipe, variants[0]))
     seeds = len(cell.recipe.seeds)
     print(f"Recipe {settings.recipe}: {', '.join(variants)}; {seeds} seed{'s' if seeds > 1 else ''} each.")
     print(f"{len(variants) * 3 * seeds} trainings: pretraining, finetuning, and finetuning from scratch.")

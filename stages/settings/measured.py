@@ -1,4 +1,4 @@
-"""The sections of params.yaml for the studies beside the recipes, from `cost` to `article`."""
+"""The sections of params.yaml for the studies beside the recipes."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self

@@ -10,7 +10,7 @@ BYTES_A_WEIGHT = 18  # the weight, its gradient, its moments, a copy in bfloat16
 NUMBERS_A_CHANNEL = 25  # kept for the backward pass for each character and block
 
 
-def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int = 4) -> None:
+def check_needs(settings: Settings, name: str, has: float, bytes_a_number: int) -> None:
     """Refuse a recipe that takes more than `has` bytes of memory.
 
     Raises StudyError: one line with the recipe, what it needs and what to lower.

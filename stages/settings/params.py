@@ -21,14 +21,14 @@ from stages.settings.measured import (
     merged,
 )
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
-from stages.settings.section import Name, NonNegative, Section, check, read_yaml
+from stages.settings.section import Name, NonNegative, Section, Some, check, read_yaml
 from stages.settings.sources import Sources
 from stages.system.errors import StudyError
 
 PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 ALL = "all"  # a selection: all variants
-PLAIN = ("rope", "vanilla")  # variants that the article's model in JavaScript has
+IN_JAVASCRIPT = ("rope", "vanilla")  # variants that the article's model has
 MIXERS = Path(__file__).parents[1] / "mixers"
 
 
@@ -38,7 +38,7 @@ class Selection(Section):
 
 class Study(Section):
     asked: list[str]
-    compared: Annotated[list[Name], Field(min_length=1)]
+    compared: Some[Name]
 
 
 class Compute(Section):
@@ -107,7 +107,7 @@ class Settings(Section):
             ("prediction.registered", [*self.prediction.registered], self.prediction.variants),
         ]
         for key, model in self.article.models.items():
-            named.append((f"article.models.{key}.variant", [model.variant], PLAIN))
+            named.append((f"article.models.{key}.variant", [model.variant], IN_JAVASCRIPT))
         for key, part in self.capacity.parts:
             named.append((f"capacity.parts.{key}.variants", part.variants, self.every_variant))
         for matrices, rates in self.capacity.rates.items():
@@ -126,32 +126,22 @@ class Settings(Section):
         recipe = self.recipes[name]
         return isinstance(recipe, QuestionRecipe) and recipe.report.show_questions
 
-    @model_validator(mode="after")
-    def _ablations_are_recipes(self) -> Self:
-        for name in self.ablation.changes:
-            self.ablated(name)
-        return self
-
     @property
     def every_variant(self) -> dict[str, dict[str, Any]]:
         """The sections of all variants, those of the study of prediction among them."""
         return self.variants | self.prediction.variants
 
     def ablated(self, change: str) -> Self:
-        """Change the ablation's recipe in these settings. Raises StudyError: there is no such change."""
-        if change not in self.ablation.changes:
-            raise StudyError(f"unknown change '{change}'; allowed: {', '.join(self.ablation.changes)}")
+        """Change the ablation's recipe in these settings; change: a key of `ablation.changes`.
+
+        Raises StudyError: it makes no valid recipe. Nothing else checks it: the recipe that a user changes need not
+        suit the ablation.
+        """
         ablation = self.ablation
         return self.with_change(ablation.recipe, ablation.changes[change], ablation.seed, f"ablation.changes.{change}")
 
     def of_article(self, model: str) -> Self:
-        """Change the article's recipe in these settings as that model has it.
-
-        Raises StudyError: there is no such model, or its change makes no valid recipe. Nothing else checks the change:
-        the recipe that a user changes need not suit the article.
-        """
-        if model not in self.article.models:
-            raise StudyError(f"unknown model '{model}'; allowed: {', '.join(self.article.models)}")
+        """Change the article's recipe in these settings; model: a key of `article.models`. As `ablated`."""
         article = self.article
         return self.with_change(
             article.recipe, article.models[model].change, article.seed, f"article.models.{model}.change"

@@ -171,8 +171,6 @@ class Recipe(Section):
                 f"pretrain.objectives.span_corruption.longest_document {spans.longest_document} does not fit "
                 f"model.context {self.model.context}; allowed: at most {longest}"
             )
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError(f"seeds {self.seeds} name one twice; allowed: distinct numbers")
 
         for name, objective in self.pretrain.objectives:
             key = f"pretrain.objectives.{name}"

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -19,12 +19,21 @@ UNKNOWN = "unknown_key"  # the type of a fault
 Count = Annotated[int, Field(gt=0, le=10**6)]
 Natural = Annotated[int, Field(ge=0, le=10**6)]
 Context = Annotated[int, Field(ge=16, le=2**17, multiple_of=8)]  # characters of a sequence
-Seed = Annotated[int, Field(ge=0, lt=2**31)]
+LARGEST_SEED = 2**31 - 1
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 NonNegative = Annotated[float, Field(ge=0, le=1e6)]
 T = TypeVar("T")
-Some = Annotated[list[T], Field(min_length=1, max_length=100)]
+
+
+def _distinct(values: list[T]) -> list[T]:
+    if len(set(values)) < len(values):
+        raise ValueError(f"was {values}; allowed: distinct ones")
+    return values
+
+
+Some = Annotated[list[T], Field(min_length=1, max_length=100), AfterValidator(_distinct)]
 
 # keys that earlier versions had
 GONE = {"recipes", "variants", "betas", "largest_span", "longest_context", "blanked_characters", "past_answers"}
@@ -98,6 +107,6 @@ def _sentence(fault: Any, prefix: str) -> str:
     if fault["type"] == "missing":
         return f"{key}: this key is missing"
     if fault["type"] == "value_error":
-        return f"{key}: {fault['ctx']['error']}" if fault["loc"] else str(fault["ctx"]["error"])
+        return f"{key}: {fault['ctx']['error']}" if parts else str(fault["ctx"]["error"])
     allowed = fault["msg"][0].lower() + fault["msg"][1:]
     return f"{key}: was {shortened(repr(fault['input']), 60)}; {allowed}"

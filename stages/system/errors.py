@@ -12,7 +12,6 @@ from typing import NoReturn
 from stages.system.terminal import shortened
 
 LONGEST_LINE = 500  # characters
-LARGEST_SEED = 2**31 - 1
 
 
 class StudyError(Exception):

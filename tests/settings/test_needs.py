@@ -38,6 +38,6 @@ def test_memory_is_reckoned_within_a_third(
 def test_more_memory_than_there_is_is_refused_in_one_line(change: dict[str, object], message: str) -> None:
     changed = SETTINGS.with_change("quick", change, seed=1, key="any")
     with pytest.raises(StudyError, match=r"\Aparams\.yaml: recipes\.quick: a step of a full batch .*\Z") as refused:
-        check_needs(changed, "quick", has=8 * 2**30)
+        check_needs(changed, "quick", has=8 * 2**30, bytes_a_number=4)
     assert message in str(refused.value)
-    check_needs(changed, "quick", has=inf)
+    check_needs(changed, "quick", has=inf, bytes_a_number=4)

@@ -85,7 +85,8 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         (f"{HANDOUT}.generation.max_characters", 129, [HANDOUT, "max_characters 129", "context 128"]),
         # keys that do not go together
         (f"{HANDOUT}.model.heads", 7, [f"{HANDOUT}.model: width 256", "heads 7"]),
-        (f"{HANDOUT}.seeds", [1, 2, 1], [HANDOUT, "seeds [1, 2, 1]", "distinct"]),
+        (f"{HANDOUT}.seeds", [1, 2, 1], [f"{HANDOUT}.seeds: was [1, 2, 1]; allowed: distinct ones"]),
+        ("study.compared", ["rope", "rope"], ["study.compared: was ['rope', 'rope']; allowed: distinct ones"]),
         (f"{HANDOUT}.model.context", 64, [HANDOUT, "longest_document 112", "context 64", "at most 63"]),
         (f"{ASKED_OF_PAGES}.span_corruption.shortest_document", 113, ["shortest_document 113 exceeds 112"]),
         (ASKED_OF_PAGES, {}, [f"{ASKED_OF_PAGES}: no objective", "causal_lm"]),
@@ -99,7 +100,6 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         # a key that earlier versions had
         ("study.variants", ["rope"], ["study.variants: this key is gone; remove it"]),
         ("passages.variants", ["rope"], ["passages.variants: unknown key; did you mean 'variant'?"]),
-        (DROPOUT, {"seeds": [1, 2]}, [f"{DROPOUT}.seeds", "model, optimizer"]),
         ("capacity.parts.doses.variants", ["ropes"], ["capacity.parts.doses.variants: was 'ropes'; allowed: vanilla"]),
         ("capacity.parts.loads", GONE, ["capacity.parts.loads: this key is missing"]),
         ("capacity.parts.doses.widths", [30], ["capacity: parts.doses.widths: 30 is not divisible by heads 4"]),
@@ -128,8 +128,20 @@ def test_a_fault_of_an_article_model_is_told_where_it_is_made(tmp_path: Path) ->
     settings = load(tmp_path / "params.yaml")
     with pytest.raises(StudyError, match=r"params.yaml: article.models.with_reader.change.model.drop: unknown key"):
         settings.of_article("with_reader")
-    with pytest.raises(StudyError, match="unknown model 'reader'; allowed: questions_only"):
-        settings.of_article("reader")
+
+
+def test_the_ablations_recipe_may_change_and_what_no_longer_suits_it_is_told_where_it_trains(tmp_path: Path) -> None:
+    objectives = {"word_cloze": WORD_CLOZE | {"mixture_weight": 1.0}}
+    other = {"recipes.open.model.context": 64, "recipes.open.pretrain.objectives": objectives}
+    write_params(tmp_path, values=other | {DROPOUT: {"seeds": [1, 2]}})
+    settings = load(tmp_path / "params.yaml")
+    with pytest.raises(
+        StudyError, match=rf"^params.yaml: {DROPOUT}.seeds: not to be changed; allowed: model, optimizer"
+    ):
+        settings.ablated("dropout")
+    key = "ablation.changes.only_spans: pretrain.objectives.span_corruption.longest_document 112 does not fit"
+    with pytest.raises(StudyError, match=rf"^params.yaml: {key} model.context 64; allowed: at most 63"):
+        settings.ablated("only_spans")
 
 
 def test_several_faults_are_counted(tmp_path: Path) -> None:
