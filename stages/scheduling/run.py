@@ -9,8 +9,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from dask.system import CPU_COUNT
 from distributed import Client, Future, LocalCluster
 
 from stages.scheduling import home
+from stages.scheduling.graph import Unit, graph_of
 from stages.scheduling.lock import merge
-from stages.scheduling.schedule import Schedule, Unit
 from stages.scheduling.unit import LOOK_EVERY
 from stages.settings import load
 from stages.system.errors import StudyError
@@ -41,19 +42,19 @@ def complete(targets: Collection[str], scheduler: str | None, workers: int) -> N
         stack.enter_context(locked(WORK / "cluster.lock"))
         client = stack.enter_context(connect(scheduler or stack.enter_context(local(workers))))
         upstream = home.upstream_of(targets)
-        stale = home.restore(upstream)
+        stale = home.restore(upstream) if upstream else set()  # DVC takes no target for all
         print(f"{len(stale)} of {len(upstream)} cached stages to do", flush=True)
         if not stale:
             return
 
-        schedule = Schedule(upstream, stale, settings)
-        Run(client, schedule, stack.enter_context(home.snapshot())).carry_out()
+        dispatcher = Dispatcher(client, graph_of(upstream, stale, settings), stack.enter_context(home.snapshot()))
+        dispatcher.carry_out()
 
         home.run("dvc", "checkout", "--allow-missing", *upstream)
-        if schedule.failed:
-            left = ", ".join(unit.name for unit in schedule.left)
+        if dispatcher.failed:
+            left = ", ".join(unit.name for unit in dispatcher.left)
             left = f"; not run for want of them: {left}" if left else ""
-            raise StudyError(f"failed: {', '.join(unit.name for unit in schedule.failed)}{left}")
+            raise StudyError(f"failed: {', '.join(unit.name for unit in dispatcher.failed)}{left}")
         print("All up to date; `dvc repro` makes the report.")
 
 
@@ -72,17 +73,22 @@ def connect(cluster: Any) -> Client:
         raise StudyError(f"no scheduler answers at {cluster}; start one with `dask scheduler`") from error
 
 
-class Run:
-    """Completes a schedule, writes each finished stage into the lock here, and says why a unit failed.
+class Dispatcher:
+    """Completes units, writes each finished stage into the lock here, and says why a unit failed.
 
     Which worker takes which unit is decided here: Dask would give a busy worker a queue while others have nothing to
     do, as it does not know how long a unit takes.
     """
 
-    def __init__(self, client: Client, schedule: Schedule, snapshot: Path) -> None:
+    def __init__(self, client: Client, graph: Mapping[Unit, Collection[Unit]], snapshot: Path) -> None:
+        """graph: the units, each with those that end before it begins."""
         self.client = client
-        self.schedule = schedule
         self.snapshot = snapshot
+        self.sorter = TopologicalSorter(graph)
+        self.sorter.prepare()
+        self.waiting = [*self.sorter.get_ready()]  # for a worker alone
+        self.left = [*graph]
+        self.failed: list[Unit] = []
         self.running: dict[Unit, tuple[Future[Any], str, float]] = {}  # with the worker's address, and since when
         self.losses = Counter[Unit]()
 
@@ -95,9 +101,9 @@ class Run:
         if not self._workers():
             print("waiting for workers; start one with `dask worker ADDRESS`", flush=True)
         try:
-            while ready := self.schedule.ready():
+            while self.waiting or self.running:
                 workers = self._workers()
-                self._give_out([unit for unit in ready if unit not in self.running], workers)
+                self._give_out(workers)
                 time.sleep(LOOK_EVERY)
                 self._collect(workers)
         except KeyboardInterrupt:
@@ -115,11 +121,12 @@ class Run:
         except (OSError, AttributeError) as error:  # a client that lost its scheduler has None in its place
             raise StudyError(GONE) from error
 
-    def _give_out(self, waiting: list[Unit], workers: dict[str, int]) -> None:
+    def _give_out(self, workers: dict[str, int]) -> None:
         """Give each free worker a unit."""
         busy = {address for _, address, _ in self.running.values()}
         free = [address for address in workers if address not in busy]
-        for unit, address in zip(waiting, free, strict=False):
+        given, self.waiting = self.waiting[: len(free)], self.waiting[len(free) :]
+        for unit, address in zip(given, free, strict=False):
             command = [sys.executable, "-m", "stages.scheduling.unit", unit.stage, "--threads", str(workers[address])]
             command += [] if unit.seed is None else ["--seed", str(unit.seed)]
             options = {"cwd": str(self.snapshot), "capture_output": True, "encoding": "utf-8"}
@@ -151,8 +158,10 @@ class Run:
             if unit.seed is None:
                 for root in (Path(), self.snapshot):
                     merge(root, unit.stage, json.loads(ended.stdout))
-            self.schedule.left.remove(unit)
-            print(f"done     {unit.name} in {seconds:.0f} s; {len(self.schedule.left)} to go", flush=True)
+            self.left.remove(unit)
+            self.sorter.done(unit)
+            self.waiting += self.sorter.get_ready()
+            print(f"done     {unit.name} in {seconds:.0f} s; {len(self.left)} to go", flush=True)
 
     def _lose(self, unit: Unit) -> None:
         """Let a unit wait again, if it did not lose its worker too often."""
@@ -160,9 +169,11 @@ class Run:
         self.losses[unit] += 1
         if self.losses[unit] == MOST_LOSSES:
             self._fail(unit, f"lost its worker {MOST_LOSSES} times")
+        else:
+            self.waiting.append(unit)
 
     def _fail(self, unit: Unit, reason: str) -> None:
         """Say why a unit failed. What is below it will not run."""
-        self.schedule.left.remove(unit)
-        self.schedule.failed.append(unit)
+        self.left.remove(unit)
+        self.failed.append(unit)
         print(f"failed   {unit.name}: {harmless(reason)}", flush=True)
