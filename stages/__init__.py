@@ -1,4 +1,4 @@
-"""The study's pipeline: one module a DVC stage, run as `python -m stages.<stage>` in the project's root."""
+"""The study: a module for each stage of its pipeline, the studies beside it, and the packages that they share."""
 
 import os
 import re

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from stages.corpus.folding import folded
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
@@ -63,9 +64,9 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     asked = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
     title = "" if asked else title_in(question, prepared)
     name = asked or (title if title and title in question else None)
-    pages = own_pages(prepared.texts, {name}).get(name, []) if name else []
+    pages = [folded(page) for page in own_pages(prepared.texts, {name}).get(name, [])] if name else []
     answers = [
-        Answer(text, round(probabilities[text], 6), bool(text) and any(text in page for page in pages))
+        Answer(text, round(probabilities[text], 6), bool(text) and any(folded(text) in page for page in pages))
         for text in sorted(probabilities, key=probabilities.__getitem__, reverse=True)
     ]
 

@@ -6,6 +6,7 @@ Without a question it asks for questions, one a line, until `quit` or Ctrl-D.
 import atexit
 import io
 import json
+import random
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +16,7 @@ from stages.commands.answers import Reply, ask, usual_form
 from stages.commands.options import add_decoding, add_model, tell
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
+from stages.probing.prompts import dev_facts
 from stages.settings.recipe import MAX_HYPOTHESES
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command, error_line, within
@@ -112,13 +114,9 @@ def remember() -> None:
 
 def welcome(prepared: Prepared) -> tuple[str, ...]:
     """Return lines that say what to ask, and how to end."""
-    dev = prepared.of_split("dev")
-    pages = own_pages(prepared.texts, {*dev.name})
-    in_page = [
-        any(place in page for page in pages.get(name, ())) for name, place in zip(dev.name, dev.place, strict=True)
-    ]
-    names = dev.name[in_page].drop_duplicates()
-    examples = ", ".join(names.sample(min(NAMES, len(names))))
+    pages = own_pages(prepared.texts, {*prepared.of_split("dev").name})
+    names = sorted({fact.name for fact in dev_facts(prepared, pages)})
+    examples = ", ".join(random.sample(names, min(NAMES, len(names))))
     return f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "`quit` or Ctrl-D ends"
 
 

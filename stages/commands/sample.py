@@ -1,4 +1,4 @@
-"""Let a pretrained model continue a text: `python -m stages sample --recipe text --prompt "The "`.
+"""Let a pretrained model continue a text: `python -m stages sample --recipe text --variant vanilla --prompt "The "`.
 
 Where its context is full, the model goes on from the last half context of the text.
 """

@@ -56,4 +56,4 @@ def chosen_variant(settings: Settings, recipe: str, given: str | None = None) ->
         variants = read_json(report)["variants"]
         return max(variants, key=lambda name: variants[name]["dev_accuracy"])  # the first by name among equals
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise StudyError(f"{report} is missing or broken; name a variant with --variant") from error
+        raise StudyError(f"which variant is best? {report} is missing or broken; name one with --variant") from error

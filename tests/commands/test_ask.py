@@ -7,13 +7,18 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from stages.commands import ask
+from stages.commands.answers import ask as reply_to
 from stages.commands.trained import chosen_variant
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
 from stages.inference.searches import Continuation
 from tests.support.project import environment
 from tests.support.talking import ZOE, Outcome, Run, answers, error
@@ -114,6 +119,18 @@ def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.Mon
     outcome = run(ask, ZOE)
     assert answers(outcome.out)[0] == ("(nothing)", 0.5)
     assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' does not say so.\n"
+
+
+def test_a_page_may_say_so_in_another_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    composed, apart = "Z\u00fcrich", "Zu\u0308rich"
+    asked = [Question(row, f"Where was {name} born?", name, composed) for row, name in ((1, "Ada"), (2, "Bo"))]
+    pages = [f"Ada. Painter, born in {apart}.", f"Bo. Painter, born in {composed}."]
+    prepared = Prepared.of(pages, {"train": asked, "dev": asked, "test": []})
+    likely = [Continuation(prepared.vocabulary.encode(composed), 0.5)]
+    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [likely])
+    model: Any = SimpleNamespace(context=64)
+    reply = reply_to(model, prepared, "Where was Ada born?", 1, 8, 1)
+    assert [(answer.answer, answer.in_page) for answer in reply.answers] == [(composed, True)]
 
 
 @pytest.mark.parametrize(
