@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from stages.commands.options import add_model
+from stages.commands.package import pack
 from stages.commands.trained import chosen_variant
 from stages.experiment.experiment import Experiment
-from stages.experiment.package import pack
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import harmless, quoted

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stages.experiment.package import unpack
+from stages.commands.package import unpack
 from stages.settings import QuestionRecipe, load
 from stages.system.errors import Parser, command
 

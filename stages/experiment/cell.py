@@ -67,7 +67,8 @@ class Cell:
         now = replace(self, params=load())
         pairs = [(getattr(now.recipe, section), getattr(self.recipe, section)) for section in (*sections, "seeds")]
         pairs += [(now.params.variants.get(self.variant), self.params.variants[self.variant])]
-        pairs += [(now.params.compute, self.params.compute)]
+        new, old = (cell.params.compute.model_dump(exclude={"checkpoint_seconds"}) for cell in (now, self))
+        pairs += [(new, old)]
         if any(new != old for new, old in pairs):
             what = f"the settings of {self.recipe_name}, {self.variant} were changed while it trained"
             raise StudyError(f"{PARAMS}: {what}; undo that to keep what was trained, then run the same command again")

@@ -33,7 +33,7 @@ class Experiment(Cell):
 
     mixer: Section
     backend: Backend
-    selected: tuple[str, ...] = ()  # variants that params.yaml selects, where it selects the recipe: for titles only
+    selected: tuple[str, ...] = ()  # variants that params.yaml selects, where it selects this cell
 
     @classmethod
     def to_train(cls, cell: Cell) -> "Experiment":
@@ -42,6 +42,7 @@ class Experiment(Cell):
         experiment = cls.of(params, cell.recipe_name, cell.variant)
         check_needs(params, cell.recipe_name, experiment.backend.memory, experiment.backend.dtype.itemsize)
         selected = params.selected(params.model.variant) if params.recipe == cell.recipe_name else []
+        selected = selected if cell.variant in selected else []
         return replace(experiment, only_seed=cell.only_seed, selected=tuple(selected))
 
     @classmethod
@@ -62,7 +63,7 @@ class Experiment(Cell):
 
     def title(self, phase: str, seed: int) -> str:
         """Return the title of a training's bar; where several variants are selected, with this one's number."""
-        among = self.selected if self.variant in self.selected else ()
+        among = self.selected
         number = f"{among.index(self.variant) + 1} of {len(among)}: " if len(among) > 1 else ""
         return f"{number}{self.variant} {SHORT.get(phase, phase)}, seed {seed}"
 

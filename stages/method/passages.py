@@ -12,9 +12,9 @@ from tqdm import tqdm
 from stages.corpus.prepared import Prepared
 from stages.experiment.provenance import provenance
 from stages.experiment.trained import load_trained
-from stages.inference.contrastive import Contrastive
 from stages.inference.decoding import Pick, Sampler, greedy
 from stages.inference.generation import passages
+from stages.method.contrastive import Contrastive
 from stages.model.gpt import GPT
 from stages.settings import load
 from stages.settings.measured import Passages

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from stages.inference.contrastive import Contrastive
 from stages.inference.generation import generate
+from stages.method.contrastive import Contrastive
 from stages.model.gpt import GPT
 from stages.model.packing import Packing
 from tests.support.tiny import MODEL, VARIANTS, loud, tiny_model
