@@ -30,9 +30,11 @@ def files_of(module: str) -> set[Path]:
 
 @cache
 def imports_of(file: Path) -> set[Path]:
-    """The project's files that a file's import statements name."""
+    """The project's files that a file's import statements name, but for those that only a type checker reads."""
     files: set[Path] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    unread = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for node in {*ast.walk(tree)}.difference(*map(ast.walk, unread)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]

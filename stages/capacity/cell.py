@@ -1,18 +1,17 @@
 """A cell of the study: one model trained on pairs, and the bits that it has stored of them."""
 
 from math import log
-from typing import Literal
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict
 
 from stages.capacity.pairs import Pair, draw
+from stages.capacity.row import BITS_OF_A_PLACE, Cell, Row
 from stages.corpus.example import MASK, Examples
 from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.backend import choose_backend
 from stages.experiment.draws import generator
-from stages.experiment.provenance import provenance, settings_digest
+from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.model.registry import settings_of
@@ -23,46 +22,6 @@ from stages.training.loop import Job, train
 from stages.training.work import work_folder
 
 FIRST_SYMBOL = 0xF0000  # of a private plane: a name as one token is one of its characters
-BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
-
-
-class Cell(BaseModel):
-    """What is trained. A model of `load` 1 is asked one bit a parameter."""
-
-    model_config = ConfigDict(frozen=True)
-
-    variant: str
-    matrices: Literal["muon", "adamw"]
-    learning_rate: float
-    exposures: int
-    load: float
-    width: int
-    control: Literal["", "token", "no_mlp"]  # a name is one token; blocks have no MLP
-    seed: int  # of the world, the weights and the order
-    settings: str  # digest of what else the result depends on
-
-
-class Row(Cell):
-    """What a cell has stored."""
-
-    people: int
-    parameters: int
-    inner_parameters: int  # without embedding and head
-    bits_asked: float
-    bits_stored: float
-    exact: float  # share of the people whose place is said without a fault
-    seconds: float
-    commit: str
-    device: str
-    precision: str
-
-
-def digest(settings: Settings, variant: str) -> str:
-    """Return eight hex digits of what all cells of a variant have in common."""
-    section = settings.capacity
-    common = [section.model, section.optimizer, section.schedule]
-    values = [part.model_dump() for part in common]
-    return settings_digest([*values, section.batch_size, settings.every_variant[variant]])[:8]
 
 
 class Task:

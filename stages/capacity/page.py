@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.capacity.cell import Row
 from stages.capacity.plan import ROWS, Plan, as_choice
+from stages.capacity.row import Row
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.statistics.intervals import CONFIDENCE, LEAST_SEEDS
@@ -19,7 +19,7 @@ from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import load as load_settings
 from stages.system.errors import Parser, StudyError, command
-from stages.trials.rows import read_rows
+from stages.system.rows import read_rows
 
 PAGE = ROWS.parent / "page"
 NINETY = 0.9  # of the bits asked: how many exposures that takes
@@ -86,7 +86,7 @@ def pivot(
 ) -> Markdown | None:
     """Return a table of means over seeds, by the columns `rows` and `column` of the data; None without data.
 
-    The row with the most in the last column comes first. more: further columns, by a function of a row's data.
+    Rows by variant alone begin with the most in the last column. more: further columns, by a function of a row's data.
     """
     if data.empty:
         return None

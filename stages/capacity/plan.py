@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 
-from stages.capacity.cell import BITS_OF_A_PLACE, Cell, Row, digest
+from stages.capacity.row import BITS_OF_A_PLACE, Cell, Row, digest
 from stages.settings import Settings
 from stages.settings.measured import RATES, Rates
 
@@ -16,7 +16,7 @@ BEST: Rates = {"muon": [0.0]}  # of a part without rates: to be chosen
 
 
 class Plan:
-    """The cells of a part of the study, given the rows that are there."""
+    """The cells of the study's parts, given the rows that are there."""
 
     def __init__(self, settings: Settings, rows: Iterable[Row]) -> None:
         self.section = settings.capacity

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from stages.capacity.cell import Cell, Row, trained
+from stages.capacity.cell import trained
 from stages.capacity.plan import ROWS, Plan
+from stages.capacity.row import Cell, Row
 from stages.model.registry import load_all
 from stages.settings import Settings, load
 from stages.settings.measured import CapacityParts
 from stages.system.errors import Parser, command
-from stages.trials.rows import add_row, read_rows, within_hours
+from stages.system.rows import add_row, read_rows, within_hours
 
 
 @command

@@ -1,66 +1,25 @@
 """A cell of the study: a mixer's alignment, and how many bits of a fact its prompts extract after training."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import product
 from math import log
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.backend import choose_backend
 from stages.experiment.experiment import Experiment
-from stages.experiment.provenance import provenance, settings_digest
+from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.prediction.alignment import alignment
+from stages.prediction.row import RECIPE, Cell, Row
 from stages.probing.prompts import Fact, Prompt, continuation, dev_facts, question
 from stages.settings import Settings
-from stages.settings.measured import CHANGEABLE
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
 from stages.system.records import FACTS, read_record
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.run import Run
-
-RECIPE = "quick"
-
-
-class Cell(BaseModel):
-    """What is trained."""
-
-    model_config = ConfigDict(frozen=True)
-
-    variant: str
-    world: int  # its seed
-    seed: int  # of weights and order
-    settings: str  # digest of what else the result depends on
-
-
-class Row(Cell):
-    """What was measured."""
-
-    alignment: float  # of the untrained weights
-    question_bits: float  # after finetuning
-    page_bits: float  # before it
-    parameters: int
-    seconds: float
-    commit: str
-    device: str
-
-
-def cells(settings: Settings) -> list[Cell]:
-    """List all cells, one world and seed after the other."""
-    section = settings.prediction
-    recipe = settings.question_recipe(RECIPE).model_dump(include={*CHANGEABLE})
-    common = [section.change, section.facts, recipe, settings.sources.synthetic.model_dump(exclude={"seed"})]
-    digests = {name: settings_digest([*common, own])[:8] for name, own in settings.every_variant.items()}
-    return [
-        Cell(variant=variant, world=world, seed=seed, settings=digest)
-        for world, seed in product(section.worlds, section.seeds)
-        for variant, digest in digests.items()
-    ]
 
 
 def trained(settings: Settings, cell: Cell) -> Row:
@@ -75,9 +34,9 @@ def trained(settings: Settings, cell: Cell) -> Row:
     facts = dev_facts(prepared, own_pages(prepared.texts, set(dev.name)))[: section.facts]
 
     exact = settings.compute.model_copy(update={"device": "cpu", "precision": "float32", "kernels": "torch"})
-    choose_backend(exact)
+    choose_backend(exact)  # compiled kernels are off
     untrained = alignment(experiment.new_model(prepared, cell.seed), prepared.vocabulary, facts)
-    experiment = replace(experiment, backend=choose_backend(settings.compute))
+    choose_backend(settings.compute)
 
     record = experiment.settings("pretrain", "finetune") | {"world": world.model_dump(), "seed": cell.seed}
     run = Run("prediction", experiment, prepared, record)

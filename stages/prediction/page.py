@@ -8,21 +8,20 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.capacity.cell import Row as CapacityRow
 from stages.capacity.plan import ROWS as CAPACITY_ROWS
 from stages.capacity.plan import Plan
-from stages.prediction.cell import Cell, Row, cells
-from stages.prediction.train import ROWS
+from stages.capacity.row import Row as CapacityRow
+from stages.prediction.row import ROWS, Cell, Row, cells
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import read_metrics
-from stages.reporting.style import COLOURS, INK, SMALL, styled, svg
+from stages.reporting.style import COLOURS, GREY, INK, SMALL, styled, svg
 from stages.reporting.tables import short
 from stages.reporting.template import fill
 from stages.settings import load
 from stages.settings.measured import Forecast
 from stages.system.errors import Parser, StudyError, command
-from stages.trials.rows import read_rows
+from stages.system.rows import read_rows
 
 PAGE = ROWS.parent / "page"
 HANDOUT = Path("reports/handout/compared")  # committed; its trainings read pages alone, too
@@ -96,7 +95,7 @@ def write_prediction(
 
 
 def by_mixer(rows: list[Row], stored: Mapping[str, float]) -> pd.DataFrame:
-    """Return the means over seeds and worlds, a row a mixer, with its class (1: RECURRENT) and its share stored."""
+    """Return the means over seeds and worlds, a row a mixer; class: -1 for RECURRENT, else 0; share: what is stored."""
     data = pd.DataFrame([row.model_dump() for row in rows])
     means = data.groupby("variant")[["alignment", "question_bits", "page_bits", "parameters", "seconds"]].mean()
     trainings = data.groupby("variant").size()
@@ -112,13 +111,15 @@ def correlation(data: pd.DataFrame, forecast: str, target: str) -> str:
 
     columns = [pairs[name].to_numpy() for name in (forecast, target)]
     draws = np.random.default_rng(1).integers(len(pairs), size=(DRAWS, len(pairs)))
-    low, high = np.quantile([spearman(*(column[rows] for column in columns)) for rows in draws], [0.025, 0.975])
+    low, high = np.quantile(spearman(*(column[draws] for column in columns)), [0.025, 0.975])
     return f"{spearman(*columns):.2f} ({low:.2f} to {high:.2f})"
 
 
-def spearman(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the rank correlation; 0 where one of the two is constant."""
-    return float(np.nan_to_num(stats.spearmanr(x, y).statistic)) if len({*x}) > 1 and len({*y}) > 1 else 0.0
+def spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the rank correlation of (..., N) and (..., N) along the last axis; 0 where one of the two is constant."""
+    x, y = (stats.rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2 for values in (x, y))
+    norm = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))
+    return np.divide((x * y).sum(axis=-1), norm, out=np.zeros_like(norm), where=norm > 0)
 
 
 def correlation_table(*groups: pd.DataFrame) -> Markdown:
@@ -214,7 +215,9 @@ def draw(data: pd.DataFrame) -> Figure:
             if abs(x - row.alignment) < width and y < other + height:
                 y = other + height
         placed.append((row.alignment, y))
-        axes.annotate(str(variant), (row.alignment + 0.02 * width, y), (4, -3), textcoords="offset points", color=INK)
+        at = row.alignment, row.question_bits
+        line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0} if y > at[1] else None
+        axes.annotate(str(variant), at, (at[0] + 0.03 * width, y), va="center", color=INK, arrowprops=line)
     axes.set_xlabel("cue alignment of untrained weights")
     axes.set_ylabel("bits of a question, after reading pages alone")
     axes.grid(zorder=0)

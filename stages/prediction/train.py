@@ -1,14 +1,11 @@
 """Measure the cells of the study of prediction that have no row yet, one after the other."""
 
-from pathlib import Path
-
 from stages.model.registry import load_all
-from stages.prediction.cell import Cell, Row, cells, trained
+from stages.prediction.cell import trained
+from stages.prediction.row import ROWS, Cell, Row, cells
 from stages.settings import load
 from stages.system.errors import Parser, command
-from stages.trials.rows import add_row, read_rows, within_hours
-
-ROWS = Path("reports/prediction/rows.csv")  # in git, so that the page can be made without training
+from stages.system.rows import add_row, read_rows, within_hours
 
 
 @command

@@ -1,6 +1,5 @@
 """The row of a trial: what one training knows and answers, as marks, without the questions."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,7 +40,7 @@ class Row(BaseModel):
     def load(cls, path: Path) -> "Row":
         """Return a row that was saved. Raises StudyError: it is damaged."""
         with as_written(path):
-            return cls.model_validate(json.loads(path.read_text("utf-8")))
+            return cls.model_validate_json(path.read_bytes())
 
 
 def marks(rows: Sequence[Row], name: str) -> npt.NDArray[np.int64]:

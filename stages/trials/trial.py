@@ -50,7 +50,7 @@ def try_out(
         variant=experiment.variant,
         change=change,
         seed=seed,
-        epochs=first.epochs,
+        epochs=first.epochs + (experiment.recipe.pretrain.own_epochs or 0),
         pretrain_loss=training["loss"],
         seconds=training["seconds"],
         provenance=provenance(settings, experiment.backend, training["seconds"]),

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from stages.capacity.cell import Cell, Task, digest, trained
+from stages.capacity.cell import Task, trained
+from stages.capacity.row import Cell, digest
 from stages.corpus.example import PAD
 from stages.settings import Settings
 from stages.settings.measured import merged

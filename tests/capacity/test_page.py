@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from stages.capacity.cell import Row
 from stages.capacity.page import rates_of, to_ninety, with_interval, write_capacity
 from stages.capacity.plan import Plan
+from stages.capacity.row import Row
 from stages.settings.measured import CapacityParts
 from tests.capacity.test_plan import row
 from tests.support.pages import TEXTS, committed, rows_of

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stages.capacity.cell import Cell, Row
 from stages.capacity.plan import CHOICE_SEED, Plan
+from stages.capacity.row import Cell, Row
 from stages.system.errors import StudyError
-from stages.trials.rows import add_row, read_rows
+from stages.system.rows import add_row, read_rows
 from tests.support.tiny import SETTINGS
 
 PARTS = SETTINGS.capacity.parts

@@ -12,7 +12,8 @@ from stages import prepare, world
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.prediction.alignment import alignment, elsewhere, gradient
-from stages.prediction.cell import bits, cells
+from stages.prediction.cell import bits
+from stages.prediction.row import cells
 from stages.probing.prompts import continuation, dev_facts, question
 from stages.settings import load
 from stages.sources.audit import own_pages

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.prediction.cell import Row, cells
 from stages.prediction.page import RECURRENT, by_mixer, correlation, write_prediction
+from stages.prediction.row import Row, cells
 from stages.settings.measured import Forecast
 from tests.support.pages import TEXTS, committed, rows_of
 from tests.support.tiny import SETTINGS, VARIANTS
