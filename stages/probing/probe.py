@@ -8,7 +8,7 @@ from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.inference.answers import answers
-from stages.inference.decoding import Pick, Sampler, greedy
+from stages.inference.decoding import Pick, Sampler
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.probing.extraction import extraction, matches_by_offset, offsets, with_room
@@ -32,7 +32,7 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
         origins.tsv          asked (dev or unseen), init, seed, row, origin
         neighbours.tsv       of wrong answers: seed, row, letters, state, chance
-        decodings.tsv        seed, row, and for each way to decode 0 or 1 and a probability
+        decodings.tsv        seed, row, and 0 or 1 by beam search and by a draw
     """
     questions = _Questions(experiment, prepared)
     origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
@@ -99,13 +99,7 @@ class _Questions:
 
 
 def by_decoding(model: GPT, prepared: Prepared, recipe: QuestionRecipe) -> pd.DataFrame:
-    """Return a row for each dev question: row, and `<way>`, 0 or 1, and `<way>_probability` by greedy, beam and draw.
-
-    A draw is from the model's own distribution.
-    """
-    ways: dict[str, Pick | int] = {"greedy": greedy, "beam": BEAM, "draw": Sampler(SEED)}
-    table = pd.DataFrame({"row": prepared.of_split("dev").row})
-    for name, by in ways.items():
-        answered = answers(model, prepared, "dev", recipe, by)
-        table[name], table[f"{name}_probability"] = answered.correct, answered.probability
-    return table
+    """Return a row for each dev question: row, and 0 or 1 by beam search and by a draw of the characters."""
+    ways: dict[str, Pick | int] = {"beam": BEAM, "draw": Sampler(SEED)}
+    right = {name: answers(model, prepared, "dev", recipe, by).correct for name, by in ways.items()}
+    return pd.DataFrame({"row": prepared.of_split("dev").row, **right})

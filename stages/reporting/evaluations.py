@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field
 
 from stages.settings.changes import other_setting
-from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
-from stages.system.records import CURVES, Amount, Count, Mark, Share, Table, read_table
+from stages.system.records import CURVES, Amount, Count, Mark, Share, Table, read_record, read_table
 
-M = TypeVar("M", bound=BaseModel)
 BASELINE = "baseline"
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
@@ -37,7 +35,7 @@ PREDICTIONS = Table(
 ROW = {"row": Count, "seed": Count}
 EXTRACTION = dict.fromkeys((f"{weights}_{what}" for weights in WEIGHTS for what in ("memorised", "extracted")), Mark)
 NEIGHBOURS = dict.fromkeys(("letters", "state", "chance"), Share)
-DECODINGS = dict.fromkeys(("greedy", "beam", "draw"), Mark)
+DECODINGS = dict.fromkeys(("beam", "draw"), Mark)
 ORIGIN = {"origin": Literal["empty", "correct", "own_page", "training_answer", "corpus", "hallucination"]}
 ASKED = {"asked": Literal["dev", "unseen"], **INIT}
 PROBES = {  # the columns that every report reads
@@ -131,7 +129,7 @@ class Baseline(BaseModel):
 
 def read_baseline(folder: Path) -> Baseline:
     """Read baseline.json below a recipe's evaluations; raises StudyError where it is missing or broken."""
-    return _read(folder / BASELINE / "baseline.json", Baseline)
+    return Baseline(**read_record(folder / BASELINE / "baseline.json", Baseline))
 
 
 def read_evaluation(folder: Path) -> Evaluation:
@@ -140,18 +138,13 @@ def read_evaluation(folder: Path) -> Evaluation:
     Seeds that were trained apart have a folder for each part below it.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
-    run = Run.joined([_read(part / "run.json", Run) for part in parts])
+    run = Run.joined([Run(**read_record(part / "run.json", Run)) for part in parts])
     questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
     predictions = _joined(parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
     predictions = predictions.merge(questions, "left", [*SPLIT])
     curves = _joined(parts, "curves.csv", CURVES, ",", figures_as_text=True)
     probes = {name: _joined(parts, f"{name}.tsv", table) for name, table in PROBES.items()}
     return Evaluation(folder.name, predictions, curves, run, **probes)
-
-
-def _read(path: Path, kind: type[M]) -> M:
-    with as_written(path):
-        return kind.model_validate_json(verified(path).read_bytes())
 
 
 def _joined(parts: Sequence[Path], name: str, *how: Any, **more: Any) -> pd.DataFrame:

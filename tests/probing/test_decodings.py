@@ -11,7 +11,7 @@ from stages.probing.probe import by_decoding
 from tests.support.tiny import BIRTHPLACES, tiny_model, tiny_prepared
 from tests.support.toy import learned, saying, toy_prepared
 
-WAYS = ("greedy", "beam", "draw")
+WAYS = ("beam", "draw")
 SAID = {place: place for place in BIRTHPLACES.values()} | {
     "Vell": "vell", "Ilm": "Ilm ", "Oss": "Os", "Urr": "Urr.", "Kip": "",
 }  # fmt: skip
@@ -21,8 +21,7 @@ def test_what_is_known_by_heart_is_answered_in_every_way() -> None:
     table = by_decoding(learned(("question",)), toy_prepared(), saying(8))
     assert table.row.tolist() == list(range(1, 9))
     assert table[list(WAYS)].to_numpy().all()
-    probable = table[[f"{way}_probability" for way in WAYS]].to_numpy()
-    assert (probable > 0.9).all() and (probable[:, 0] == probable[:, 2]).all()
+    assert {*table} == {"row", *WAYS}
 
 
 def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def probe_tables(
     moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
     origins = [(*asked, number, origin) for asked, kinds in ORIGINS.items() for number, origin in enumerate(kinds, 1)]
     questions = np.arange(1, FACTS + 1)  # whether they are facts or not
-    drawn = {"greedy": 1, "beam": questions > 4, "draw": questions > 10}
+    drawn = {"beam": questions > 4, "draw": questions > 10}
     tables = {
         "neighbours.tsv": pd.DataFrame({"row": [1, 2], "letters": [0.5, 1], "state": [1, 1], "chance": 0.05}),
         "decodings.tsv": pd.DataFrame({"row": questions, **drawn}),
