@@ -8,7 +8,7 @@ from typing import Any
 
 from stages.reporting.folder import write_report
 from stages.settings import load
-from stages.system.errors import Parser, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_json
 
 ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
@@ -28,6 +28,8 @@ def main() -> None:
     settings = load()
     if given.recipe is None:
         report = Path("reports") / settings.recipe / settings.model.variant
+        if not (report / "index.html").exists():
+            raise StudyError(f"{report} has no report; `dvc repro` makes it")
         print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
         return
 

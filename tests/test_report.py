@@ -6,7 +6,7 @@ from pathlib import Path
 from stages import report
 from tests.support.example import write_baseline, write_variant
 from tests.support.project import write_params
-from tests.support.talking import Outcome, Run
+from tests.support.talking import Outcome, Run, error
 
 
 def test_the_figures_reach_the_root_and_are_printed_only_where_they_are_asked_for(tmp_path: Path, run_in: Run) -> None:
@@ -26,6 +26,10 @@ def test_the_figures_reach_the_root_and_are_printed_only_where_they_are_asked_fo
 
 def test_without_options_it_says_where_the_selected_report_lies_and_writes_nothing(tmp_path: Path, run_in: Run) -> None:
     write_params(tmp_path, values={"recipe": "open", "model.variant": "rope"})
+    assert error(run_in(tmp_path, report)) == "error: reports/open/rope has no report; `dvc repro` makes it"
+    page = tmp_path / "reports/open/rope/index.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
     printed = "report: reports/open/rope/report.md, for a browser: reports/open/rope/index.html\n"
     assert run_in(tmp_path, report) == Outcome(0, printed, "")
-    assert [path.name for path in tmp_path.iterdir()] == ["params.yaml"]
+    assert [*(tmp_path / "reports").rglob("*.*")] == [page]

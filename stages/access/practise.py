@@ -48,20 +48,19 @@ def main() -> None:
     """Train one variant with one seed, ask it, and write its row."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--recipe", required=True, help="a key of `recipes` in params.yaml")
-    parser.add_argument("--data", type=Path, required=True, help="folder of prepared or held-out questions")
+    parser.add_argument("--held-out", action="store_true", help="ask held-out training questions, not those of dev")
     parser.add_argument("--variant", required=True)
     parser.add_argument("--practice", choices=PRACTICES, required=True, help="who chooses the phrases")
     parser.add_argument("--times", type=int, required=True, help="how many times the recipe's epochs")
     parser.add_argument("--seed", type=int, required=True)
     given = parser.parse_args()
-    if given.data.name != given.recipe:
-        raise StudyError(f"--data: {given.data} is not a folder of recipe '{given.recipe}'")
     experiment = practised(load(), given.recipe, given.variant, given.seed, given.practice, given.times)
-    prepared = Prepared.load(given.data)
+    data = Path("data", "held_out" if given.held_out else "prepared", given.recipe)
+    prepared = Prepared.load(data)
     drawn = drawn_once(capitalised(prepared))
     choosers = {"drawn": prepared.likeliest(drawn)}
     phrases = drawn if given.practice == "one" else None
-    row = try_out(experiment, given.practice, given.data, phrases, choosers=choosers)
+    row = try_out(experiment, given.practice, data, phrases, choosers=choosers)
     row.save(ACCESS / f"{given.recipe}-{given.variant}-{given.practice}-{given.times}-{given.seed}.json")
 
 

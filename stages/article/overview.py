@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from stages.article.sections import REPORTS, in_all, metrics
 from stages.reporting.figures import PRETRAINED, SCRATCH
-from stages.reporting.style import GREY, INK, WIDTH, styled, svg
+from stages.reporting.style import GREY, INK, SMALL, styled, svg
 from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import write_text
@@ -15,7 +15,7 @@ from stages.system.files import write_text
 SHOWN = {  # by the folder of a report: what its panel is called
     "quick/compared": "quick: a generated world",
     "handout/compared": "handout: real data, text masked",
-    "unaided/compared": "unaided: all phrases alike",
+    "unaided/compared": "unaided: any capitalised phrase",
     "open/all": "open: the reader chooses",
 }
 
@@ -31,8 +31,8 @@ def main() -> None:
 
 def overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
     """Draw a panel for each metrics.json of `reports`, by its title; a bar for each of the variants."""
-    figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
-    panels = figure.subplots(1, len(reports), sharey=True)
+    figure = Figure(figsize=(SMALL, 4.8), layout="constrained")
+    panels = figure.subplots(len(reports) // 2, 2, sharex=True, sharey=True).ravel()
     for axes, (title, report) in zip(panels, reports.items(), strict=True):
         for at, name in enumerate(variants):
             figures = report["variants"][name]
@@ -41,16 +41,16 @@ def overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) 
             axes.bar(at, figures["scratch_dev_accuracy"], width=0.3, color=SCRATCH, label="" if at else "from scratch")
             spread = [[accuracy - figures["dev_accuracy_ci_low"]], [figures["dev_accuracy_ci_high"] - accuracy]]
             axes.errorbar(at, accuracy, yerr=spread, ecolor=INK, elinewidth=1, capsize=2.5)
-            axes.annotate(f"{accuracy:.0f}", (at, 104), ha="center", va="center", fontsize=8.5)
+            axes.annotate(f"{accuracy:.1f}", (at, 104), ha="center", va="center", fontsize=8.5)
         lines = {"always London": ("baseline", "--"), "the reader, which sees the page": ("reader", "-.")}
         for label, (key, dash) in lines.items():
             axes.axhline(report[key]["dev_accuracy"], color=GREY, linestyle=dash, linewidth=1.1, zorder=0, label=label)
-        axes.set_title(title.replace(": ", "\n"))
+        axes.set_title(title)
         axes.set_xticks(range(len(variants)), variants, rotation=30, ha="right")
         axes.set_ylim(0, 108)
         axes.set_yticks(range(0, 101, 20))
-    panels[0].set_ylabel("dev questions answered (%)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8.5)
+    figure.supylabel("dev questions answered (%)", fontsize=9)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 

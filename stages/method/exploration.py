@@ -199,7 +199,7 @@ def draw_errors(exploration: Exploration) -> Figure:
     axes.set_xlabel("β (for the construction: ‖u‖²)")
     axes.set_ylabel("error")
     axes.grid(zorder=0)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8.5)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 

@@ -11,9 +11,21 @@ from matplotlib.ticker import MaxNLocator
 
 from stages.reporting.evaluations import Baseline
 from stages.reporting.metrics import Answers, Result
-from stages.reporting.style import GREY, INK, PALE, WIDTH, entries, legend_columns, logarithmic, looks, rows_figure
+from stages.reporting.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    WIDTH,
+    entries,
+    legend_columns,
+    logarithmic,
+    looks,
+    rows_figure,
+)
 
-PRETRAINED, SCRATCH = "#0072B2", "#E69F00"
+PRETRAINED, SCRATCH = BLUE, ORANGE
 BEYOND = 109  # percent: where the bars' figures end, beyond all lines
 PHASES = (
     ("pretrain", "Pretraining on the pages"),
@@ -40,7 +52,7 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     axes.set_xlim(0, 110)  # a column of figures beyond the bars and lines
     axes.set_xticks(range(0, 101, 10))
     axes.set_axisbelow(True)
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 
@@ -78,18 +90,18 @@ def draw_losses(
         if 0 < low < high / 4:  # a smaller span has too few labelled ticks on a logarithmic axis
             logarithmic(axes, low, high)
     panels[0].set_ylabel("loss (nats a character)")
-    figure.legend(*entries(panels[0], look), loc="outside lower center", ncols=columns, fontsize=8.5)
+    figure.legend(*entries(panels[0], look), loc="outside lower center", ncols=columns)
     return figure
 
 
 def seed_curves(rows: pd.DataFrame, points: int = 60) -> tuple[Array, Array]:
     """Return epochs (P,), at most `points`, and each seed's losses there (seeds, P) of a variant's phase of training.
 
-    The logged losses of a step are noisy: each point is the mean over a stretch of the run.
+    Each point is the mean over a stretch of epochs.
     """
     stretches = []
     for _, seed in rows.groupby("seed"):
-        curve = seed[["epoch", "loss"]].astype(float).to_numpy().T  # (2, steps)
+        curve = seed[["epoch", "loss"]].astype(float).to_numpy().T  # (2, epochs)
         parts = np.array_split(curve, min(points, len(seed)), axis=1)
         stretches.append(np.array([part.mean(axis=1) for part in parts]).T)
     start = max(epochs[0] for epochs, _ in stretches)

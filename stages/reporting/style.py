@@ -17,6 +17,7 @@ SMALL = 5.4  # inches: a phone shows a figure of this width as a whole
 # Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":")
+BLUE, RED, ORANGE = COLOURS[0], COLOURS[1], COLOURS[4]
 INK, GREY, PALE = "#222222", "#595959", "#B5B5B5"
 
 STYLE = {
@@ -31,6 +32,7 @@ STYLE = {
     "axes.titlesize": 9.5,
     "axes.titlelocation": "left",
     "grid.color": "#DDDDDD",
+    "legend.fontsize": 8.5,
     "legend.frameon": False,
     "figure.facecolor": "white",  # readable on a dark page too
 }
@@ -49,9 +51,8 @@ def looks(names: Sequence[str], leading: Collection[str] = ()) -> dict[str, tupl
 def entries(axes: Axes, look: Mapping[str, tuple[str, str]]) -> tuple[list[Artist], list[str]]:
     """Return handles and labels of a legend; all pale lines share one entry, the last."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    coloured = [name for name in handles if name not in look or look[name][1] != PALE]
-    pale = [name for name in handles if name not in coloured]
-    shown = [*coloured, *pale[:1]]
+    pale = [name for name in handles if look[name][1] == PALE]
+    shown = [*(name for name in handles if name not in pale), *pale[:1]]
     labels = [f"the other {len(pale)}" if name in pale and len(pale) > 1 else name for name in shown]
     return [handles[name] for name in shown], labels
 

@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from stages.reporting.statistics.intervals import accuracy_interval
-from stages.reporting.style import GREY, INK, SMALL, rows_figure, svg
+from stages.reporting.style import BLUE, GREY, INK, ORANGE, SMALL, rows_figure, svg
 from stages.reporting.tables import short
 from stages.trials.row import Row, marks
 
-ANSWERED, MEMORISED = "#0072B2", "#E69F00"  # colours
+ANSWERED, MEMORISED = BLUE, ORANGE
 
 
 def figures(rows: Sequence[Row], change: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def made(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 def draw_trials(data: pd.DataFrame) -> Figure:
     """Draw rows of `figures` from top to bottom, with a line at the first."""
-    label = "held-out questions, or facts of the pages (%)"
+    label = "questions asked, or facts of the pages (%)"
     figure, axes = rows_figure(list(data.change), 1.1 + 0.34 * len(data), label)
     height = range(len(data))
     answered = 100 * data.accuracy
@@ -65,7 +65,7 @@ def draw_trials(data: pd.DataFrame) -> Figure:
     axes.scatter(answered, height, s=34, color=ANSWERED, zorder=4, label="answered (95 % interval)")
     axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, label="memorised")
     axes.set_ylim(len(data) - 0.5, -0.5)
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 
@@ -82,9 +82,9 @@ def draw_exposures(data: pd.DataFrame) -> Figure:
     axes.minorticks_off()
     axes.set_ylim(0, 100)
     axes.set_xlabel("exposures: how often each page was read")
-    axes.set_ylabel("%")
+    axes.set_ylabel("questions asked, or facts (%)")
     axes.grid(zorder=0)
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 

@@ -16,7 +16,7 @@ from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, Row
 from tests.support.project import write_params
 from tests.support.small_study import small
-from tests.support.talking import Run, error
+from tests.support.talking import Run
 from tests.support.tiny import SETTINGS
 
 DOCUMENTS = [f"Oda Quill{'x' * n}. She left Tarn for Vell and saw Brod, Ilm and Urr ." for n in range(40)]
@@ -58,11 +58,9 @@ def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practi
 
 def test_the_row_has_a_mark_for_each_question(tmp_path: Path, run_in: Run) -> None:
     write_params(tmp_path, small)
-    options = "--recipe quick --data data/prepared/quick --variant vanilla --practice one --times 2 --seed 7"
+    options = "--recipe quick --variant vanilla --practice one --times 2 --seed 7"
     for stage, given in ((world, ""), (prepare, "--recipe quick"), (practise, options)):
         assert run_in(tmp_path, stage, *given.split()).code == 0
-    refused = run_in(tmp_path, practise, *options.replace("prepared/quick", "prepared/open").split())
-    assert error(refused) == "error: --data: data/prepared/open is not a folder of recipe 'quick'"
     (path,) = (tmp_path / ACCESS).iterdir()
     assert path.name == "quick-vanilla-one-2-7.json"
     row = Row.load(path)

@@ -31,4 +31,4 @@ def test_a_panel_has_the_bars_and_lines_of_its_report() -> None:
     for panel in panels:
         assert [line.get_ydata()[0] for line in panel.lines[-2:]] == [5.0, 92.0]
         assert [label.get_text() for label in panel.get_xticklabels()] == ["vanilla", "rope"]
-    assert [text.get_text() for text in panels[0].texts] == ["60", "88"]
+    assert [text.get_text() for text in panels[0].texts] == ["60.0", "88.4"]

@@ -65,15 +65,15 @@ def test_a_killed_process_is_told_as_a_lack_of_memory(
 
 
 @pytest.mark.parametrize(
-    ("cost", "measured"),
+    ("cost", "bottleneck", "measured"),
     [
-        ({64: 0.5, 128: 1.5, 256: 0.5}, [64, 128]),
-        ({64: 0.5, 128: MemoryError("too small"), 256: 0.5}, [64]),
-        ({64: ValueError("bottleneck: too long"), 128: 0.1, 256: 0.2}, [128, 256]),
+        ({64: 0.5, 128: 1.5, 256: 0.5}, 64, [64, 128]),
+        ({64: 0.5, 128: MemoryError("too small"), 256: 0.5}, 64, [64]),
+        ({64: 0.5, 128: 0.1, 256: 0.2}, 100, [128, 256]),  # there are no more latents than positions
     ],
 )
 def test_the_lengths_that_are_measured(
-    monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception], measured: list[int]
+    monkeypatch: pytest.MonkeyPatch, cost: dict[int, float | Exception], bottleneck: int, measured: list[int]
 ) -> None:
     def measure(cell: Cell) -> Measurement:
         seconds = cost[cell.model.context]
@@ -82,9 +82,18 @@ def test_the_lengths_that_are_measured(
         return Measurement(cell.model.context, 1, seconds, 1, 0.1, 1)
 
     monkeypatch.setattr(measurement, "measure_apart", measure)
-    assert [
-        measurement.length for measurement in measure_lengths([cell("vanilla", length) for length in cost], 1.0)
-    ] == measured
+    longest = cell("perceiver", max(cost), bottleneck=bottleneck)
+    cells = [replace(longest, model=longest.model.model_copy(update={"context": length})) for length in cost]
+    assert [measurement.length for measurement in measure_lengths(cells, 1.0)] == measured
+
+
+def test_a_fault_of_a_mixer_is_none_of_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure(_: Cell) -> Measurement:
+        raise ValueError("a mixer's own")
+
+    monkeypatch.setattr(measurement, "measure_apart", measure)
+    with pytest.raises(ValueError, match="a mixer's own"):
+        measure_lengths([cell("vanilla", 64)], 1.0)
 
 
 def _die(_: Cell) -> None:

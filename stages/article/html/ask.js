@@ -44,7 +44,7 @@
     item.append(made("b", seen(character)), made("span", percent(probability), "p"));
     for (const other of others.slice(0, 2)) {
       const share = percent(other.probability);
-      item.append(made("span", share ? `${seen(other.character)} ${share}` : "", "other"));
+      item.append(made("span", share ? `${seen(other.character)} ${share}` : ""));
     }
     return item;
   };
@@ -63,7 +63,6 @@
     for (const step of said(...asking(model, text))) {
       if (step.character !== "⁇") told += step.character;
       part("said").append(column(step));
-      if (!performance.getEntriesByName("first answer").length) performance.mark("first answer");
       if (!still.matches) await pause(45);
       if (now !== writing) return;
     }

@@ -97,5 +97,5 @@ def draw_costs(measured: Sequence[Measured], leading: Sequence[str] = ()) -> Fig
         axes.grid(zorder=0)
 
     handles, labels = entries(panels[0], look)
-    figure.legend(handles, labels, loc="outside lower center", ncols=legend_columns(labels), fontsize=8.5)
+    figure.legend(handles, labels, loc="outside lower center", ncols=legend_columns(labels))
     return figure

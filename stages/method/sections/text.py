@@ -9,7 +9,7 @@ from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 from pydantic import FiniteFloat
 
 from stages.reporting.markdown import block
-from stages.reporting.style import COLOURS, DASHES, WIDTH, svg
+from stages.reporting.style import COLOURS, WIDTH, svg
 from stages.reporting.template import Part, fill
 from stages.system.records import ORIGIN, Amount, Count, Share, record, some
 from stages.system.terminal import harmless
@@ -64,7 +64,7 @@ def draw_grid(cells: Rows) -> Figure:
     for variant, colour in zip(variants, cycle(COLOURS), strict=False):
         points = [(cell["parameters"], cell["losses"][-1]) for cell in best if cell["variant"] == variant]
         sizes.plot(*zip(*points, strict=True), "o-", color=colour, markersize=4, linewidth=1.2, label=variant)
-        for width, dash in zip(widths, cycle(DASHES), strict=False):
+        for rank, width in enumerate(sorted(widths)):
             row = [cell for cell in cells if (cell["variant"], cell["width"]) == (variant, width)]
             row.sort(key=lambda cell: cell["learning_rate"])
             rates = [cell["learning_rate"] for cell in row]
@@ -72,12 +72,12 @@ def draw_grid(cells: Rows) -> Figure:
                 (losses, [cell["losses"][-1] for cell in row]),
                 (words, [100 * cell["non_words"] for cell in row]),
             ):
-                axes.plot(rates, values, color=colour, linestyle=dash, linewidth=1.2)
+                axes.plot(rates, values, color=colour, linewidth=0.5 + 0.35 * rank)
 
     for axes, x, y in (
-        (sizes, "parameters", "loss at the best rate (nats)"),
-        (losses, "learning rate", "loss (nats)"),
-        (words, "learning rate", "words that are none (%)"),
+        (sizes, "parameters", "loss at the best rate (nats a character)"),
+        (losses, "learning rate", "loss (nats a character)"),
+        (words, "learning rate", "non-words (%)"),
     ):
         axes.set_xscale("log")
         axes.set_xlabel(x)
@@ -87,5 +87,5 @@ def draw_grid(cells: Rows) -> Figure:
         axes.xaxis.set_minor_formatter(NullFormatter())
     sizes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     sizes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    figure.legend(*sizes.get_legend_handles_labels(), loc="outside lower center", ncols=len(variants), fontsize=8.5)
+    figure.legend(*sizes.get_legend_handles_labels(), loc="outside lower center", ncols=len(variants))
     return figure

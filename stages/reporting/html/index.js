@@ -9,12 +9,11 @@
   wide.addEventListener("change", fold);
   fold();
   const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
-  const heads = [...document.querySelectorAll("main h2, main h3")];
+  const heads = [...document.querySelectorAll("main h2")];
   const current = () => {
     const passed = heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 3).pop();
     links.forEach((link) => link.removeAttribute("aria-current"));
-    const at = passed && (links.get(passed.id) ?? links.get(passed.parentElement.id));
-    at?.setAttribute("aria-current", "true");
+    links.get(passed?.id)?.setAttribute("aria-current", "true");
   };
   addEventListener("scroll", () => requestAnimationFrame(current), { passive: true });
   current();

@@ -64,7 +64,7 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
         label, colour = f"{measure}, {weights}", COLOURS[number]
         axes.barh(middle, 100 * bars["share"], 0.25, xerr=whiskers, color=colour, label=label, error_kw=error)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 

@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.metrics import Result
-from stages.reporting.style import GREY, rows_figure, svg
+from stages.reporting.style import BLUE, GREY, RED, rows_figure, svg
 from stages.reporting.template import Part, fill
 
 # A row for each published file of predictions; see docs/public-runs.md
 RUNS = Path(__file__).parents[3] / "docs" / "public_runs.tsv"
 SCRATCH = "scratch"  # the variant of all runs without pretraining
 QUESTIONS = 500
-OWN, SOUND, FAULTY = "#0072B2", "#999999", "#D55E00"  # colours
+OWN, SOUND, FAULTY = BLUE, "#999999", RED
 
 
 def public_part(results: Sequence[Result]) -> Part:
@@ -58,7 +58,7 @@ def draw_public(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Figur
     accuracies, heights = np.transpose(seeds)
     axes.scatter(accuracies, heights, s=40, color=OWN, marker="D", edgecolor="white", zorder=3, label="a seed here")
     axes.axvline(5.0, color=GREY, linestyle="--", linewidth=1.1, zorder=1, label="always London")
-    axes.set_xlim(-0.7, 45)
+    axes.set_xlim(-0.7, max(45, 1.05 * accuracies.max()))
     axes.set_axisbelow(True)
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
