@@ -28,7 +28,7 @@ SHIFTS = {
     for weights in ("pretrained", "finetuned")
     for shift in (0, 1, 10)
 }
-CHOSEN = {"one": "one phrase, drawn once", "any": "all phrases alike", "reader": "the reader's phrase"}
+CHOSEN = {"one": "one phrase, drawn once", "any": "all capitalised phrases", "reader": "the reader's phrase"}
 LOADS = REPORTS / "capacity" / "page" / "loads.csv"
 SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
 OPEN_LOAD = "0.0065 (open)"  # birthplaces alone
