@@ -46,7 +46,8 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
     for row in rows:
         cells.setdefault((row.change, row.epochs), {}).setdefault(row.variant, []).append(row)
     data = pd.DataFrame(
-        figures(trainings, f"{variant}, {practice}, {epochs}") | {"variant": variant, "practice": practice}
+        figures(trainings, f"{variant}, {practice}, {epochs}" if len(cells) > 1 else variant)
+        | {"variant": variant, "practice": practice}
         for (practice, epochs), variants in cells.items()
         for variant, trainings in variants.items()
     )

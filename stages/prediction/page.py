@@ -217,7 +217,7 @@ def draw(data: pd.DataFrame) -> Figure:
         placed.append((row.alignment, y))
         at = row.alignment, row.question_bits
         line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0} if y > at[1] else None
-        axes.annotate(str(variant), at, (at[0] + 0.03 * width, y), va="center", color=INK, arrowprops=line)
+        axes.annotate(str(variant), at, (at[0] + 0.08 * width, y), va="center", color=INK, arrowprops=line)
     axes.set_xlabel("cue alignment of untrained weights")
     axes.set_ylabel("bits of a question, after reading pages alone")
     axes.grid(zorder=0)

@@ -63,7 +63,7 @@ def draw_trials(data: pd.DataFrame) -> Figure:
     axes.hlines(height, answered, memorised, color="#BBBBBB", linewidth=1.2, zorder=2)
     axes.errorbar(answered, height, xerr=_whiskers(data), fmt="none", color=INK, linewidth=1.0, capsize=2.5, zorder=3)
     axes.scatter(answered, height, s=34, color=ANSWERED, zorder=4, label="answered (95 % interval)")
-    axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, label="memorised")
+    axes.scatter(memorised, height, s=34, color=MEMORISED, marker="D", zorder=4, clip_on=False, label="memorised")
     axes.set_ylim(len(data) - 0.5, -0.5)
     figure.legend(loc="outside upper center", ncols=2)
     return figure

@@ -75,7 +75,7 @@ def draw_grid(cells: Rows) -> Figure:
                 axes.plot(rates, values, color=colour, linewidth=0.5 + 0.35 * rank)
 
     for axes, x, y in (
-        (sizes, "parameters", "loss at the best rate (nats a character)"),
+        (sizes, "parameters", "least loss (nats a character)"),
         (losses, "learning rate", "loss (nats a character)"),
         (words, "learning rate", "non-words (%)"),
     ):
