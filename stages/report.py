@@ -67,7 +67,8 @@ def headline(metrics: dict[str, Any]) -> dict[str, Any]:
         "reader": metrics["reader"]["dev_accuracy"],
         **{name: of_variant["dev_accuracy"] for name, of_variant in metrics["variants"].items()},
     }
-    return {name: round(percent, 2) for name, percent in shown.items()} | {"loss": figures["pretrain_loss"]}
+    rounded = {name: round(percent, 2) for name, percent in shown.items()}
+    return {"variant": figures["variant"], **rounded, "loss": figures["pretrain_loss"]}
 
 
 if __name__ == "__main__":

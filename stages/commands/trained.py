@@ -53,7 +53,6 @@ def chosen_variant(settings: Settings, recipe: str, given: str | None = None) ->
         return selection
     report = Path("reports") / recipe / selection / "metrics.json"
     try:
-        variants = read_json(report)["variants"]
-        return max(variants, key=lambda name: variants[name]["dev_accuracy"])  # the first by name among equals
+        return str(read_json(report)["selected"]["variant"])
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise StudyError(f"which variant is best? {report} is missing or broken; name one with --variant") from error

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -104,18 +103,19 @@ def in_percent(share: float) -> float:
 
 
 def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseline: Baseline) -> dict[str, Any]:
-    """Return the content of metrics.json; `selected` has the figures of the best of `results`.
+    """Return the content of metrics.json; `selected` has the name and the figures of the best of `results`.
 
     selection: a variant, or the name of several.
     """
     constant = round(baseline.dev_accuracy, DIGITS)
     variants = {result.variant: _figures(result, constant) for result in sorted(results, key=lambda r: r.variant)}
+    best = max(variants, key=lambda name: variants[name]["dev_accuracy"])  # the first by name among equals
     return {
         "recipe": recipe,
         "variant": selection,
         "baseline": {"dev_accuracy": constant},
         "reader": {"dev_accuracy": round(baseline.reader_accuracy, DIGITS)},
-        "selected": max(variants.values(), key=itemgetter("dev_accuracy")),  # the first by name among equals
+        "selected": {"variant": best, **variants[best]},
         "variants": variants,
     }
 

@@ -29,7 +29,7 @@ def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
     metrics = study_metrics("quick", "rope", [rope], BASELINE)
     assert rope.pretrained.by_seed == (60.0, 40.0)
     figures = metrics["selected"]
-    assert metrics["variants"] == {"rope": figures}
+    assert {"variant": "rope"} | metrics["variants"].pop("rope") == figures and not metrics["variants"]
     assert figures["dev_accuracy_ci_low"] < 50 < figures["dev_accuracy_ci_high"]
     reckoned = {
         "scratch_dev_accuracy": 5.0,  # 1 + 0 of 20: the test row of each seed does not count
@@ -48,15 +48,17 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
     rope = result(tmp_path, "rope", (MOST, MOST))
     window = result(tmp_path, "window", (MOST, MOST), scratch=(HALF, HALF))
     metrics = study_metrics("quick", "compared", [window, mqa, rope], BASELINE)
-    assert metrics["selected"] == metrics["variants"]["rope"] != metrics["variants"]["window"]
+    selected = metrics["variants"]["rope"]
+    assert metrics["selected"] == {"variant": "rope"} | selected != {"variant": "rope"} | metrics["variants"]["window"]
     assert list(metrics) == ["recipe", "variant", "baseline", "reader", "selected", "variants"]
     assert list(metrics["variants"]) == ["mqa", "rope", "window"]
-    assert all(figures.keys() == metrics["selected"].keys() >= KEYS for figures in metrics["variants"].values())
+    assert all(figures.keys() == selected.keys() >= KEYS for figures in metrics["variants"].values())
     assert json.loads(json.dumps(metrics)) == metrics  # plain numbers only
     shown = headline(metrics)  # DVC prints a column for each
     assert shown.keys() >= {"dev_accuracy", "ci_low", "ci_high", "baseline", "loss", "mqa", "rope", "window"}
     assert [shown[name] for name in ("mqa", "rope", "window")] == [50.0, 80.0, 80.0]
     assert (shown["dev_accuracy"], shown["baseline"], shown["reader"]) == (80.0, 10.0, 50.0)
+    assert shown["variant"] == "rope"  # so that who compares two runs sees which models they compare
 
 
 def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:

@@ -75,8 +75,7 @@ def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     report = folder / "reports" / "quick" / "compared"
     report.mkdir(parents=True)
-    accuracies = {"rope": {"dev_accuracy": 40.0}, "vanilla": {"dev_accuracy": 60.0}}
-    (report / "metrics.json").write_text(json.dumps({"variants": accuracies}))
+    (report / "metrics.json").write_text(json.dumps({"selected": {"variant": "vanilla"}}))
     return folder
 
 
