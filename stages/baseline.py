@@ -24,12 +24,6 @@ def percent(marks: pd.Series) -> float:
     return round(100 * float(marks.mean()), 2) if len(marks) else 0.0
 
 
-def commonest(places: pd.Series) -> str:
-    """Return the most frequent place; the first by name among equally frequent ones."""
-    counts = places.value_counts()
-    return str(min(counts[counts == counts.max()].index))
-
-
 def distances(asked: pd.DataFrame) -> pd.Series:
     """Return how many characters stand between title and gold place in the person's page; NA where it lacks the place.
 
@@ -57,7 +51,7 @@ def main() -> None:
     asked["group"] = [group_of(name, recipe.data.source) for name in asked.name]
     asked["distance"] = distances(asked)
 
-    place = recipe.baseline.place or commonest(table[table.split == "train"].place)
+    place = recipe.baseline.place or prepared.of_split("train").place.mode()[0]  # the first by name
     asked["constant"] = place
     if recipe.any_spelling:
         for answer in ("reader", "constant"):
