@@ -18,7 +18,7 @@ from stages.reporting.template import Part, fill
 CLASSES = {"0": 0, "1": 1, "2 to 5": 2, "more": 6}  # heading: the least number of training questions
 DISTANCES = {"under 20": 0, "20 to 39": 20, "40 to 59": 40, "60 and more": 60}  # heading: the least characters
 FEWEST = 30  # questions: fewer say too little of a group
-CLAIM = ("synthesizer", "vanilla")  # a source report says that the first is worse at long distances
+CLAIM = ("synthesizer", "vanilla")  # report C says that the first is worse at long distances
 KINDS = {origin: name for origin, name in COLUMNS.items() if origin != "correct"} | {"hallucination": "nowhere"}
 
 
