@@ -32,4 +32,5 @@ def test_without_options_it_says_where_the_selected_report_lies_and_writes_nothi
     page.touch()
     printed = "report: reports/open/rope/report.md, for a browser: reports/open/rope/index.html\n"
     assert run_in(tmp_path, report) == Outcome(0, printed, "")
+    assert {path.name for path in tmp_path.iterdir()} == {"params.yaml", "reports"}
     assert [*(tmp_path / "reports").rglob("*.*")] == [page]
