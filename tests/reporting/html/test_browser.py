@@ -57,3 +57,12 @@ def test_on_a_phone_contents_fold_and_what_is_wide_scrolls(driver: Chrome, page:
     assert min(abs(end - edge) for end in ends) < 4  # a whole column is the last that is seen
     box.send_keys(Keys.ARROW_RIGHT)
     WebDriverWait(driver, 10).until(lambda _: driver.execute_script("return arguments[0].scrollLeft", box) > 0)
+
+
+def test_the_contents_mark_the_section_that_is_read_below_its_subheadings_too(driver: Chrome) -> None:
+    visit(driver, ROOT / "reports/method/index.html")
+    marked = "return document.querySelector('.contents [aria-current]')?.textContent"
+    for head in driver.find_elements(By.CSS_SELECTOR, "main h3"):
+        driver.execute_script("arguments[0].scrollIntoView(); window.dispatchEvent(new Event('scroll'))", head)
+        section = head.find_element(By.XPATH, "preceding::h2[1]").text
+        WebDriverWait(driver, 10).until(lambda page, section=section: page.execute_script(marked) == section)
