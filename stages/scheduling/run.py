@@ -86,7 +86,7 @@ class Dispatcher:
         self.snapshot = snapshot
         self.sorter = TopologicalSorter(graph)
         self.sorter.prepare()
-        self.waiting = [*self.sorter.get_ready()]  # for a worker alone
+        self.waiting = [*self.sorter.get_ready()]  # for a free worker, and for nothing else
         self.left = [*graph]
         self.failed: list[Unit] = []
         self.running: dict[Unit, tuple[Future[Any], str, float]] = {}  # with the worker's address, and since when
