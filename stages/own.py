@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from stages.corpus.vocabulary import Vocabulary
-from stages.settings import QuestionRecipe, load
+from stages.settings import load
 from stages.settings.sources import OWN_FILES, OWN_PAGES
 from stages.sources.notes import notes
 from stages.sources.own import check_lengths, read_own
@@ -19,15 +19,14 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     settings = load()
     folder = settings.sources.own.path()
-    recipes = {name: recipe for name, recipe in settings.recipes.items() if recipe.data.source == "own"}
+    recipes = {name: settings.question_recipe(name) for name, r in settings.recipes.items() if r.data.source == "own"}
     if settings.recipe in recipes:  # others may read less at once
         recipes = {settings.recipe: recipes[settings.recipe]}
     context = max((recipe.model.context for recipe in recipes.values()), default=sys.maxsize)
     documents, questions = read_own(folder, context)
     vocabulary = Vocabulary.of(documents)
     for name, recipe in recipes.items():
-        if isinstance(recipe, QuestionRecipe):
-            check_lengths(folder, questions, vocabulary, name, recipe)
+        check_lengths(folder, questions, vocabulary, name, recipe)
     for note in notes(folder, documents, questions, vocabulary):
         print(f"note: {harmless(note)}", file=sys.stderr)
 

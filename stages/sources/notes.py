@@ -76,6 +76,8 @@ def notes(
     for cause, matches in places.items():
         if matches:
             which = f": {' '.join(sorted(check.lost)[:MOST_CHARACTERS])}" if cause == UNREAD else ""
+            if cause == NOBODY and 2 * len(matches) > len(asked):  # a fault of the pages, more likely
+                which = f"; the title of the first page was read as {quoted(titles[0])}"
             lines.append(f"{len(matches)} of {len(asked)} questions: each {cause}{which} ({_first(matches)})")
     return lines
 

@@ -9,7 +9,7 @@ from stages.corpus.titles import LONGEST, possible_titles
 from stages.corpus.vocabulary import Vocabulary
 from stages.settings import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
-from stages.sources.reading import read_documents, read_questions
+from stages.sources.reading import fields, read_documents, read_questions
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
@@ -20,7 +20,7 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     A title is found in any spelling (see `folding`); the name is spelled as in its page. The name of a question without
     a title is the question itself. Raises StudyError: a file is missing or faulty, or a question exceeds `context`.
     """
-    documents = read_documents(folder / OWN_PAGES)
+    documents = [line if len(page := fields(line)) > 1 else page[0] for line in read_documents(folder / OWN_PAGES)]
     titles: dict[str, str] = {}  # as spelled, by the folded title
     for document in documents:
         for title in possible_titles(document):
@@ -39,10 +39,21 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
 
 
 def longest_title(titles: Collection[str], question: str) -> str:
-    """Find the longest title in a question, of LONGEST characters at most; the first among several, empty without."""
+    """Find the longest title in a question, of LONGEST characters at most; empty without.
+
+    Of several as long the first that stands alone is taken, without a letter or digit beside it, or else the first.
+    """
     whole = len(question)
-    parts = (question[start:end] for start in range(whole) for end in range(start + 1, min(start + LONGEST, whole) + 1))
-    return max((part for part in parts if part in titles), key=len, default="")
+    ends = ((start, end) for start in range(whole) for end in range(start + 1, min(start + LONGEST, whole) + 1))
+    found = [(start, end) for start, end in ends if question[start:end] in titles]
+
+    def rank(part: tuple[int, int]) -> tuple[int, bool]:
+        start, end = part
+        beside = question[start - 1 : start] + question[end : end + 1]
+        return end - start, not any(map(str.isalnum, beside))
+
+    start, end = max(found, key=rank, default=(0, 0))
+    return question[start:end]
 
 
 def check_lengths(

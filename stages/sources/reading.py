@@ -62,7 +62,7 @@ def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: 
     """
     rows = [*read_lines(path)]
     if labelled is None:
-        labelled = any(len(_fields(line)) > 1 for _, line in rows[:1])
+        labelled = any(len(fields(line)) > 1 for _, line in rows[:1])
     expected = "a question that names a page" if name_of else "`Where was NAME born?`"
     expected += ", a tab and the answer" if labelled else ""
     questions: list[Question] = []
@@ -103,7 +103,7 @@ def _who_was_born(question: str) -> str | None:
 
 def _question(row: int, line: str, labelled: bool, context: int, name_of: NameOf) -> Question:
     """Read the question of a line; ValueError: what is wrong with it."""
-    question, *places = _fields(line)
+    question, *places = fields(line)
     if len(places) != labelled:
         what = f"tabs found: {len(places)}, wanted: {int(labelled)}, in {quoted(line)}"
         raise ValueError(what + _likely_cause(line, question, len(places)))
@@ -128,13 +128,13 @@ def _likely_cause(line: str, question: str, tabs: int) -> str:
     return ""
 
 
-def _fields(line: str) -> list[str]:
+def fields(line: str) -> list[str]:
     """Split a line into its fields, without the spaces around them; one in quotes is read as CSV has it."""
     try:
-        fields = next(csv.reader([line], delimiter="\t", strict=True))
+        split = next(csv.reader([line], delimiter="\t", strict=True))
     except csv.Error:  # a quote that is a part of the text
-        fields = line.split("\t")
-    return [field.strip() for field in fields]
+        split = line.split("\t")
+    return [field.strip() for field in split]
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -165,6 +165,8 @@ def _text(path: Path) -> str:
         raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None
     if content.startswith(ZIP):
         raise _fault(path, 1, "this is an Excel file or another zip", "save it as text with tabs between the columns")
+    if b"\0" in content and not content.startswith(UTF_16):
+        raise _fault(path, 1, "NUL bytes, as in UTF-16 without a byte order mark", "save the file as UTF-8")
     encoding = "utf-16" if content.startswith(UTF_16) else "utf-8-sig"
     try:
         return content.decode(encoding)

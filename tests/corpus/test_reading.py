@@ -95,6 +95,14 @@ def test_a_file_without_content_is_refused(tmp_path: Path, read: Reader, what: s
     assert fault(tmp_path / "sheet.tsv", read).startswith(":1: this is an Excel file or another zip; save it as text")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+@pytest.mark.parametrize("read", [LABELLED, UNLABELLED, read_documents, read_text])
+def test_utf_16_without_its_mark_is_told(tmp_path: Path, encoding: str, end: str, read: Reader) -> None:
+    path = write(tmp_path, f"{ODA}{end}".encode(encoding))
+    assert fault(path, read).startswith(":1: NUL bytes, as in UTF-16 without a byte order mark; save the file as UTF-8")
+
+
 def test_reserved_characters_are_replaced_by_the_command_that_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, "A page ⁇⁇.\nAnother □, ⁇.\n")
     for reserved, row in (("⁇", 1), ("□", 2)):

@@ -56,8 +56,32 @@ def rows(names: list[str], places: list[str], ask: str = "Where was {} born?") -
 
 @given(st.lists(st.text("ab ", min_size=1)), st.text("ab "))
 def test_a_question_is_about_the_longest_title_in_it(titles: list[str], question: str) -> None:
-    within = [title for title in titles if title in question]
-    assert longest_title(titles, question) == min(within, key=lambda t: (-len(t), question.index(t)), default="")
+    longest = max((len(title) for title in titles if title in question), default=0)
+    found = longest_title(titles, question)
+    assert found in [*titles, ""] and found in question and len(found) == longest
+
+
+@pytest.mark.parametrize("letter", "IABWhoduce")
+def test_of_titles_as_long_one_that_stands_alone_is_taken(letter: str) -> None:
+    assert longest_title([*"IABWhoduce"], f"Who discovered {letter}?") == letter
+    assert longest_title(["ho", "dis", "cov"], "Who discovered?") == "dis"
+
+
+@given(PEOPLE, st.sampled_from([",", "\t"]))
+def test_pages_in_quotes_are_read_as_csv_has_them(names: list[str], delimiter: str) -> None:
+    pages = [f'{name}. {name}, "the Swift", was born in Orsa .' for name in names]
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([page] for page in pages)
+    plain, _ = checked(pages, rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"]))
+    quoted, noted = checked(file.getvalue().splitlines(), rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"]))
+    assert quoted == plain and not any("page" in note for note in noted)
+
+
+def test_where_most_questions_name_no_page_the_first_title_is_shown() -> None:
+    names = ["Mara Vell", "Ilo Marr"]
+    pages = [f"{number}. {name}. Born in Orsa ." for number, name in enumerate(names, 1)]
+    _, (line,) = checked(pages, rows(names, ["Orsa"] * 2), rows(["Tess Quill"], ["Orsa"]))
+    assert "names no page" in line and "; the title of the first page was read as '1. Mara Vell' (train.tsv:1" in line
 
 
 @given(PEOPLE, SPELLED, SPELLED)
