@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-from stages.system.errors import error_line
+from stages.system.errors import command, error_line
 
 COMMANDS = {
     "ask": "ask a finetuned model a question, or one after another",
@@ -17,6 +17,7 @@ COMMANDS = {
 USAGE = "usage: python -m stages COMMAND [options]"
 
 
+@command
 def main() -> None:
     """Run the command that was named."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
@@ -29,12 +30,12 @@ def main() -> None:
         sys.exit(f"{USAGE}\n{error_line(fault)}")
     del sys.argv[0]  # so that the arguments begin with the command's name, as a program's do
     try:
-        command = import_module(f"stages.commands.{name}")
+        module = import_module(f"stages.commands.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("stages"):
             raise
         sys.exit(error_line(f"{error}; activate the environment: source .venv/bin/activate"))
-    command.main()
+    module.main()
 
 
 if __name__ == "__main__":

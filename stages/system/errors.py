@@ -6,7 +6,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from stages.system.terminal import shortened
@@ -59,6 +60,20 @@ def error_line(message: str) -> str:
     return shortened(f"error: {message}", LONGEST_LINE)
 
 
+@contextmanager
+def _flushed_output() -> Iterator[None]:
+    """Flush stdout at the end of the block, after argparse's help too: at the exit Python would print a traceback."""
+    try:
+        yield
+    finally:
+        if sys.stdout:  # None where it was closed before the start
+            try:
+                sys.stdout.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest of the output
+                raise
+
+
 def command(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
 
@@ -75,12 +90,11 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            main()
-            sys.stdout.flush()  # not at the exit, where Python would complain of a closed pipe
+            with _flushed_output():
+                main()
         except StudyError as error:
             sys.exit(error_line(str(error)))
         except BrokenPipeError:  # the reader has ended, as after `| head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest of the output
             sys.exit(1)
         except OSError as error:  # full disk, read-only folder, missing permission
             where = f"{error.filename}: " if error.filename else ""

@@ -102,12 +102,13 @@ def test_a_lack_of_memory_ends_in_one_line(ask: Callable[[], object]) -> None:
 
 
 TALKATIVE = """
-import sys
-from stages.system.errors import command
+from stages.system.errors import Parser, command
 
 @command
 def main():
-    for line in range(int(sys.argv[1])):
+    parser = Parser("Print lines.")
+    parser.add_argument("lines", type=int)
+    for line in range(parser.parse_args().lines):
         print(line, "Zoé ⁇")
 
 main()
@@ -120,12 +121,23 @@ main()
         ("PYTHONIOENCODING=ascii {} 1", "0 Zo\\xe9 \\u2047\n"),
         ("PYTHONIOENCODING=latin-1 {} 1 | iconv -f latin1 -t utf8", "0 Zoé \\u2047\n"),
         ("{} 100000 | head -1", "0 Zoé ⁇\n"),  # the others have no reader
+        ("{} 1 | true", ""),
+        ("{} 1 >&-", ""),
+        ("{} --help | true", ""),
     ],
 )
 def test_output_that_nobody_can_read_is_no_traceback(tmp_path: Path, shell: str, shown: str) -> None:
-    (tmp_path / "talkative.py").write_text(TALKATIVE, encoding="utf-8")
+    assert said(tmp_path, shell) == (shown, "")
+
+
+def test_output_that_a_full_disk_refuses_ends_in_one_line(tmp_path: Path) -> None:
+    assert said(tmp_path, "{} 1 >/dev/full") == ("", "error: No space left on device\n")
+
+
+def said(folder: Path, shell: str) -> tuple[str, str]:
+    """What a command writes to stdout and stderr that a shell starts in this way."""
+    (folder / "talkative.py").write_text(TALKATIVE, encoding="utf-8")
     command = shell.format(f"{shlex.quote(sys.executable)} talkative.py")
-    ran = subprocess.run(
-        command, shell=True, cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), capture_output=True, encoding="utf-8"
-    )
-    assert (ran.stdout, ran.stderr) == (shown, "")
+    buffered = environment(PYTHONPATH=str(ROOT), PYTHONUNBUFFERED="")
+    ran = subprocess.run(command, shell=True, cwd=folder, env=buffered, capture_output=True, encoding="utf-8")
+    return ran.stdout, ran.stderr
