@@ -16,12 +16,14 @@ from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.model.registry import settings_of
 from stages.settings import Optimizer, Settings
+from stages.settings.sources import MOST_PEOPLE
+from stages.system.errors import StudyError
 from stages.system.locks import locked
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
 from stages.training.work import work_folder
 
-FIRST_SYMBOL = 0xF0000  # of a private plane: a name as one token is one of its characters
+FIRST_SYMBOL, SYMBOLS = 0xF0000, 0x20000  # private planes: a name as one token is one of their characters
 
 
 class Task:
@@ -49,11 +51,19 @@ class Task:
         )
 
     def _people(self) -> int:
-        """Return how many people hold the load; names are characters here, as they are in the other cells."""
+        """Return how many people hold the load; names are characters here, as they are in the other cells.
+
+        Raises StudyError: a world cannot have so few or so many.
+        """
         characters = encoded(draw(1000, self.cell.seed), False)[0]
         with torch.device("meta"):
             model = GPT(self.cell.variant, len(characters), self.shape, self.mixer)
-        return round(self.cell.load * count(model) / BITS_OF_A_PLACE)
+        people = round(self.cell.load * count(model) / BITS_OF_A_PLACE)
+        most = SYMBOLS if self.cell.control == "token" else MOST_PEOPLE
+        if not 1 <= people <= most:
+            what = f"width {self.cell.width} at load {self.cell.load:g} takes {people:,} people"
+            raise StudyError(f"params.yaml: capacity.parts: {what}; allowed: 1 to {most:,}")
+        return people
 
     def _examples(self, rows: np.ndarray, _: np.random.Generator) -> Examples:
         """Return `NAME ⁇ PLACE ⁇` of the rows (B,); the place and the closing ⁇ are targets."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from stages.settings.recipe import Model, Optimizer, Schedule
 from stages.settings.section import Context, Count, Name, Rate, Section, Seed, Some
@@ -93,6 +93,13 @@ class Capacity(Section):
     rates: Rates
     seeds: Some[Annotated[Seed, Field(gt=0)]]  # rates are chosen with seed 0
     parts: CapacityParts
+
+    @field_validator("rates")
+    @classmethod
+    def _has_those_of_muon(cls, rates: Rates) -> Rates:
+        if "muon" not in rates:
+            raise ValueError("muon is missing; parts without rates of their own train with it")
+        return rates
 
     @model_validator(mode="after")
     def _heads_divide_widths(self) -> Self:

@@ -25,7 +25,10 @@ class Fetched(Section):
     sha256: dict[str, Sha256]
 
 
-class People(Section):  # the generated world has names for 2,500,000
+MOST_PEOPLE = 2_500_000  # for whom the generated world has names
+
+
+class People(Section):  # no more than MOST_PEOPLE together
     train: Annotated[int, Field(gt=0, le=2_000_000)]
     dev: Annotated[int, Field(gt=0, le=250_000)]
     test: Annotated[int, Field(gt=0, le=250_000)]
@@ -54,7 +57,7 @@ class Own(Section):
 
 class Text(Section):
     path: Annotated[str, Field(min_length=1)]
-    people: Annotated[int, Field(gt=0, le=2_500_000)]
+    people: Annotated[int, Field(gt=0, le=MOST_PEOPLE)]
 
 
 class Sources(Section):

@@ -52,6 +52,19 @@ def test_the_load_is_the_bits_asked_a_parameter() -> None:
         assert sum(pair.bits for pair in task.pairs) / parameters == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"width": 1024}, "width 1024 at load 1 takes 3,5"),
+        ({"width": 256, "control": "token"}, "width 256 at load 1 takes 224,4"),
+        ({"load": 1e-5}, "width 16 at load 1e-05 takes 0 people; allowed: 1 to 2,500,000"),
+    ],
+)
+def test_more_people_than_there_are_names_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(StudyError, match=f"capacity.parts: {message}"):
+        Task(SETTINGS, cell(**{"load": 1.0} | change))
+
+
 def test_a_name_of_one_token_asks_the_same_people() -> None:
     usual, token = Task(SETTINGS, CELL), Task(SETTINGS, cell(control="token"))
     assert token.pairs == usual.pairs

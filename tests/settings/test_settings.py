@@ -105,6 +105,7 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("capacity.parts.doses.widths", [30], ["capacity: parts.doses.widths: 30 is not divisible by heads 4"]),
         ("ablation.changes.full", GONE, ["ablation: changes: 'full: {}' is missing"]),
         ("capacity.rates.muon", [0.001, 0.002, 0.003], ["capacity.rates.muon: was '0.002'; allowed: 0.0001, 0.0003"]),
+        ("capacity.rates", {"adamw": [0.001, 0.003, 0.01]}, ["capacity.rates: muon is missing"]),
         ("prediction.registered.alibi.nearest", "hope", ["registered.alibi.nearest: was 'hope'; allowed: vanilla"]),
         (f"{READER}.variant", "perceiver", [f"{READER}.variant: was 'perceiver'; allowed: rope, vanilla"]),
     ],

@@ -35,7 +35,7 @@ def made(names: Sequence[str]) -> list[str]:
 def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
     """Add made names to each culture where the listed ones do not suffice for so many people.
 
-    Given and family names grow by the same factor. There are enough made names for 2,500,000 people.
+    Given and family names grow by the same factor. There are enough made names for MOST_PEOPLE.
     """
     if people <= LISTED_SUFFICE:
         return CULTURES
