@@ -10,6 +10,7 @@ import pandas as pd
 from stages.article.charts import Chart, Dot
 from stages.reporting.metrics import read_metrics
 from stages.reporting.trials import figures
+from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, PRACTICES, Row
 
 REPORTS = Path("reports")
@@ -17,6 +18,7 @@ HANDOUT = "handout/compared"
 UNAIDED = "unaided/compared"
 OPEN = "open/all"
 QUICK = "quick/compared"
+SPOKEN_OF = {HANDOUT: {"rope"}, UNAIDED: {"rope", "synthesizer"}}  # variants in the page's text
 INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
     "page's words, pretrained": ("pretrained", "continuation"),
@@ -37,8 +39,15 @@ FULL = f"{CHOSEN['reader']}, 60 epochs"
 
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:
-    """Return the figures by name; compared: the variants of those that do not show all, where all reports have them."""
+    """Return the figures by name; compared: the variants of those that do not show all, where all reports have them.
+
+    Raises StudyError: a report lacks a variant of which the text speaks.
+    """
     reports = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
+    for selection, names in SPOKEN_OF.items():
+        if lacking := sorted(names - reports[selection]["variants"].keys()):
+            what = f"there is no {', '.join(lacking)}, of which the article's text speaks"
+            raise StudyError(f"{REPORTS / selection}: {what}; make the report with it in study.compared")
     compared = in_all(reports.values(), list(dict.fromkeys([*compared, "rope"])))  # of which the text speaks
     shares = extraction(HANDOUT)
     questions = "dev questions answered (%)"

@@ -31,9 +31,11 @@ def load_model(recipe: str, variant: str, seed: int | None = None, stage: str = 
 def load_trained(settings: Settings, recipe: str, variant: str, seed: int | None, stage: str) -> Trained:
     """Load the model of a cell from a stage, `pretrain` or `finetune`; seed: the recipe's first if None.
 
-    Raises StudyError: there is no such recipe, variant or seed; files are missing or damaged, or were made with other
-    settings or characters than today's.
+    Raises StudyError: there is no such recipe, variant or seed; the recipe has no questions to be finetuned with; files
+    are missing or damaged, or were made with other settings or characters than today's.
     """
+    if stage == "finetune":
+        settings.question_recipe(recipe)
     experiment = Experiment.of(settings, recipe, variant)
     seed = experiment.recipe.seeds[0] if seed is None else seed
     experiment.check_seed(seed)

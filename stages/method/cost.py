@@ -25,7 +25,7 @@ def main() -> None:
     cost = settings.cost
     model = settings.recipe_named(cost.recipe).model
     section = settings_of(variant, settings.variants, model)
-    models = [model.model_copy(update={"context": length, "dropout": 0.0}) for length in cost.lengths]
+    models = [model.model_copy(update={"context": length, "dropout": 0.0}) for length in sorted(cost.lengths)]
 
     started = time.perf_counter()
     cells = [Cell(variant, section, at_length, settings.compute) for at_length in models]

@@ -17,6 +17,7 @@ from stages.probing.prompts import Fact, Prompt, continuation, dev_facts, questi
 from stages.settings import Settings
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
+from stages.system.errors import StudyError
 from stages.system.records import FACTS, read_record
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.run import Run
@@ -32,6 +33,9 @@ def trained(settings: Settings, cell: Cell) -> Row:
     prepared = prepared_world(world)
     dev = prepared.of_split("dev")
     facts = dev_facts(prepared, own_pages(prepared.texts, set(dev.name)))[: section.facts]
+    if len({fact.place for fact in facts}) < 2:
+        what = f"all people that world {cell.world} asks about were born in one place"
+        raise StudyError(f"params.yaml: sources.synthetic.people.dev: {what}; ask about more")
 
     exact = settings.compute.model_copy(update={"device": "cpu", "precision": "float32", "kernels": "torch"})
     choose_backend(exact)  # compiled kernels are off

@@ -18,13 +18,16 @@ def main() -> None:
     given = parser.parse_args()
     variants = given.variants or [*settings.every_variant]
 
-    known = {Cell(**row.model_dump()) for row in read_rows(ROWS, Row)}
-    missing = [cell for cell in cells(settings) if cell not in known and cell.variant in variants]
+    def missing() -> list[Cell]:
+        """Read the rows again: other processes may add some."""
+        known = {Cell(**row.model_dump()) for row in read_rows(ROWS, Row)}
+        return [cell for cell in cells(settings) if cell not in known and cell.variant in variants]
+
     load_all(settings.every_variant)
-    for number, cell in within_hours(missing, given.hours):
+    for number, cell in within_hours(iter(lambda: next(iter(missing()), None), None), given.hours):
         row = trained(settings, cell)
         add_row(ROWS, row)
-        about = f"{number} of {len(missing)}: {cell.variant}, world {cell.world}, seed {cell.seed}"
+        about = f"{number}, {len(missing())} left: {cell.variant}, world {cell.world}, seed {cell.seed}"
         print(f"{about}: alignment {row.alignment:.3f}, {row.question_bits:.1f} bits of a question", flush=True)
 
 

@@ -1,9 +1,12 @@
 """The article's figures hold the values of the reports that they are made from."""
 
 import pandas as pd
+import pytest
 
+from stages.article import sections
 from stages.article.charts import Dot
-from stages.article.sections import by_load
+from stages.article.sections import by_load, charts
+from stages.system.errors import StudyError
 
 
 def test_mixers_stand_in_the_order_of_load_one_with_what_open_memorised_first() -> None:
@@ -20,3 +23,9 @@ def test_mixers_stand_in_the_order_of_load_one_with_what_open_memorised_first() 
         Dot("rope", "1", 50.0, 25.0, 75.0),
         Dot("min gru", "1", 75.0, 50.0, 100.0),
     ]
+
+
+def test_a_report_without_a_variant_of_the_text_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "metrics", lambda selection: {"variants": {"rope": {}, "vanilla": {}}})
+    with pytest.raises(StudyError, match="reports/unaided/compared: there is no synthesizer, of which the article's"):
+        charts(["rope", "vanilla"])

@@ -9,6 +9,7 @@ import pytest
 
 from stages.commands import ask, pack, unpack
 from stages.experiment.trained import load_model
+from stages.system.errors import StudyError
 from tests.support.project import restored, with_sums
 from tests.support.talking import ZOE, ChangeParams, Run, error
 
@@ -144,3 +145,5 @@ def test_a_program_loads_a_model_by_its_name(project: Path, monkeypatch: pytest.
     monkeypatch.chdir(project)
     model, vocabulary = load_model("quick", "vanilla")
     assert not model.training and model.embedding.weight.shape[0] == len(vocabulary)
+    with pytest.raises(StudyError, match="recipe 'text' has no questions"):
+        load_model("text", "vanilla")

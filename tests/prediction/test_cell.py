@@ -12,12 +12,13 @@ from stages import prepare, world
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.prediction.alignment import alignment, elsewhere, gradient
-from stages.prediction.cell import bits
+from stages.prediction.cell import bits, trained
 from stages.prediction.row import cells
 from stages.probing.prompts import continuation, dev_facts, question
 from stages.settings import load
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
+from stages.system.errors import StudyError
 from tests.support.project import write_params
 from tests.support.talking import Run
 from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
@@ -91,6 +92,15 @@ def test_a_world_is_that_of_quick_with_its_seed(tmp_path: Path, run_in: Run) -> 
     assert all(same.of_split(split).equals(of_quick.of_split(split)) for split in ("train", "dev"))
     other = prepared_world(SYNTHETIC.model_copy(update={"seed": SYNTHETIC.seed + 1}))
     assert other.texts != same.texts
+
+
+def test_people_who_were_all_born_in_one_place_are_refused() -> None:
+    people = SYNTHETIC.people.model_copy(update={"dev": 1})
+    sources = SETTINGS.sources.model_copy(update={"synthetic": SYNTHETIC.model_copy(update={"people": people})})
+    with pytest.raises(
+        StudyError, match=r"sources.synthetic.people.dev: all people that world \d+ asks about were born"
+    ):
+        trained(SETTINGS.model_copy(update={"sources": sources}), cells(SETTINGS)[0])
 
 
 def test_cells_are_all_variants_worlds_and_seeds_once() -> None:
