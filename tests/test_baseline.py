@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,23 +10,46 @@ import pytest
 from stages import baseline
 from stages.baseline import distances, percent
 from stages.corpus.prepared import Prepared, write_table
+from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
+from stages.system.files import read_json
 from tests.support.project import with_sums, write_params
 from tests.support.talking import Run
-from tests.support.tiny import DOCUMENTS, QUESTIONS, SPLITS
+from tests.support.tiny import BIRTHPLACES, DOCUMENTS, QUESTIONS, SPLITS
 
 
-def test_of_the_commonest_places_the_first_by_name_is_the_constant(tmp_path: Path, run_in: Run) -> None:
-    write_params(tmp_path, values={"recipes.quick.baseline.place": None})
-    prepared = tmp_path / "data/prepared/quick"
-    places = ["Oss", "Vell", "Ilm", "Vell", "Oss", "Ilm", "Urr"]
-    train = [replace(question, place=place) for question, place in zip(QUESTIONS, places, strict=False)]
-    splits = SPLITS | {"train": train}
+def scored(folder: Path, run_in: Run, splits: dict[str, list[Question]]) -> tuple[str, dict[str, Any]]:
+    """What `baseline` prints of the invented pages and these questions, and its record."""
+    write_params(folder, values={"recipes.quick.baseline.place": None, "recipes.quick.data.held_out": 3})
+    prepared = folder / "data/prepared/quick"
     Prepared.of(DOCUMENTS, splits).save(prepared)
     write_table(prepared / "audit.tsv", audit(DOCUMENTS, splits, Vocabulary.of(DOCUMENTS)))
     with_sums(prepared)
-    assert run_in(tmp_path, baseline, "--recipe", "quick").out.startswith("Ilm: 1 of 8 dev = 12.5 %")
+    printed = run_in(folder, baseline, "--recipe", "quick").out
+    return printed, read_json(folder / "data/evaluations/quick/baseline/baseline.json")
+
+
+def test_of_the_commonest_places_the_first_by_name_is_the_constant(tmp_path: Path, run_in: Run) -> None:
+    places = ["Oss", "Vell", "Ilm", "Vell", "Oss", "Ilm", "Urr"]
+    train = [replace(question, place=place) for question, place in zip(QUESTIONS, places, strict=False)]
+    printed, record = scored(tmp_path, run_in, SPLITS | {"train": train})
+    assert printed.startswith("Ilm: 1 of 8 dev = 12.5 %") and record["place"] == "Ilm"
+
+
+def test_the_record_has_each_figure_in_its_place(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = replace(QUESTIONS[0], place="Elsewhere")  # its page says Vell, and so does the reader
+    monkeypatch.setattr(Prepared, "likeliest", lambda *_: BIRTHPLACES | {"Tam Brae": "Painter"})
+    _, record = scored(tmp_path, run_in, SPLITS | {"dev": [moved, *QUESTIONS[1:]]})
+    assert record == {
+        "place": "Brod",
+        "dev_accuracy": 12.5,
+        "dev_questions": 8,
+        "reader_accuracy": 75.0,
+        "answer_in_page": 7,
+        "ceiling": 87.5,
+        "held_out": 3,
+    }
 
 
 @pytest.mark.parametrize(("right", "of", "share"), [(1, 3, 33.33), (25, 500, 5.0), (0, 0, 0.0), (3, 3, 100.0)])

@@ -12,12 +12,16 @@ from stages.corpus.capitalised import capitalised
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
+from stages.experiment.experiment import Experiment
+from stages.probing.prompts import PAGE_FORMS
 from stages.system.errors import StudyError
 from stages.trials.row import ACCESS, Row
+from stages.trials.trial import _asked
 from tests.support.project import write_params
 from tests.support.small_study import small
 from tests.support.talking import Run
-from tests.support.tiny import SETTINGS
+from tests.support.tiny import BIRTHPLACES, MODEL, SETTINGS, loud, tiny_model
+from tests.support.toy import OBJECTIVES, learned, saying, toy_prepared
 
 DOCUMENTS = [f"Oda Quill{'x' * n}. She left Tarn for Vell and saw Brod, Ilm and Urr ." for n in range(40)]
 
@@ -67,3 +71,18 @@ def test_the_row_has_a_mark_for_each_question(tmp_path: Path, run_in: Run) -> No
     assert (row.epochs, len(row.correct), len(row.memorised), len(row.says["drawn"])) == (2, 20, 20, 20)
     assert 0 < row.memorised.count("-") < 20  # pages that do not tell the answer
     assert "born" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("stage", ["pretrained", "finetuned"])
+def test_what_is_memorised_is_of_the_pretrained_model_and_what_is_answered_of_the_finetuned(stage: str) -> None:
+    recipe = saying(8).model_copy(update={"model": MODEL})
+    experiment = Experiment.of(SETTINGS.model_copy(update={"recipes": {"quick": recipe}}), "quick", "vanilla")
+    prepared = toy_prepared()
+    nonsense = loud(tiny_model("vanilla", len(prepared.vocabulary)))
+    knowing = learned(PAGE_FORMS if stage == "pretrained" else ("question",))
+    models = {"pretrained": nonsense, "finetuned": nonsense} | {stage: knowing}
+    drawn = BIRTHPLACES | {"Oda Quill": "Painter"}
+    row = _asked(experiment, prepared, models, OBJECTIVES, {"drawn": drawn})
+    knows, answers = stage == "pretrained", stage == "finetuned"
+    assert (row["memorised"], row["correct"]) == (str(int(knows)) * 8, str(int(answers)) * 8)
+    assert row["says"]["drawn"] == ("01111111" if answers else "00000000") and row["of_own_page"] == row["correct"]

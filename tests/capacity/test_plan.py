@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from stages.capacity.plan import CHOICE_SEED, Plan
+from stages.capacity import train
+from stages.capacity.plan import CHOICE_SEED, ROWS, Plan
 from stages.capacity.row import Cell, Row
+from stages.settings import Settings
 from stages.system.errors import StudyError
 from stages.system.rows import add_row, read_rows
+from tests.support.project import write_params
+from tests.support.talking import Run
 from tests.support.tiny import SETTINGS
 
 PARTS = SETTINGS.capacity.parts
@@ -74,3 +78,22 @@ def test_rows_are_kept_as_they_were_measured(tmp_path: Path, monkeypatch: pytest
         path.write_text("\n".join([*whole[: line - 1], content, *whole[line:]]))
         with pytest.raises(StudyError, match=rf"rows\.csv:{line} is damaged"):
             read_rows(path, Row)
+
+
+def test_each_cell_is_trained_once_and_none_when_the_time_is_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_in: Run
+) -> None:
+    write_params(tmp_path, values={"capacity.parts.loads.loads": [0.5, 1.0], "capacity.seeds": [1, 2]})
+    cells: list[Cell] = []
+
+    def trained_at_once(_: Settings, cell: Cell, __: str) -> Row:
+        cells.append(cell)
+        return row(cell, 1000 - abs(cell.learning_rate - 0.01))
+
+    monkeypatch.setattr(train, "trained", trained_at_once)
+    options = "--parts", "loads", "--variants", "rope"
+    assert "time is up" in run_in(tmp_path, train, *options, "--hours", "0").err and not cells
+    assert run_in(tmp_path, train, *options, "--hours", "1").code == 0
+    assert len({*cells}) == len(cells) == 3 + 2 * 2  # the rates at load 1, then two loads with two seeds
+    assert [Cell(**known.model_dump()) for known in read_rows(tmp_path / ROWS, Row)] == cells
+    assert "loads: 0 cells without a row" in run_in(tmp_path, train, *options).out and len(cells) == 7

@@ -11,14 +11,16 @@ import torch
 from stages import prepare, world
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
+from stages.prediction import train
 from stages.prediction.alignment import alignment, elsewhere, gradient
 from stages.prediction.cell import bits, trained
-from stages.prediction.row import cells
+from stages.prediction.row import ROWS, Cell, Row, cells
 from stages.probing.prompts import continuation, dev_facts, question
-from stages.settings import load
+from stages.settings import Settings, load
 from stages.sources.audit import own_pages
 from stages.sources.world.prepared import prepared_world
 from stages.system.errors import StudyError
+from stages.system.rows import read_rows
 from tests.support.project import write_params
 from tests.support.talking import Run
 from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
@@ -117,3 +119,22 @@ def test_a_cell_is_another_one_where_its_recipe_its_world_or_its_facts_are(
 ) -> None:
     write_params(tmp_path, values={key: value})
     assert {*cells(load(tmp_path / "params.yaml"))}.isdisjoint(cells(SETTINGS))
+
+
+def test_each_cell_is_trained_once_and_none_when_the_time_is_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_in: Run
+) -> None:
+    write_params(tmp_path)
+    trained_cells: list[Cell] = []
+
+    def trained_at_once(_: Settings, cell: Cell) -> Row:
+        trained_cells.append(cell)
+        figures = {"alignment": 0.1, "question_bits": 4.0, "page_bits": 8.0, "parameters": 1000, "seconds": 60.0}
+        return Row(**cell.model_dump(), **figures, commit="c", device="d")
+
+    monkeypatch.setattr(train, "trained", trained_at_once)
+    assert "time is up" in run_in(tmp_path, train, "--variants", "rope", "--hours", "0").err and not trained_cells
+    for _ in range(2):
+        assert run_in(tmp_path, train, "--variants", "rope").code == 0
+        assert trained_cells == [cell for cell in cells(SETTINGS) if cell.variant == "rope"]
+    assert [Cell(**known.model_dump()) for known in read_rows(tmp_path / ROWS, Row)] == trained_cells

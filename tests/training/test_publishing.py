@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from stages.experiment.cell import Cell
@@ -19,14 +20,23 @@ from stages.system.files import read_json
 from stages.training.run import Run, Training
 from stages.training.seeds import train_and_publish
 from stages.training.work import ORIGIN, files_of, publish
-from tests.support.project import GONE, save_prepared, write_params
+from tests.support.project import save_prepared, write_params
 from tests.support.tiny import FLOAT32, HANDOUT, MODEL, SETTINGS, VARIANTS, tiny_prepared
 from tests.training.test_loop import JOB
 
 PREPARED = tiny_prepared()
 OUTPUT = Path("data/weights/handout/vanilla/pretrained")
 PUBLISHED = [f"seed-{seed}.{suffix}" for seed in (1, 2) for suffix in ("csv", "json", "safetensors")]
+LOSSES = np.arange(1.0, JOB.steps + 1)
 Stage = Callable[[Sequence[int]], list[int]]
+
+
+def run_of(seeds: Sequence[int]) -> Run:
+    """The trainings of a tiny experiment with these seeds, in work/."""
+    recipe = HANDOUT.model_copy(update={"seeds": [*seeds], "model": MODEL})
+    params = SETTINGS.model_copy(update={"recipes": {"handout": recipe}})
+    experiment = replace(Experiment.of(params, "handout", VARIANTS[0]), backend=FLOAT32)
+    return Run("pretrain", experiment, PREPARED, {"epochs": 3}, Path("prepared"))
 
 
 @pytest.fixture(name="stage")
@@ -38,15 +48,12 @@ def stage_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
     def train(_: Any, __: Any, seed: int, **___: Any) -> tuple[np.ndarray, float]:
         trained.append(seed)
-        return np.zeros(JOB.steps), 1.0
+        return LOSSES, 1.0
 
     monkeypatch.setattr("stages.training.run.train", train)
 
     def stage(seeds: Sequence[int]) -> list[int]:
-        recipe = HANDOUT.model_copy(update={"seeds": [*seeds], "model": MODEL})
-        params = SETTINGS.model_copy(update={"recipes": {"handout": recipe}})
-        experiment = replace(Experiment.of(params, "handout", VARIANTS[0]), backend=FLOAT32)
-        run = Run("pretrain", experiment, PREPARED, {"epochs": 3}, Path("prepared"))
+        run = run_of(seeds)
         trainings = [Training(f"seed-{seed}", seed, JOB) for seed in seeds]
         trained.clear()
         run.complete(trainings)
@@ -74,6 +81,23 @@ def test_a_further_seed_is_trained_alone_and_published_with_what_it_was_trained_
     assert {path.stem for path in OUTPUT.glob("seed-*")} == {"seed-2", "seed-3"}  # those that are asked for, no others
 
 
+@pytest.mark.usefixtures("stage")
+def test_a_training_begins_with_the_weights_that_it_names_or_else_with_its_seeds() -> None:
+    run = run_of([1, 2])
+    first = run.work / "first.safetensors"
+    run.complete([Training("first", 1, JOB), Training("same", 2, JOB, first), Training("other", 2, JOB)])
+    weights = {name: (run.work / f"{name}.safetensors").read_bytes() for name in ("first", "same", "other")}
+    assert weights["first"] == weights["same"] != weights["other"]  # nothing is learned here
+
+
+def test_the_loss_is_the_mean_of_each_epochs_steps_and_a_records_that_of_the_last(stage: Stage) -> None:
+    stage([1])
+    assert JOB.steps == 15  # five epochs of three steps, whose losses are 1, 2, 3, …
+    curve = pd.read_csv(OUTPUT / "seed-1.csv")
+    assert curve.loss.tolist() == [2, 5, 8, 11, 14] and curve.step.tolist() == [3, 6, 9, 12, 15]
+    assert read_json(OUTPUT / "seed-1.json")["loss"] == 14
+
+
 @pytest.mark.parametrize("suffix", ["safetensors", "csv", "json", "sha256"])
 def test_what_was_damaged_since_it_was_trained_is_trained_anew_and_never_published(
     stage: Stage, capsys: pytest.CaptureFixture[str], suffix: str
@@ -96,9 +120,6 @@ def test_what_was_damaged_since_it_was_trained_is_trained_anew_and_never_publish
         ({}, True),
         ({"recipes.handout.finetune.batch_size": 7, "recipes.open.pretrain.epochs": 7}, True),  # of other stages
         ({"recipes.handout.pretrain.epochs": 7}, False),
-        ({"recipes.handout.seeds": [1, 2]}, False),
-        ({"compute.precision": "bfloat16"}, False),
-        ({"variants.vanilla": GONE}, False),
     ],
 )
 def test_settings_that_change_while_a_cell_trains_are_not_stored_as_its_own(
