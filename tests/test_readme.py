@@ -38,6 +38,16 @@ def test_the_readme_is_short() -> None:
     assert len(TEXTS["README.md"].splitlines()) <= 180
 
 
+def test_links_of_committed_reports_lead_somewhere() -> None:
+    reports = sorted((ROOT / "reports").rglob("report.md"))
+    assert len(reports) > 5
+    for report in reports:
+        for path in re.findall(r"\]\((?!https?:)([^)#]+)", report.read_text(encoding="utf-8")):
+            assert (report.parent / path).is_file(), (report, path)
+            page = report.with_name("index.html").read_text(encoding="utf-8")
+            assert not path.endswith("report.md") or f'href="{path.removesuffix("report.md")}index.html"' in page
+
+
 @each_page
 def test_links_lead_somewhere(page: str, text: str) -> None:
     for path, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", FENCED.sub("", text)):

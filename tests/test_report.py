@@ -19,7 +19,8 @@ def test_the_figures_reach_the_root_and_are_printed_only_where_they_are_asked_fo
     printed = run_in(tmp_path, report, *options, "--headline").out
     of_report = tmp_path / "reports/quick/compared/metrics.json"
     assert (tmp_path / "metrics.json").read_bytes() == of_report.read_bytes()
-    assert json.loads((tmp_path / "selected.json").read_text())["rope"] == 100
+    selected = json.loads((tmp_path / "selected.json").read_text())
+    assert (selected["rope"], selected["ci_low"], selected["ci_high"]) == (100, 72.25, 100)
     (row,) = [line.split() for line in printed.splitlines() if line.startswith("rope")]
     assert row == ["rope", "0.0", "100.0", "72.25", "100.0"]  # Wilson: 10 / (10 + 3.8415)
 

@@ -111,7 +111,7 @@ def facts(shares: pd.DataFrame, rows: Mapping[str, tuple[str, str]], variants: S
 def practice() -> list[Dot]:
     """Return what rope memorises and answers on the data of `open`, by who chooses the phrases: one training each."""
     ablation = pd.read_csv(REPORTS / "open" / "ablation" / "ablation.csv").set_index("change")
-    cells: dict[str, Any] = {NO_CLOZES: ablation.loc["only_spans"], FULL: ablation.loc["full"]}
+    cells: dict[str, Any] = {NO_CLOZES: ablation.loc["only_spans"]}
     rows = [Row.load(path) for path in sorted(ACCESS.glob("open-rope-*-1.json"))]
     for row in sorted(rows, key=lambda row: (PRACTICES.index(row.change), row.epochs)):
         cells[f"{CHOSEN[row.change]}, {row.epochs} epochs"] = pd.Series(figures([row], row.change))

@@ -1,12 +1,19 @@
 """The article's figures hold the values of the reports that they are made from."""
 
+import io
+import json
+import re
+from html import unescape
+
 import pandas as pd
 import pytest
 
 from stages.article import sections
 from stages.article.charts import Dot
+from stages.article.page import ANSWERS, bits_of
 from stages.article.sections import by_load, charts
 from stages.system.errors import StudyError
+from tests.support.pages import committed
 
 
 def test_mixers_stand_in_the_order_of_load_one_with_what_open_memorised_first() -> None:
@@ -29,3 +36,65 @@ def test_a_report_without_a_variant_of_the_text_is_told_in_a_line(monkeypatch: p
     monkeypatch.setattr(sections, "metrics", lambda selection: {"variants": {"rope": {}, "vanilla": {}}})
     with pytest.raises(StudyError, match="reports/unaided/compared: there is no synthesizer, of which the article's"):
         charts(["rope", "vanilla"])
+
+
+PAGE = unescape(committed("reports/article/index.html").decode())
+SAID = re.findall(r'data-said="([^,"]+), ([^"]+): ([\d.]+) %', PAGE)
+REPORTS = {"handout": "handout/compared", "unaided": "unaided/compared", "open": "open/all", "quick": "quick/compared"}
+
+
+def table(path: str) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(committed(f"reports/{path}")))
+
+
+def test_the_dots_of_accuracies_are_those_of_the_committed_reports() -> None:
+    shown = 0
+    for recipe, report in REPORTS.items():
+        variants = json.loads(committed(f"reports/{report}/metrics.json"))["variants"]
+        for init, key in (("from scratch", "scratch_dev_accuracy"), ("pretrained", "dev_accuracy")):
+            for variant, _, value in [said for said in SAID if said[1] == f"{recipe}, {init}"]:
+                assert value == f"{variants[variant][key]:.1f}", (recipe, init, variant)
+                shown += 1
+    assert shown == 4 * 2 * 4
+
+
+def test_the_dots_of_facts_are_those_of_the_committed_report() -> None:
+    shares = table("handout/compared/extraction.csv").set_index(["weights", "measure", "variant"]).share
+    shown = 0
+    for variant, row, value in SAID:
+        moved = re.fullmatch(r"(\d+) before, (pretrained|finetuned)", row)
+        asked = re.fullmatch(r"(question|page's words), (pretrained|finetuned)", row)
+        if moved or asked:
+            weights = (moved or asked)[2]
+            measure = f"offset_{moved[1]}" if moved else {"question": "extracted"}.get(asked[1], "continuation")
+            assert value == f"{100 * shares[weights, measure, variant]:.1f}", (variant, row)
+            shown += 1
+    assert shown == (3 + 6) * 4
+
+
+def test_the_dots_of_practice_and_of_mixers_are_those_of_the_committed_tables() -> None:
+    ablation = table("open/ablation/ablation.csv").set_index("change")
+    phrases = {"one phrase, drawn once": "one", "all capitalised phrases": "any", "the reader's phrase": "reader"}
+    loads = table("capacity/page/loads.csv").set_index(["load", "variant"]).share
+    shown = 0
+    for series, row, value in SAID:
+        if row == "the pages alone":
+            expected = ablation.loc["only_spans", {"memorised": "memorised", "answered": "accuracy"}[series]]
+        elif series in ("0.25", "1", "2"):
+            expected = loads[float(series), row.replace(" ", "_")]
+        elif phrase := re.fullmatch(r"(.+), (\d+) epochs", row):
+            name = f"open-rope-{phrases[phrase[1]]}-{int(phrase[2]) // 60}-1"
+            record = json.loads(committed(f"reports/access/rows/{name}.json"))
+            marks = record["correct"] if series == "answered" else record["memorised"].replace("-", "")
+            expected = marks.count("1") / len(marks)
+        else:
+            continue
+        assert value == f"{100 * expected:.1f}", (series, row)
+        shown += 1
+    assert shown == 2 * (1 + 6) + 3 * 14
+
+
+def test_the_load_is_the_entropy_of_all_places_over_the_parameters() -> None:
+    places = ["Oslo", "Oslo", "Lima", "Cairo"]  # 1.5 bits each
+    content = {"people": [{"place": place} for place in places], "models": {ANSWERS: {"parameters": 12}}}
+    assert bits_of(content) == 0.5

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from stages.capacity.page import rates_of, to_ninety, with_interval, write_capacity
+from stages.capacity.page import at_best_rates, rates_of, to_ninety, with_interval, write_capacity
 from stages.capacity.plan import Plan
 from stages.capacity.row import Row
 from stages.settings.measured import CapacityParts
@@ -88,6 +88,17 @@ def test_where_a_line_crosses_nine_tenths(shares: list[float], expected: str) ->
 def test_the_rate_of_each_number_of_exposures_is_listed() -> None:
     rows = pd.DataFrame({"exposures": [10, 10, 100], "learning_rate": [0.1, 0.1, 0.03]})
     assert rates_of(rows) == "0.1, 0.03"
+
+
+def test_of_all_rates_the_one_that_stores_most_is_kept_for_each_number_of_exposures() -> None:
+    cells = [("rope", "muon", 10, 0.1, 0.2), ("rope", "muon", 10, 0.3, 0.4), ("rope", "muon", 10, 0.3, 0.3)]
+    cells += [("rope", "muon", 100, 0.1, 0.9), ("rope", "muon", 100, 0.3, 0.8)]
+    rows = pd.DataFrame(cells, columns=["variant", "matrices", "exposures", "learning_rate", "share"])
+    kept = at_best_rates(rows, {"muon": [0.1, 0.3]})
+    assert kept[["exposures", "learning_rate", "share"]].to_numpy().tolist() == [
+        [10, 0.3, 0.4], [10, 0.3, 0.3], [100, 0.1, 0.9],
+    ]  # fmt: skip
+    assert at_best_rates(rows, {"muon": [0.01, 0.1, 0.3]}).empty  # a rate was not tried
 
 
 def test_one_seed_has_no_interval() -> None:

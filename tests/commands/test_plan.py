@@ -69,3 +69,10 @@ def test_the_time_is_that_of_all_steps_and_seeds_take_turns_where_there_are_more
 ) -> None:
     # 2,937 documents, 2,000 questions: 650 epochs of 23 batches of 128; 75 and 10 epochs of 8 batches of 256
     assert seconds_of(monkeypatch, seeds, threads, variants) == times * 15_630
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(59.0, "1 min"), (61.0, "2 min"), (3540.0, "59 min"), (5400.5, "1 h 31 min")]
+)
+def test_a_duration_is_in_hours_and_minutes_rounded_up(seconds: float, shown: str) -> None:
+    assert plan.duration(seconds) == shown

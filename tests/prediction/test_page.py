@@ -42,6 +42,11 @@ def test_a_forecast_that_orders_as_the_target_does_correlates_fully() -> None:
     assert correlation(data, "parameters", "share") == "–"  # all have as many
 
 
+def test_recurrent_mixers_are_forecast_to_lie_below_the_others() -> None:
+    data = by_mixer(rows(), {variant: float(variant not in RECURRENT) for variant in VARIANTS})
+    assert correlation(data, "class", "share").startswith("1.00 (")
+
+
 def test_the_correlation_is_spearmans() -> None:
     data = by_mixer(rows(), STORED).head(6).assign(x=[1, 2, 3, 4, 5, 6], y=[2, 1, 4, 3, 6, 5])
     # 1 − 6 Σ d² / (n (n² − 1)), d = 1 for six
