@@ -1,13 +1,16 @@
 """Ways to answer, and answers beside the places that are right."""
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.inference.answers import answers
 from stages.inference.searches import Continuation
-from stages.probing.probe import by_decoding
+from stages.probing.probe import BEAM, by_decoding
 from tests.support.tiny import BIRTHPLACES, tiny_model, tiny_prepared
 from tests.support.toy import learned, saying, toy_prepared
 
@@ -22,6 +25,15 @@ def test_what_is_known_by_heart_is_answered_in_every_way() -> None:
     assert table.row.tolist() == list(range(1, 9))
     assert table[list(WAYS)].to_numpy().all()
     assert {*table} == {"row", *WAYS}
+
+
+def test_each_way_of_answering_has_its_own_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answered(*given: Any) -> pd.DataFrame:
+        return pd.DataFrame({"correct": [int(given[-1] == BEAM)] * 8})
+
+    monkeypatch.setattr("stages.probing.probe.answers", answered)
+    table = by_decoding(tiny_model("vanilla"), toy_prepared(), saying(8))
+    assert table.beam.tolist() == [1] * 8 and table.draw.tolist() == [0] * 8
 
 
 def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:
