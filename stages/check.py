@@ -28,6 +28,8 @@ def main() -> None:
         for variant in settings.selected(settings.model.variant):
             settings_of(variant, settings.variants, recipe.model)
     except StudyError as error:
+        if not str(error).startswith(str(PARAMS)):  # a fault in the file of a variant
+            raise
         raise StudyError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
     if arguments.stamp:
         write_text(arguments.stamp, "params.yaml was checked\n")

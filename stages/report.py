@@ -43,6 +43,7 @@ def main() -> None:
         recipe.report,
         settings.study.compared,
         recipe.any_spelling,
+        settings.sources.own.folder if recipe.data.source == "own" else "",
     )
     if not given.headline:
         return

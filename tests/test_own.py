@@ -127,8 +127,8 @@ def test_answers_and_forms_cannot_command_the_terminal(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pages.txt": None}, "sources.own.folder: there is no mine/pages.txt; name a folder with"),
-        ({"dev.tsv": None}, "sources.own.folder: there is no mine/dev.tsv; name a folder with"),
+        ({"pages.txt": None}, "sources.own.folder: there is no mine/pages.txt, only dev.tsv, train.tsv; name a"),
+        ({"dev.tsv": None}, "sources.own.folder: there is no mine/dev.tsv, only pages.txt, train.tsv; name a"),
         ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
         ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
         ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),

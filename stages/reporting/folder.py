@@ -41,12 +41,13 @@ def write_report(
     settings: Report,
     leading: Sequence[str] = (),
     any_spelling: bool = False,
+    own_folder: str = "",
 ) -> dict[str, Any]:
     """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`; return its metrics.json.
 
-    leading: the variants that stand out in figures of many; any_spelling: how answers were scored. Without
-    `settings.show_questions` no file has questions or gold places of the data, except as models' answers. Raises
-    StudyError where an input is missing or broken; `target` then stays as it was.
+    leading: the variants that stand out in figures of many; any_spelling: how answers were scored; own_folder: where a
+    user's own data lie. Without `settings.show_questions` no file has questions or gold places of the data, except as
+    models' answers. Raises StudyError where an input is missing or broken; `target` then stays as it was.
     """
     baseline = read_baseline(evaluations)
     examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
@@ -65,6 +66,7 @@ def write_report(
         baseline=baseline,
         settings=settings,
         any_spelling=any_spelling,
+        own_folder=own_folder,
         examples=block(examples.splitlines()),
         results=results,
         dots=dots is not None,

@@ -118,7 +118,10 @@ class Settings(Section):
         for key, names, allowed in named:
             for name in names:
                 if name not in allowed:
-                    raise ValueError(f"{key}: was '{name}'; allowed: {', '.join(map(str, allowed))}")
+                    fault = f"{key}: was '{name}'; allowed: {', '.join(map(str, allowed))}"
+                    if (MIXERS / f"{name}.py").is_file():
+                        fault += f"; stages/mixers/{name}.py is there: give it a section of `variants`, at least `{{}}`"
+                    raise ValueError(fault)
         return self
 
     def _shows_questions(self, name: str) -> bool:

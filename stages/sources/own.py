@@ -81,6 +81,6 @@ def check_lengths(
         length, which = too_long[0]
         raise StudyError(
             f"{which} has {length} characters, and a model of this recipe says {most} at most: "
-            f"{len(too_long)} answers would be cut; "
+            f"answers that would be cut: {len(too_long)}; "
             f"allow them with -S recipes.{name}.generation.max_characters={max(too_long)[0]}"
         )

@@ -10,8 +10,8 @@ import pytest
 from stages.commands import ask, pack, unpack
 from stages.experiment.trained import load_model
 from stages.system.errors import StudyError
-from tests.support.project import restored, with_sums
-from tests.support.talking import ZOE, ChangeParams, Run, error
+from tests.support.project import restored, with_sums, write_params
+from tests.support.talking import ZOE, ChangeParams, Run, error, tiny
 
 
 @pytest.fixture(name="packed")
@@ -139,6 +139,16 @@ def test_what_is_here_already_stays(run_in: Run, packed: Path, clone: Path) -> N
         line == "error: data/weights/quick/vanilla/pretrained is here already, with other content; move it away first"
     )
     assert own.read_text() == "mine" and not (clone / "data/prepared").exists()
+
+
+def test_a_packed_model_of_a_seed_that_params_lack_is_asked_as_unpack_says(
+    packed: Path, clone: Path, run_in: Run
+) -> None:
+    write_params(clone, tiny, {"recipes.quick.seeds": [3]})
+    ask_it = run_in(clone, unpack, str(packed)).out.partition("python -m stages ask ")[2].split()
+    assert ask_it[-2:] == ["--seed", "1"]
+    assert run_in(clone, ask, ZOE, *ask_it).out.startswith("Brod")
+    assert error(run_in(clone, ask, ZOE, *ask_it[:-1], "2")) == "error: recipe 'quick' has no seed 2; allowed: 3"
 
 
 def test_a_program_loads_a_model_by_its_name(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

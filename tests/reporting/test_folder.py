@@ -108,6 +108,13 @@ def test_a_page_on_held_out_questions_says_so_first_and_has_no_public_runs(evalu
     assert "Earlier looks at dev" not in page and "## Public runs" not in page
 
 
+def test_the_command_that_makes_the_page_names_the_folder_of_own_data(evaluations: Path) -> None:
+    target = evaluations.parent / "report"
+    write_report(evaluations, target, "own", "rope", ["rope"], settings=SHOWN, own_folder="my élèves")
+    command = "dvc exp run study -S recipe=own -S model.variant=rope -S 'recipes.own.seeds=[1, 2]'"
+    assert f"`{command} -S 'sources.own.folder=\"my élèves\"'`" in (target / "report.md").read_text(encoding="utf-8")
+
+
 def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path) -> None:
     # no prediction names a gold place either, nor is the text on offsets there, which quotes a question's beginning
     write_variant(evaluations, "rope", (NONE, NONE), (NONE, NONE), probes=probe_tables(offsets={}))

@@ -95,6 +95,11 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         (f"{ASKED_OF_TEXT}.causal_lm.mixture_weight", 0.5, ["pretrain.objectives", "sum to 0.5"]),
         ("recipe", "text", ["recipe: was 'text'; allowed: quick, handout, unaided, open"]),
         ("model.variant", "nonsense", ["model.variant: was 'nonsense'", "compared, all, vanilla"]),
+        (
+            "model.variant",
+            "alibi",
+            ["model.variant: was 'alibi'", "stages/mixers/alibi.py is there: give it a section"],
+        ),
         ("study.asked", ["quick", "quick"], ["study.asked: was ['quick', 'quick']", "with questions once", "open"]),
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
         # a key that earlier versions had
