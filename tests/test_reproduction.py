@@ -3,10 +3,12 @@
 import re
 from io import BytesIO
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from stages.reporting.statistics.significance import compare_trainings
 from tests.support.pages import TEXTS, committed, published, rows_of
 from tests.support.tiny import ROOT
 
@@ -160,3 +162,48 @@ def test_beam_search_answers_more_and_copies_more() -> None:
     (repeats, copies), (less, fewer) = rows["beam search, 8 hypotheses"], rows["top-k, 10"]
     assert f"eight hypotheses repeat {repeats} % and copy {copies} %" in PAGE
     assert f"ten likeliest characters repeat {less} % and copy {fewer} %" in PAGE
+
+
+def test_vanilla_once_more_has_the_figures_of_the_committed_marks() -> None:
+    again = pd.read_csv(BytesIO(committed("docs/vanilla_again.tsv")), sep="\t", dtype=str)
+    marks: dict[str, dict[str, np.ndarray]] = {}  # (questions, seeds) by finetuning and by its first weights
+    for name, rows in again.groupby("finetuning"):
+        marks[name] = {
+            init: np.array([[*row] for row in rows[init]]).astype(int).T for init in ("pretrained", "scratch")
+        }
+    answers = table("reports/handout/compared/predictions.tsv", "\t")
+    dev = answers[(answers.split == "dev") & (answers.variant == "vanilla")]
+    marks["report"] = {
+        init: rows.pivot(index="row", columns="seed", values="correct").astype(float).to_numpy()
+        for init, rows in dev.groupby("init")
+    }
+
+    shown = rows_of(TEXTS["docs/reproduction.md"], "| finetuning | seed 1 |")
+    for cells, name in zip(shown, ("report", "as_is", "starter_code", "not_shuffled"), strict=True):
+        right, scratch = (marks[name][init] for init in ("pretrained", "scratch"))
+        assert right.shape[0] == 500
+        of_seeds = [
+            f"{one:.0f} ({other:.0f})" for one, other in zip(right.sum(axis=0), scratch.sum(axis=0), strict=True)
+        ]
+        assert [cell for cell in cells[1:4] if cell] == of_seeds
+        assert cells[4] == (f"{100 * right.mean():.1f}" if len(of_seeds) == 3 else "")
+
+    both = {name: marks[name]["pretrained"] for name in ("starter_code", "as_is")}
+    (difference,) = compare_trainings(both, [("starter_code", "as_is")])
+    said = difference.shown()[:-1].replace(" (", " points (")
+    assert f"that is {said}, p {difference.p:.2f})" in PAGE
+    alone = [(one & (1 - other)).sum(axis=0) for one, other in (both.values(), reversed(both.values()))]
+    assert [*(alone[0] - alone[1])] == [1, -6, -1] and "answer 1 question more, 6 fewer and 1 fewer" in PAGE
+    ends = "{} to {} questions are right in one way alone, and {} to {} in the other"
+    assert ends.format(min(alone[1]), max(alone[1]), min(alone[0]), max(alone[0])) in PAGE
+
+    runs = public()["vanilla"]
+    trainings = [marks[name]["pretrained"].sum(axis=0) for name in ("report", "as_is")]
+    ranks = [int((runs > right).sum()) + 1 for right in np.concatenate(trainings)]
+    assert ranks[3:] == [64, 3, 3] and sorted(ranks)[4:] == [18, 64] and len(runs) + 1 == 114
+    assert "trained again they would be at 3, 3 and 64" in rows_without_links(TEXTS["docs/public-runs.md"])
+
+
+def rows_without_links(text: str) -> str:
+    """A page in one line, links as their words."""
+    return re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(text.split()))
