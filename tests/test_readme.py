@@ -16,7 +16,7 @@ import yaml
 
 from stages.__main__ import COMMANDS
 from tests.support.pages import TEXTS, committed, published, rows_of
-from tests.support.project import environment, write_params
+from tests.support.project import environment
 from tests.support.tiny import BUILT_IN, HANDOUT, ROOT, SETTINGS, params, tiny_model
 
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -138,7 +138,8 @@ def test_the_example_of_a_variant_keeps_its_contract(tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / path[1]).write_text(code, encoding="utf-8")
-    write_params(tmp_path, values={"variants": SETTINGS.variants | yaml.safe_load(settings)["variants"]})
+    committed_settings = committed("params.yaml").decode()  # `variants` is the last section
+    (tmp_path / "params.yaml").write_text(committed_settings + settings, encoding="utf-8")
     tests, experiment = commands.splitlines()
     command = [sys.executable, *tests.split()[1:], "-v"]
     ended = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
