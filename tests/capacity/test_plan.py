@@ -87,6 +87,7 @@ def test_each_cell_is_trained_once_and_none_when_the_time_is_up(
     cells: list[Cell] = []
 
     def trained_at_once(_: Settings, cell: Cell, __: str) -> Row:
+        assert cell not in cells  # else it would go on for ever
         cells.append(cell)
         return row(cell, 1000 - abs(cell.learning_rate - 0.01))
 

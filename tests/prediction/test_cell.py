@@ -128,6 +128,7 @@ def test_each_cell_is_trained_once_and_none_when_the_time_is_up(
     trained_cells: list[Cell] = []
 
     def trained_at_once(_: Settings, cell: Cell) -> Row:
+        assert cell not in trained_cells  # else it would go on for ever
         trained_cells.append(cell)
         figures = {"alignment": 0.1, "question_bits": 4.0, "page_bits": 8.0, "parameters": 1000, "seconds": 60.0}
         return Row(**cell.model_dump(), **figures, commit="c", device="d")
