@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from stages.reporting.statistics.significance import compare_trainings
-from tests.support.pages import TEXTS, committed, published, rows_of
+from tests.support.pages import TEXTS, committed, published, rows_of, without_links
 from tests.support.tiny import ROOT
 
 PAGE = " ".join(TEXTS["docs/reproduction.md"].split())
@@ -197,13 +197,14 @@ def test_vanilla_once_more_has_the_figures_of_the_committed_marks() -> None:
     ends = "{} to {} questions are right in one way alone, and {} to {} in the other"
     assert ends.format(min(alone[1]), max(alone[1]), min(alone[0]), max(alone[0])) in PAGE
 
+    seed_losses = again.drop_duplicates("seed").pretraining_loss.astype(float)
+    others = [*losses("pretrain").iloc[-1], *seed_losses[seed_losses < seed_losses.max()]]
+    of_seeds = marks["as_is"]["pretrained"].sum(axis=0)
+    assert seed_losses.argmax() == of_seeds.argmin() and max(others) < seed_losses.max()
+    assert f"has {seed_losses.max():.3f} nats, the other five have {min(others):.3f} to {max(others):.3f}" in PAGE
+
     runs = public()["vanilla"]
     trainings = [marks[name]["pretrained"].sum(axis=0) for name in ("report", "as_is")]
     ranks = [int((runs > right).sum()) + 1 for right in np.concatenate(trainings)]
     assert ranks[3:] == [64, 3, 3] and sorted(ranks)[4:] == [18, 64] and len(runs) + 1 == 114
-    assert "trained again they would be at 3, 3 and 64" in rows_without_links(TEXTS["docs/public-runs.md"])
-
-
-def rows_without_links(text: str) -> str:
-    """A page in one line, links as their words."""
-    return re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(text.split()))
+    assert "trained again they would be at 3, 3 and 64" in without_links(" ".join(TEXTS["docs/public-runs.md"].split()))

@@ -20,7 +20,7 @@ from stages.system.files import read_json
 from stages.training.run import Run, Training
 from stages.training.seeds import train_and_publish
 from stages.training.work import ORIGIN, files_of, publish
-from tests.support.project import save_prepared, write_params
+from tests.support.project import GONE, save_prepared, write_params
 from tests.support.tiny import FLOAT32, HANDOUT, MODEL, SETTINGS, VARIANTS, tiny_prepared
 from tests.training.test_loop import JOB
 
@@ -120,6 +120,9 @@ def test_what_was_damaged_since_it_was_trained_is_trained_anew_and_never_publish
         ({}, True),
         ({"recipes.handout.finetune.batch_size": 7, "recipes.open.pretrain.epochs": 7}, True),  # of other stages
         ({"recipes.handout.pretrain.epochs": 7}, False),
+        ({"recipes.handout.seeds": [1, 2]}, False),
+        ({"compute.precision": "bfloat16"}, False),
+        ({"variants.vanilla": GONE}, False),
     ],
 )
 def test_settings_that_change_while_a_cell_trains_are_not_stored_as_its_own(
