@@ -35,9 +35,9 @@ def of_the_project() -> None:
         pytest.skip("the committed report of handout is somebody's own")
 
 
-def table(path: str, separator: str = ",") -> pd.DataFrame:
+def table(path: str, separator: str = ",", dtype: type | None = None) -> pd.DataFrame:
     """A table of the last commit."""
-    return pd.read_csv(BytesIO(committed(path)), sep=separator, keep_default_na=False)
+    return pd.read_csv(BytesIO(committed(path)), sep=separator, keep_default_na=False, dtype=dtype)
 
 
 def losses(phase: str) -> pd.DataFrame:
@@ -164,47 +164,97 @@ def test_beam_search_answers_more_and_copies_more() -> None:
     assert f"ten likeliest characters repeat {less} % and copy {fewer} %" in PAGE
 
 
-def test_vanilla_once_more_has_the_figures_of_the_committed_marks() -> None:
-    again = pd.read_csv(BytesIO(committed("docs/vanilla_again.tsv")), sep="\t", dtype=str)
-    marks: dict[str, dict[str, np.ndarray]] = {}  # (questions, seeds) by finetuning and by its first weights
-    for name, rows in again.groupby("finetuning"):
-        marks[name] = {
-            init: np.array([[*row] for row in rows[init]]).astype(int).T for init in ("pretrained", "scratch")
+ROW = {"of the report": "report", "as handout has it": "as_is", "as in the starter code": "starter_code"}
+ROW |= {"in the starter code's order": "not_shuffled"}
+
+
+def trained_again() -> dict[tuple[str, str], dict[str, np.ndarray]]:
+    """Marks of (questions, seeds) by their first weights, of each variant and finetuning in the second table."""
+    marks = {}
+    again = table("docs/trained_again.tsv", "\t", str)
+    for cell, trainings in again.groupby(["variant", "finetuning"]):
+        assert [*trainings.seed] in (["1"], ["1", "2", "3"])
+        marks[cell] = {
+            init: np.array([[*row] for row in trainings[init]]).astype(int).T for init in ("pretrained", "scratch")
         }
     answers = table("reports/handout/compared/predictions.tsv", "\t")
-    dev = answers[(answers.split == "dev") & (answers.variant == "vanilla")]
-    marks["report"] = {
-        init: rows.pivot(index="row", columns="seed", values="correct").astype(float).to_numpy()
-        for init, rows in dev.groupby("init")
-    }
+    for variant, rows in answers[answers.split == "dev"].groupby("variant"):
+        marks[variant, "report"] = {
+            init: of_init.pivot(index="row", columns="seed", values="correct").astype(float).to_numpy()
+            for init, of_init in rows.groupby("init")
+        }
+    return marks
 
-    shown = rows_of(TEXTS["docs/reproduction.md"], "| finetuning | seed 1 |")
-    for cells, name in zip(shown, ("report", "as_is", "starter_code", "not_shuffled"), strict=True):
-        right, scratch = (marks[name][init] for init in ("pretrained", "scratch"))
-        assert right.shape[0] == 500
-        of_seeds = [
-            f"{one:.0f} ({other:.0f})" for one, other in zip(right.sum(axis=0), scratch.sum(axis=0), strict=True)
-        ]
-        assert [cell for cell in cells[1:4] if cell] == of_seeds
-        assert cells[4] == (f"{100 * right.mean():.1f}" if len(of_seeds) == 3 else "")
 
-    both = {name: marks[name]["pretrained"] for name in ("starter_code", "as_is")}
-    (difference,) = compare_trainings(both, [("starter_code", "as_is")])
-    said = difference.shown()[:-1].replace(" (", " points (")
-    assert f"that is {said}, p {difference.p:.2f})" in PAGE
-    alone = [(one & (1 - other)).sum(axis=0) for one, other in (both.values(), reversed(both.values()))]
-    assert [*(alone[0] - alone[1])] == [1, -6, -1] and "answer 1 question more, 6 fewer and 1 fewer" in PAGE
-    ends = "{} to {} questions are right in one way alone, and {} to {} in the other"
-    assert ends.format(min(alone[1]), max(alone[1]), min(alone[0]), max(alone[0])) in PAGE
+def name_of(cell: str) -> str:
+    """A variant of the page as the table of marks names it."""
+    return "perceiver_six" if cell.startswith("perceiver") else cell
 
-    seed_losses = again.drop_duplicates("seed").pretraining_loss.astype(float)
+
+def test_what_was_trained_again_has_the_figures_of_the_committed_marks() -> None:
+    marks = trained_again()
+    variant, shown = "", []
+    for name, finetuning, *cells in rows_of(TEXTS["docs/reproduction.md"], "| variant | finetuning | seed 1 |"):
+        variant = name_of(name) or variant
+        shown.append((variant, ROW[finetuning.partition(",")[0]]))
+        right, scratch = (marks[shown[-1]][init] for init in ("pretrained", "scratch"))
+        assert len(right) == len(scratch) == 500
+        counts = [f"{one:.0f} ({other:.0f})" for one, other in zip(right.sum(axis=0), scratch.sum(axis=0), strict=True)]
+        assert [cell for cell in cells[:3] if cell] == counts, shown[-1]
+        assert cells[3] == (f"{100 * right.mean():.1f}" if len(counts) == 3 else ""), shown[-1]
+    assert {cell for cell in marks if cell[1] != "report"} < set(shown), "each training that is committed is shown"
+
+
+def test_the_starter_codes_finetuning_is_compared_by_the_rule_and_by_pairs() -> None:
+    marks = trained_again()
+    shown = rows_of(TEXTS["docs/reproduction.md"], "| variant | questions, by seed |")
+    for name, questions, rule, p, paired, paired_p in shown:
+        both = {way: marks[name_of(name), way]["pretrained"] for way in ("starter_code", "as_is")}
+        (difference,) = compare_trainings(both, [("starter_code", "as_is")])
+        assert (rule, p) == (difference.shown(), f"{difference.p:.2f}"), name
+
+        less = (both["starter_code"] - both["as_is"]).sum(axis=0)
+        assert questions == ", ".join(f"{count:+d}" for count in less), name
+        pairs = stats.ttest_rel(both["starter_code"].mean(axis=0), both["as_is"].mean(axis=0))
+        low, high = pairs.confidence_interval(0.95)
+        assert paired == f"{less.mean() / 5:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})", name
+        assert paired_p == f"{pairs.pvalue:.2f}", name
+        loses = f"loses {-100 * high:.1f} to {-100 * low:.1f} points by it"
+        assert (loses in PAGE) == (pairs.pvalue < 0.05) == name.startswith("perceiver")
+    assert {name_of(row[0]) for row in shown} == {variant for variant, way in marks if way == "starter_code"}
+
+
+def test_the_mean_of_vanilla_comes_again() -> None:
+    again = table("docs/trained_again.tsv", "\t", str)
+    seed_losses = again[again.variant == "vanilla"].drop_duplicates("seed").pretraining_loss.astype(float)
     others = [*losses("pretrain").iloc[-1], *seed_losses[seed_losses < seed_losses.max()]]
-    of_seeds = marks["as_is"]["pretrained"].sum(axis=0)
-    assert seed_losses.argmax() == of_seeds.argmin() and max(others) < seed_losses.max()
-    assert f"has {seed_losses.max():.3f} nats, the other five have {min(others):.3f} to {max(others):.3f}" in PAGE
+    trainings = [trained_again()["vanilla", way]["pretrained"].sum(axis=0) for way in ("report", "as_is")]
+    assert seed_losses.argmax() == trainings[1].argmin() and max(others) < seed_losses.max()
+    assert f"loss, {seed_losses.max():.3f} nats; the other five have {min(others):.3f} to {max(others):.3f}." in PAGE
 
     runs = public()["vanilla"]
-    trainings = [marks[name]["pretrained"].sum(axis=0) for name in ("report", "as_is")]
     ranks = [int((runs > right).sum()) + 1 for right in np.concatenate(trainings)]
     assert ranks[3:] == [64, 3, 3] and sorted(ranks)[4:] == [18, 64] and len(runs) + 1 == 114
     assert "trained again they would be at 3, 3 and 64" in without_links(" ".join(TEXTS["docs/public-runs.md"].split()))
+    spread = accuracies("pretrained")["perceiver"].mean() - public()["perceiver"].median() / 5
+    assert f"`handout` lies {spread:.1f} above the public median" in PAGE
+
+
+def test_the_wider_perceiver_is_compared_as_its_marks_say() -> None:
+    notes = " ".join(TEXTS["docs/notes.md"].split())
+    rows = table("docs/trained_again.tsv", "\t", str)
+    wider = rows[(rows.variant == "perceiver_six") & (rows.finetuning == "as_is")]
+    known = [marks.replace("-", "") for marks in wider.memorised]
+    memorised = ", ".join(f"{100 * marks.count('1') / len(marks):.1f}" for marks in known)
+    answered = ", ".join(f"{marks.count('1') / 5:.1f}" for marks in wider.pretrained)
+    course = ", ".join(f"{value:.1f}" for value in accuracies("pretrained")["perceiver"])
+    assert f"| {memorised} / " in notes and f"| {answered} / {course} |" in notes
+
+    marks = trained_again()
+    both = {
+        "wider": marks["perceiver_six", "as_is"]["pretrained"],
+        "course": marks["perceiver", "report"]["pretrained"],
+    }
+    (difference,) = compare_trainings(both, [("wider", "course")])
+    said = f"{difference.points:.1f} points, {difference.ci_low:.1f} to {difference.ci_high:.1f}"
+    assert f"and {difference.p:.2f} ({said})" in notes
