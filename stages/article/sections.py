@@ -18,7 +18,8 @@ HANDOUT = "handout/compared"
 UNAIDED = "unaided/compared"
 OPEN = "open/all"
 QUICK = "quick/compared"
-SPOKEN_OF = {HANDOUT: {"rope"}, UNAIDED: {"rope", "synthesizer"}}  # variants in the page's text
+# variants in the page's text
+SPOKEN_OF = {HANDOUT: {"rope"}, UNAIDED: {"rope", "synthesizer"}, OPEN: {"rope"}, QUICK: {"rope"}}
 INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
     "page's words, pretrained": ("pretrained", "continuation"),

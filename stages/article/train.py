@@ -43,7 +43,7 @@ def main() -> None:
 
     finetuned = run.work / "finetuned.safetensors"
     answered = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
-    parts = [read_record(path, FACTS) for path in sorted(run.work.glob("*.json"))]
+    parts = [read_record(path.with_suffix(".json"), FACTS) for path in (finetuned, first) if path]
     facts = {
         "accuracy": 100 * float(answered.correct.mean()),  # percent of the dev questions
         **provenance(made_with, experiment.backend, sum(part["seconds"] for part in parts)),

@@ -48,6 +48,10 @@ def main() -> None:
     for seed, variant, longest in product(section.seeds, section.variants, section.longest):
         of_lengths.append((cell(settings, variant, seed, context=longest), cell(settings, variant, seed)))
     prepared = Prepared.load(with_heads[0].prepared_folder)
+    least = int((prepared.questions["train"].lengths + prepared.answers["train"].lengths).max()) + 1  # the ⁇ between
+    if min(section.longest) < least:
+        what = f"was {section.longest}; allowed: at least {least} each, for the longest question with its answer"
+        raise StudyError(f"{PARAMS}: demonstrations.longest: {what}")
 
     heads = [measure_heads(experiment, prepared) for experiment in with_heads]
     lengths = []

@@ -24,11 +24,12 @@ def main() -> None:
     model = settings.recipe_named(settings.influence.recipe).model
     own = settings.variants[variant]
     further = [section for section in settings.influence.settings.get(variant, []) if section != own]
+    sections = [("variants", own), *(("influence.settings", section) for section in further)]
 
     device = choose_backend(settings.compute).device
     matrices = {}
-    for number, values in enumerate([own, *further]):
-        section = settings_of(variant, {variant: values}, model, "influence.settings")
+    for number, (key, values) in enumerate(sections):
+        section = settings_of(variant, {variant: values}, model, key)
         backbone = random_backbone(variant, model, section).to(device)
         matrices[str(number)] = influence(backbone, model.context, model.width)
     with result_folder(Path("data/influence") / variant) as folder:

@@ -46,7 +46,7 @@ def trained(settings: Settings, cell: Cell) -> Row:
     run = Run("prediction", experiment, prepared, record)
     jobs = pretraining(experiment, prepared), finetuning(experiment, prepared, "pretrained")
     models = trained_models(run, cell.seed, *jobs)
-    seconds = sum(read_record(path, FACTS)["seconds"] for path in run.work.glob("*.json"))
+    seconds = sum(read_record(run.work / f"{name}.json", FACTS)["seconds"] for name in models)
     made = provenance(record, experiment.backend, seconds)
 
     pages = [continuation(fact, experiment.recipe.model.context) for fact in facts]

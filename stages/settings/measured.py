@@ -25,7 +25,7 @@ class Influence(Section):
 
 class Grid(Section):
     recipe: str
-    widths: Annotated[dict[Name, list[Count]], Field(min_length=1, max_length=100)]  # of each variant
+    widths: Annotated[dict[Name, Some[Count]], Field(min_length=1, max_length=100)]  # of each variant
     learning_rates: Some[Rate]
 
 

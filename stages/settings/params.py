@@ -83,7 +83,9 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
-        asked = [name for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)]
+        questions = {name: recipe for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)}
+        asked = [*questions]
+        in_public = [name for name, recipe in questions.items() if recipe.report.show_questions]
         if sorted(self.study.asked) != sorted(asked):
             raise ValueError(
                 f"study.asked: was {self.study.asked}; allowed: each key of `recipes` with questions once: "
@@ -103,7 +105,7 @@ class Settings(Section):
             ("demonstrations.variants", self.demonstrations.variants, self.variants),
             ("ablation.recipe", [self.ablation.recipe], asked),
             ("ablation.variant", [self.ablation.variant], self.variants),
-            ("article.recipe", [self.article.recipe], [name for name in asked if self._shows_questions(name)]),
+            ("article.recipe", [self.article.recipe], in_public),
             ("prediction.registered", [*self.prediction.registered], self.prediction.variants),
         ]
         for key, model in self.article.models.items():
@@ -119,15 +121,10 @@ class Settings(Section):
             for name in names:
                 if name not in allowed:
                     fault = f"{key}: was '{name}'; allowed: {', '.join(map(str, allowed))}"
-                    if (MIXERS / f"{name}.py").is_file():
+                    if name not in self.variants and (MIXERS / f"{name}.py").is_file():
                         fault += f"; stages/mixers/{name}.py is there: give it a section of `variants`, at least `{{}}`"
                     raise ValueError(fault)
         return self
-
-    def _shows_questions(self, name: str) -> bool:
-        """Return whether data of a recipe may stand in a page that git has."""
-        recipe = self.recipes[name]
-        return isinstance(recipe, QuestionRecipe) and recipe.report.show_questions
 
     @property
     def every_variant(self) -> dict[str, dict[str, Any]]:

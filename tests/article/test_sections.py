@@ -36,6 +36,11 @@ def test_a_report_without_a_variant_of_the_text_is_told_in_a_line(monkeypatch: p
     monkeypatch.setattr(sections, "metrics", lambda selection: {"variants": {"rope": {}, "vanilla": {}}})
     with pytest.raises(StudyError, match="reports/unaided/compared: there is no synthesizer, of which the article's"):
         charts(["rope", "vanilla"])
+    lacks_rope = {"variants": {"vanilla": {}, "synthesizer": {}}}
+    has_both = {"variants": {"rope": {}, "synthesizer": {}}}
+    monkeypatch.setattr(sections, "metrics", lambda selection: lacks_rope if "quick" in selection else has_both)
+    with pytest.raises(StudyError, match="reports/quick/compared: there is no rope, of which the article's"):
+        charts(["vanilla"])
 
 
 PAGE = unescape(committed("reports/article/index.html").decode())

@@ -45,6 +45,20 @@ def test_a_pair_is_name_and_place_and_the_loss_is_on_the_place() -> None:
     assert text(task, examples.targets[examples.targets != PAD]) == f"{pair.place}⁇"
 
 
+def with_context(context: int) -> Settings:
+    model = SETTINGS.capacity.model.model_copy(update={"context": context})
+    return SETTINGS.model_copy(update={"capacity": SETTINGS.capacity.model_copy(update={"model": model})})
+
+
+def test_a_context_that_does_not_hold_the_longest_pair_is_refused() -> None:
+    pairs = Task(SETTINGS, CELL).pairs
+    least = max(len(f"{pair.name}⁇{pair.place}") for pair in pairs)  # the closing ⁇ is not read
+    examples = Task(with_context(least), CELL).job.draw(np.arange(len(pairs)), np.random.default_rng())
+    assert examples.inputs.shape == (len(pairs), least)
+    with pytest.raises(StudyError, match=f"model.context: was {least - 1}; allowed: at least {least}, "):
+        Task(with_context(least - 1), CELL)
+
+
 def test_the_load_is_the_bits_asked_a_parameter() -> None:
     for control in ("", "no_mlp"):
         task = Task(SETTINGS, cell(load=1.0, control=control))

@@ -47,5 +47,15 @@ def test_the_spread_of_keys_is_that_of_their_lengths_by_head() -> None:
 def test_a_number_of_heads_that_does_not_divide_the_width_is_told(run: Run, change: ChangeParams) -> None:
     change({"demonstrations.heads": [3], "demonstrations.variants": ["rope"], "demonstrations.longest": [16]})
     assert error(run(demonstrations)).startswith("error: params.yaml: demonstrations.model: ")
+
+
+def test_lengths_that_the_recipe_or_a_question_does_not_allow_are_told(run: Run, change: ChangeParams) -> None:
+    message = "error: params.yaml: demonstrations.longest: was [16, {}]; allowed: at {} each"
     change({"demonstrations.longest": [16, 4096]})
-    assert error(run(demonstrations)).startswith("error: params.yaml: demonstrations.longest: was [16, 4096]; allowed")
+    assert error(run(demonstrations)).startswith(message.format(4096, "most 64"))
+    section = {"heads": [2], "variants": ["rope"], "longest": [16, 64]}
+    spans = {"mixture_weight": 1.0, "shortest_document": 4, "longest_document": 60}
+    objectives = {"recipes.quick.pretrain.objectives": {"span_corruption": spans}}
+    change({f"demonstrations.{key}": value for key, value in section.items()} | objectives)
+    # the longest question and its answer with two masks have 32 characters; the last one is not read
+    assert error(run(demonstrations)).startswith(message.format(64, "least 31"))

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from stages.method import influence as stage
 from stages.method.derivatives import influence, random_backbone
 from stages.mixers.vanilla import Vanilla
 from stages.model.packing import Packing
@@ -11,6 +12,7 @@ from stages.model.registry import settings_of
 from stages.settings import Model
 from tests.support.influence import influence as tried
 from tests.support.pretended_gpu import DEVICE, pretended_gpu
+from tests.support.talking import ChangeParams, Run, error
 from tests.support.tiny import MODEL, SECTIONS, SETTINGS, VARIANTS, loud, tiny_model
 
 T = MODEL.context
@@ -84,3 +86,10 @@ def test_a_faint_influence_is_one() -> None:
     """A recurrence forgets by powers of ten: in float32, or by changed tokens, the first inputs would be lost."""
     strength = derivatives("rnn", MODEL.model_copy(update={"context": 256}))
     assert 0 < strength[-1, 0] < 1e-20 < 0.01 < strength[-1, -1]
+
+
+def test_a_fault_in_a_section_is_named_where_it_stands(run: Run, change: ChangeParams) -> None:
+    change({"variants.window.width": 0})
+    assert error(run(stage, "--variant", "window")).startswith("error: params.yaml: variants.window.width: ")
+    change({"influence.settings.window": [{"width": 0}]})
+    assert error(run(stage, "--variant", "window")).startswith("error: params.yaml: influence.settings.window.width: ")

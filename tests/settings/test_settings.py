@@ -100,6 +100,9 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
             "alibi",
             ["model.variant: was 'alibi'", "stages/mixers/alibi.py is there: give it a section"],
         ),
+        ("recipe", "rope", ["recipe: was 'rope'; allowed: quick, handout, unaided, open, own"]),
+        ("grid.widths", {"rnn": []}, ["grid.widths.rnn"]),
+        ("grid.widths", {"rnn": [32, 32]}, ["grid.widths.rnn: was [32, 32]; allowed: distinct ones"]),
         ("study.asked", ["quick", "quick"], ["study.asked: was ['quick', 'quick']", "with questions once", "open"]),
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
         # a key that earlier versions had
@@ -119,6 +122,7 @@ def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value:
     write_params(tmp_path, values={key: value})
     message = fault(tmp_path)
     assert [part for part in parts if part not in message] == []
+    assert ("give it a section" in message) == (value == "alibi")  # the only one without a section
 
 
 @pytest.mark.parametrize("name", [name for name, model in params()["article"]["models"].items() if model["change"]])
