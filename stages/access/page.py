@@ -15,7 +15,6 @@ from stages.system.errors import Parser, StudyError, command
 from stages.trials.row import ACCESS, PRACTICES, Row, marks
 
 PAGE = ACCESS.parent / "page"
-Cells = dict[tuple[str, int], dict[str, list[Row]]]  # rows of all seeds by practice and epochs, then by variant
 
 
 @command
@@ -42,7 +41,7 @@ def write_access(target: Path, rows: Sequence[Row]) -> None:
 
 def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
     """Return the section on the rows of one recipe."""
-    cells: Cells = {}
+    cells: dict[tuple[str, int], dict[str, list[Row]]] = {}  # of all seeds, by practice and epochs, then by variant
     for row in rows:
         cells.setdefault((row.change, row.epochs), {}).setdefault(row.variant, []).append(row)
     data = pd.DataFrame(

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from stages.article.sections import REPORTS, in_all, metrics
+from stages.article.sections import HANDOUT, OPEN, QUICK, REPORTS, UNAIDED, in_all, metrics
 from stages.reporting.figures import PRETRAINED, SCRATCH
 from stages.reporting.style import GREY, INK, SMALL, styled, svg
 from stages.settings import load
@@ -13,10 +13,10 @@ from stages.system.errors import Parser, command
 from stages.system.files import write_text
 
 SHOWN = {  # by the folder of a report: what its panel is called
-    "quick/compared": "quick: a generated world",
-    "handout/compared": "handout: real data, text masked",
-    "unaided/compared": "unaided: any capitalised phrase",
-    "open/all": "open: the reader chooses",
+    QUICK: "quick: a generated world",
+    HANDOUT: "handout: real data, text masked",
+    UNAIDED: "unaided: any capitalised phrase",
+    OPEN: "open: the reader chooses",
 }
 
 

@@ -49,16 +49,18 @@ class Plan:
 
     def best_rate(self, cell: Cell) -> float | None:
         """Return the rate with the most bits; None where it has no neighbours yet."""
+        return None if self._untried(cell) else self._best(cell)
+
+    def _best(self, cell: Cell) -> float:
         tried = self.tried(cell)
-        best = max(tried, key=lambda rate: tried[rate].bits_stored, default=None)
-        return None if self._untried(cell) else best
+        return max(tried, key=lambda rate: tried[rate].bits_stored)
 
     def _untried(self, cell: Cell) -> list[Cell]:
         """Return the trainings that the choice of a rate still waits for."""
         wanted = self.section.rates[cell.matrices]
         tried = self.tried(cell)
         if tried.keys() >= {*wanted}:
-            best = RATES.index(max(tried, key=lambda rate: tried[rate].bits_stored))
+            best = RATES.index(self._best(cell))
             wanted = RATES[max(0, best - 1) : best + 2]
         return [as_choice(cell, rate) for rate in wanted if rate not in tried]
 

@@ -13,11 +13,10 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from stages.commands.answers import Reply, ask, usual_form
-from stages.commands.options import add_decoding, add_model, tell
+from stages.commands.options import MAX_HYPOTHESES, add_decoding, add_model, tell
 from stages.commands.trained import decoding, named
 from stages.corpus.prepared import Prepared
 from stages.probing.prompts import dev_facts
-from stages.settings.recipe import MAX_HYPOTHESES
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command, error_line, within
 from stages.system.locks import WORK

@@ -3,10 +3,11 @@
 import argparse
 import sys
 
-from stages.settings.recipe import MAX_HYPOTHESES
 from stages.settings.section import LARGEST_SEED
 from stages.system.errors import within
 from stages.system.terminal import harmless
+
+MAX_HYPOTHESES = 256  # of one question's beam or draws; each has a state of its own
 
 
 def add_model(parser: argparse.ArgumentParser, seed: str = "which training's model; by default the first") -> None:

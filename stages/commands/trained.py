@@ -54,5 +54,5 @@ def chosen_variant(settings: Settings, recipe: str, given: str | None = None) ->
     report = Path("reports") / recipe / selection / "metrics.json"
     try:
         return str(read_json(report)["selected"]["variant"])
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise StudyError(f"which variant is best? {report} is missing or broken; name one with --variant") from error

@@ -20,9 +20,7 @@ from stages.system.files import write_json
 from stages.system.records import CURVES, read_table
 from stages.training.jobs import pretraining
 from stages.training.run import Run, Training
-from stages.training.work import publish
 
-FOLDER = Path("data/grid")  # <variant>-<width>-<rate>/: weights; results/: what the report shows
 CHARACTERS = 300  # of a passage
 PASSAGES = 20  # a model, for its share of non-words
 TEMPERATURE = 0.8
@@ -45,7 +43,7 @@ def main() -> None:
         print(f"{number} of {len(experiments)}: {variant}, hidden size {width}, learning rate {rate:g}")
         cells.append({"variant": variant, "width": width, "learning_rate": rate} | trained(experiment, prepared))
     made = provenance(settings.grid.model_dump(), experiments[0].backend, time.perf_counter() - started)
-    with result_folder(FOLDER / "results") as folder:
+    with result_folder(Path("data/grid")) as folder:
         write_json(folder / "grid.json", {"cells": cells, "provenance": made})
 
 
@@ -59,21 +57,19 @@ def cell(settings: Settings, variant: str, width: int, rate: float) -> Experimen
 
 def trained(experiment: Experiment, prepared: Prepared) -> dict[str, Any]:
     """Train a cell; return the number of parameters, the loss of each epoch, a passage, and the share of non-words."""
-    recipe = experiment.recipe
-    (seed,) = recipe.seeds
+    (seed,) = experiment.recipe.seeds
     job = pretraining(experiment, prepared)
-    output = FOLDER / f"{experiment.variant}-{recipe.model.width}-{recipe.pretrain.learning_rate:g}"
     run = Run("grid", experiment, prepared, experiment.settings("pretrain"), experiment.prepared_folder)
     run.complete([Training(f"seed-{seed}", seed, job)])
-    publish(run.work, [f"seed-{seed}"], [seed], output)
 
-    model = experiment.trained_model(prepared, output / f"seed-{seed}.safetensors")
+    weights = run.work / f"seed-{seed}.safetensors"
+    model = experiment.trained_model(prepared, weights)
     beginnings = np.tile(prepared.vocabulary.encode("\n"), (PASSAGES, 1))
     written = np.hstack([*passages(model, beginnings, CHARACTERS, Sampler(seed, TEMPERATURE))])
     texts = [prepared.vocabulary.decode(passage) for passage in written]
     return {
         "parameters": sum(weight.numel() for weight in model.parameters()),
-        "losses": read_table(output / f"seed-{seed}.csv", CURVES, ",").loss.tolist(),
+        "losses": read_table(weights.with_suffix(".csv"), CURVES, ",").loss.tolist(),
         "passage": texts[0],
         "non_words": round(non_words(texts, prepared.vocabulary.decode(prepared.documents.tokens)), 4),
     }

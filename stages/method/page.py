@@ -28,7 +28,7 @@ def write_method(
     """
     measured = [read_costs(data / "cost" / name) for name in variants]
     reaches = [read_reach(data / "influence" / name) for name in variants]
-    grid = read_record(data / "grid/results/grid.json", GRID)
+    grid = read_record(data / "grid/grid.json", GRID)
     passages = read_record(data / "passages/passages.json", PASSAGES)
     shown = read_record(data / "demonstrations/demonstrations.json", DEMONSTRATIONS)
     exposures = {name: read_record(data / "exposure" / name / "exposure.json", EXPOSURE) for name in leading}

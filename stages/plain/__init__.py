@@ -8,7 +8,6 @@ Read in this order::
     training.py    optimizers, learning rate, a step, the loop
     generation.py  greedy answers
     __main__.py    all of it: pretrain, finetune, answer; `python -m stages.plain --variant rope`
-    text.py        the handout's training examples, as strings
 
 A batch is padded and in float32. Questions are answered one at a time, and each character reads all of the text anew.
 The package imports settings and corpus of `stages`, and nothing of its model or training. Tests hold both equal;

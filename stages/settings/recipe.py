@@ -141,9 +141,6 @@ class Finetune(Section):
     schedule: Schedule
 
 
-MAX_HYPOTHESES = 256  # of one question's beam or draws; each has a state of its own
-
-
 class Generation(Section):
     max_characters: Count
 

@@ -12,9 +12,7 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.ragged import Ragged
 from stages.corpus.span_corruption import corrupt, span_corruption
-from stages.corpus.vocabulary import Vocabulary
-from stages.plain.text import corrupted, padded
-from stages.plain.text import span_corruption as plain
+from stages.corpus.vocabulary import PAD, Vocabulary
 from stages.settings import Objectives
 from tests.support.tiny import DOCUMENTS, HANDOUT, spans
 
@@ -22,6 +20,21 @@ SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or ne
 TIMES = 3
 FIRST = ord("Ā")
 OTHER = Objectives(span_corruption=spans(4, 100))
+
+
+def corrupted(document: str, length: int, start: int, span: int) -> str:
+    """`prefix ⁇ suffix ⁇ masked content` of the document's first `length` characters."""
+    taken = document[:length]
+    prefix, masked, suffix = taken[:start], taken[start : start + span], taken[start + span :]
+    return f"{prefix}⁇{suffix}⁇{masked}"
+
+
+def plain(document: str, generator: np.random.Generator) -> str:
+    """Truncate to a length uniform in 4…112, then mask a span uniform in 1…half of that at a uniform start."""
+    length = min(int(generator.integers(4, 113)), len(document))
+    span = int(generator.integers(1, max(1, length // 2) + 1))
+    start = int(generator.integers(0, length - span + 1))
+    return corrupted(document, length, start, span)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +67,10 @@ def test_the_vectorised_form_equals_the_plain_one_padding_too() -> None:
     examples = corrupt(documents, rows, sizes, starts, widths)
     drawn = zip(rows, sizes, starts, widths, strict=True)
     sequences = [corrupted(DOCUMENTS[row], size, start, width) for row, size, start, width in drawn]
-    inputs, targets = padded(sequences, vocabulary, examples.inputs.shape[1] + 1)
-    assert np.array_equal(examples.inputs, inputs)
-    assert np.array_equal(examples.targets, targets)
+    widest = examples.inputs.shape[1] + 1
+    tokens = np.stack([vocabulary.encode(sequence.ljust(widest, PAD)) for sequence in sequences])  # (B, T + 1)
+    assert np.array_equal(examples.inputs, tokens[:, :-1])
+    assert np.array_equal(examples.targets, tokens[:, 1:])
     assert examples.lengths.tolist() == [len(sequence) - 1 for sequence in sequences]
 
 

@@ -60,7 +60,7 @@ def write_texts(folder: Path) -> None:
         {"way": "greedy", "likelihood": -0.1, "repetition": 0.9, "copied": 1.0, "passage": "la la"},
         {"way": "nucleus", "likelihood": -1.25, "repetition": 0.0, "copied": 0.125, "passage": "lo li"},
     ]
-    write_result(folder / "grid/results/grid.json", {"cells": cells} | MADE_BY)
+    write_result(folder / "grid/grid.json", {"cells": cells} | MADE_BY)
     write_result(folder / "passages/passages.json", {"rows": rows} | MADE_BY)
 
 

@@ -36,7 +36,7 @@ def test_a_text_that_is_too_short_is_told(run: Run, change: ChangeParams) -> Non
 def test_the_grid_has_a_training_of_each_choice(run: Run, project: Path, change: ChangeParams) -> None:
     change({"grid.widths": {"vanilla": [64], "rnn": [64]}, "grid.learning_rates": [1e-5, 0.01]})
     assert run(grid).code == 0
-    written = json.loads((project / "data/grid/results/grid.json").read_text(encoding="utf-8"))
+    written = json.loads((project / "data/grid/grid.json").read_text(encoding="utf-8"))
     cells = {(cell["variant"], cell["learning_rate"]): cell for cell in written["cells"]}
     assert list(cells) == [("vanilla", 1e-5), ("vanilla", 0.01), ("rnn", 1e-5), ("rnn", 0.01)]
     for variant in ("vanilla", "rnn"):
