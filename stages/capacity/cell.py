@@ -37,7 +37,8 @@ class Task:
         self.mixer = settings_of(cell.variant, settings.every_variant, self.shape)
         self.pairs = draw(self._people(), cell.seed)
         self.vocabulary, self.questions, self.answers = encoded(self.pairs, cell.control == "token")
-        longest = max(len(self.sequence(row)) for row in range(len(self.pairs))) - 1  # the last one is not read
+        lengths = (len(name) + len(place) for name, place in zip(self.questions, self.answers, strict=True))
+        longest = max(lengths) - 1  # the last one is not read
         if longest > self.shape.context:
             what = f"was {self.shape.context}; allowed: at least {longest}, for the longest pair"
             raise StudyError(f"params.yaml: capacity.model.context: {what}")
