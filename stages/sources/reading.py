@@ -93,7 +93,9 @@ def _check_places(path: Path, questions: list[Question]) -> None:
         what += f"{quoted(earlier.place or '')} in line {earlier.row}"
         if others := ", ".join(str(other.row) for other, _ in differing[1:SHOWN]):
             what += f"; lines {others}{', …' if len(differing) > SHOWN else ''} differ, too ({len(differing)} in all)"
-        raise _fault(path, question.row, what, "keep one of the two")
+        swapped = all((question.place or "").endswith("?") for question in questions[1:])  # after a header
+        advice = "write the question first, then the answer" if swapped else "keep one of the two"
+        raise _fault(path, question.row, what, advice)
 
 
 def _who_was_born(question: str) -> str | None:
