@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import question_examples
 from stages.method import demonstrations
 from stages.method.demonstrations import spread_of_keys
 from tests.support.talking import ChangeParams, Run, error
@@ -49,13 +51,18 @@ def test_a_number_of_heads_that_does_not_divide_the_width_is_told(run: Run, chan
     assert error(run(demonstrations)).startswith("error: params.yaml: demonstrations.model: ")
 
 
-def test_lengths_that_the_recipe_or_a_question_does_not_allow_are_told(run: Run, change: ChangeParams) -> None:
+def test_lengths_that_the_recipe_or_a_question_does_not_allow_are_told(
+    run: Run, project: Path, change: ChangeParams
+) -> None:
     message = "error: params.yaml: demonstrations.longest: was [16, {}]; allowed: at {} each"
     change({"demonstrations.longest": [16, 4096]})
     assert error(run(demonstrations)).startswith(message.format(4096, "most 64"))
     section = {"heads": [2], "variants": ["rope"], "longest": [16, 64]}
     spans = {"mixture_weight": 1.0, "shortest_document": 4, "longest_document": 60}
-    objectives = {"recipes.quick.pretrain.objectives": {"span_corruption": spans}}
-    change({f"demonstrations.{key}": value for key, value in section.items()} | objectives)
-    # the longest question and its answer with two masks have 32 characters; the last one is not read
-    assert error(run(demonstrations)).startswith(message.format(64, "least 31"))
+    fits = {"pretrain.objectives": {"span_corruption": spans}, "generation.max_characters": 12}
+    changes = {f"demonstrations.{key}": value for key, value in section.items()}
+    change(changes | {f"recipes.quick.{key}": value for key, value in fits.items()})
+    prepared = Prepared.load(project / "data/prepared/quick")
+    texts = prepared.questions["train"], prepared.answers["train"]
+    examples = question_examples(*texts, np.arange(len(texts[0])))  # what finetuning reads
+    assert error(run(demonstrations)).startswith(message.format(64, f"least {examples.lengths.max()}"))
