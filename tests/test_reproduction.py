@@ -27,6 +27,12 @@ STATED = {  # (report, variant) → right of 500
     ("C", "synthesizer"): 119,
 }
 STATED_FROM_SCRATCH = (10, 2, 6)  # reports A, B and C: right of 500
+FINETUNING = {  # as the page names it → as the table of marks does
+    "of the report": "report",
+    "as handout has it": "as_is",
+    "as in the starter code": "starter_code",
+    "in the starter code's order": "not_shuffled",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -165,10 +171,6 @@ def test_beam_search_answers_more_and_copies_more() -> None:
     assert f"ten likeliest characters repeat {less} % and copy {fewer} %" in PAGE
 
 
-ROW = {"of the report": "report", "as handout has it": "as_is", "as in the starter code": "starter_code"}
-ROW |= {"in the starter code's order": "not_shuffled"}
-
-
 def trained_again() -> dict[tuple[str, str], dict[str, np.ndarray]]:
     """Marks of (questions, seeds) by their first weights, of each variant and finetuning in the second table."""
     marks = {}
@@ -187,6 +189,11 @@ def trained_again() -> dict[tuple[str, str], dict[str, np.ndarray]]:
     return marks
 
 
+def ranks(runs: pd.Series, right: np.ndarray) -> list[int]:
+    """The place of each training beside the public runs."""
+    return [int((runs > one).sum()) + 1 for one in right]
+
+
 def name_of(cell: str) -> str:
     """A variant of the page as the table of marks names it."""
     return "perceiver_six" if cell.startswith("perceiver") else cell
@@ -197,7 +204,7 @@ def test_what_was_trained_again_has_the_figures_of_the_committed_marks() -> None
     variant, shown = "", []
     for name, finetuning, *cells in rows_of(TEXTS["docs/reproduction.md"], "| variant | finetuning | seed 1 |"):
         variant = name_of(name) or variant
-        shown.append((variant, ROW[finetuning.partition(",")[0]]))
+        shown.append((variant, FINETUNING[finetuning.partition(",")[0]]))
         right, scratch = (marks[shown[-1]][init] for init in ("pretrained", "scratch"))
         assert len(right) == len(scratch) == 500
         counts = [f"{one:.0f} ({other:.0f})" for one, other in zip(right.sum(axis=0), scratch.sum(axis=0), strict=True)]
@@ -226,26 +233,32 @@ def test_the_starter_codes_finetuning_is_compared_by_the_rule_and_by_pairs() -> 
         assert paired_p == f"{pairs.pvalue:.2f}", name
         loses = f"loses {-100 * high:.1f} to {-100 * low:.1f} points by it"
         assert (loses in PAGE) == (pairs.pvalue < 0.05) == name.startswith("perceiver")
+        assert name != "vanilla" or f"Of vanilla the interval ends at {-100 * low:.1f} points" in PAGE
     assert {name_of(row[0]) for row in shown} == {variant for variant, way in marks if way == "starter_code"}
+
+    as_is, lost = (marks["vanilla", way]["pretrained"] for way in ("as_is", "starter_code"))
+    one, other = ((first & (1 - second)).sum(axis=0) for first, second in ((as_is, lost), (lost, as_is)))
+    ends = "of each seed {} to {} questions are right in one way alone, and {} to {} in the other"
+    assert ends.format(min(one), max(one), min(other), max(other)) in PAGE
 
 
 def test_the_mean_of_vanilla_comes_again_and_ropes_low_ranks_do_not() -> None:
     again = table("docs/trained_again.tsv", "\t", str)
     seed_losses = again[again.variant == "vanilla"].drop_duplicates("seed").pretraining_loss.astype(float)
     others = [*losses("pretrain").iloc[-1], *seed_losses[seed_losses < seed_losses.max()]]
-    trainings = [trained_again()["vanilla", way]["pretrained"].sum(axis=0) for way in ("report", "as_is")]
+    marks = trained_again()
+    trainings = [marks["vanilla", way]["pretrained"].sum(axis=0) for way in ("report", "as_is")]
     assert seed_losses.argmax() == trainings[1].argmin() and max(others) < seed_losses.max()
     assert f"loss, {seed_losses.max():.3f} nats; the other five have {min(others):.3f} to {max(others):.3f}." in PAGE
 
     runs = public()["vanilla"]
-    ranks = [int((runs > right).sum()) + 1 for right in np.concatenate(trainings)]
-    assert ranks[3:] == [64, 3, 3] and sorted(ranks)[4:] == [18, 64] and len(runs) + 1 == 114
+    places = ranks(runs, np.concatenate(trainings))
+    assert places[3:] == [64, 3, 3] and sorted(places)[4:] == [18, 64] and len(runs) + 1 == 114
     assert "trained again they would be at 3, 3 and 64" in without_links(" ".join(TEXTS["docs/public-runs.md"].split()))
 
-    of_rope = [trained_again()["rope", way]["pretrained"].sum(axis=0) for way in ("report", "as_is")]
     runs = public()["rope"]
-    assert [int((runs > right).sum()) + 1 for right in of_rope[0]] == [19, 11, 21] and len(runs) + 1 == 24
-    assert [int((runs > right).sum()) + 1 for right in of_rope[1]] == [7, 7]
+    of_report, again_of_rope = (marks["rope", way]["pretrained"].sum(axis=0) for way in ("report", "as_is"))
+    assert ranks(runs, of_report) == [19, 11, 21] and ranks(runs, again_of_rope) == [7, 7] and len(runs) + 1 == 24
     assert "seeds are at 11, 19 and 21 of 24, two trained again at 7 and 7." in PAGE
     assert "adds 4 and 7 answers to the same weights" in PAGE
     spread = accuracies("pretrained")["perceiver"].mean() - public()["perceiver"].median() / 5

@@ -1,6 +1,6 @@
 """Which cells the study trains, in which order, and how long that takes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -49,18 +49,14 @@ class Plan:
 
     def best_rate(self, cell: Cell) -> float | None:
         """Return the rate with the most bits; None where it has no neighbours yet."""
-        return None if self._untried(cell) else self._best(cell)
-
-    def _best(self, cell: Cell) -> float:
-        tried = self.tried(cell)
-        return max(tried, key=lambda rate: tried[rate].bits_stored)
+        return None if self._untried(cell) else _best(self.tried(cell))
 
     def _untried(self, cell: Cell) -> list[Cell]:
         """Return the trainings that the choice of a rate still waits for."""
         wanted = self.section.rates[cell.matrices]
         tried = self.tried(cell)
         if tried.keys() >= {*wanted}:
-            best = RATES.index(self._best(cell))
+            best = RATES.index(_best(tried))
             wanted = RATES[max(0, best - 1) : best + 2]
         return [as_choice(cell, rate) for rate in wanted if rate not in tried]
 
@@ -108,3 +104,8 @@ class Plan:
 def as_choice(cell: Cell, rate: float) -> Cell:
     """Return the cell at load 1 in which the rate is tried for a cell like this."""
     return cell.model_copy(update={"learning_rate": rate, "load": 1.0, "seed": CHOICE_SEED})
+
+
+def _best(tried: Mapping[float, Row]) -> float:
+    """Return the rate with the most bits."""
+    return max(tried, key=lambda rate: tried[rate].bits_stored)
