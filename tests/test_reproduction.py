@@ -231,13 +231,15 @@ def test_the_starter_codes_finetuning_is_compared_by_the_rule_and_by_pairs() -> 
         assert paired_p == f"{pairs.pvalue:.2f}", name
         loses = f"loses {-100 * high:.1f} to {-100 * low:.1f} points by it"
         assert (loses in PAGE) == (pairs.pvalue < 0.05) == name.startswith("perceiver")
-        ends = {"vanilla": "Of vanilla the interval ends", "rope": "Of rope it ends"}.get(name)
-        assert ends is None or f"{ends} at {-100 * low:.1f} points" in PAGE
+        end = {"vanilla": "end at a loss of {:.1f} points for vanilla", "rope": "for vanilla and {:.1f} for rope"}.get(
+            name
+        )
+        assert end is None or end.format(-100 * low) in PAGE
     assert {name_of(row[0]) for row in shown} == {variant for variant, way in marks if way == "starter_code"}
 
     as_is, lost = (marks["vanilla", way]["pretrained"] for way in ("as_is", "starter_code"))
     one, other = ((first & (1 - second)).sum(axis=0) for first, second in ((as_is, lost), (lost, as_is)))
-    ends = "of each seed {} to {} questions are right in one way alone, and {} to {} in the other"
+    ends = "of each seed of vanilla {} to {} questions are right in one way alone, and {} to {} in the other"
     assert ends.format(min(one), max(one), min(other), max(other)) in PAGE
 
 
