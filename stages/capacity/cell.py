@@ -34,7 +34,7 @@ class Task:
         self.cell = cell
         expansion = 0 if cell.control == "no_mlp" else section.model.expansion
         self.shape = section.model.model_copy(update={"width": cell.width, "expansion": expansion})
-        self.mixer = settings_of(cell.variant, settings.every_variant, self.shape)
+        self.mixer = settings_of(cell.variant, settings.variants, self.shape)
         self.pairs = draw(self._people(), cell.seed)
         self.vocabulary, self.questions, self.answers = encoded(self.pairs, cell.control == "token")
         lengths = (len(name) + len(place) for name, place in zip(self.questions, self.answers, strict=True))

@@ -21,7 +21,7 @@ class Plan:
     def __init__(self, settings: Settings, rows: Iterable[Row]) -> None:
         self.section = settings.capacity
         self.variants = [*settings.variants]
-        self.digests = {variant: digest(settings, variant) for variant in settings.every_variant}
+        self.digests = {variant: digest(settings, variant) for variant in settings.variants}
         todays = (row for row in rows if row.settings == self.digests.get(row.variant))
         self.rows = {Cell(**row.model_dump()): row for row in todays}
 

@@ -46,4 +46,4 @@ def digest(settings: Settings, variant: str) -> str:
     section = settings.capacity
     common = [section.model, section.optimizer, section.schedule]
     values = [part.model_dump() for part in common]
-    return settings_digest([*values, section.batch_size, settings.every_variant[variant]])[:8]
+    return settings_digest([*values, section.batch_size, settings.variants[variant]])[:8]

@@ -19,16 +19,16 @@ def main() -> None:
     settings = load()
     parts = [*CapacityParts.model_fields]
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts, help="of the study; without it all")
-    parser.add_argument("--variants", nargs="+", choices=settings.every_variant, help="of these alone; without it all")
+    parser.add_argument("--variants", nargs="+", choices=settings.variants, help="of these alone; without it all")
     parser.add_argument("--hours", type=float, default=float("inf"), help="begin no cell after so many")
     parser.add_argument("--plan", action="store_true", help="print the plan and train nothing")
     given = parser.parse_args()
-    variants = given.variants or [*settings.every_variant]
+    variants = given.variants or [*settings.variants]
 
     print_plan(settings, given.parts, variants)
     if given.plan:
         return
-    load_all(settings.every_variant)
+    load_all(settings.variants)
     for number, cell in within_hours(iter(lambda: next_cell(settings, given.parts, variants), None), given.hours):
         about = f"{cell.variant} {cell.control} width {cell.width}, load {cell.load:g}, seed {cell.seed}"
         row = trained(settings, cell, f"{number}: {about}")

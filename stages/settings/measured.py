@@ -80,7 +80,6 @@ class CapacityParts(Section):
     loads: CapacityPart
     doses: CapacityPart
     widths: CapacityPart
-    registered: CapacityPart
     controls: CapacityPart
     optimizers: CapacityPart
 
@@ -108,20 +107,6 @@ class Capacity(Section):
                 if width % self.model.heads:
                     raise ValueError(f"parts.{key}.widths: {width} is not divisible by heads {self.model.heads}")
         return self
-
-
-class Forecast(Section):
-    nearest: Name  # the existing mixer that is most like it
-    rank: Count  # by its alignment, 1 the most, among all mixers of the study and those that are registered
-
-
-class Prediction(Section):
-    worlds: Some[Seed]
-    seeds: Some[Seed]
-    facts: Annotated[int, Field(ge=10, le=10**6)]  # of people born in several places
-    change: dict[str, Any]  # as of an ablation
-    variants: dict[Name, dict[str, Any]]  # each checked by the mixer of the key's name
-    registered: dict[Name, Forecast]
 
 
 OF_TEXT = ("pages_only_rope", "pages_only_longer", "unaided", "with_reader")  # models that the article speaks of

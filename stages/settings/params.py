@@ -17,7 +17,6 @@ from stages.settings.measured import (
     Grid,
     Influence,
     Passages,
-    Prediction,
     merged,
 )
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
@@ -67,13 +66,11 @@ class Settings(Section):
     ablation: Ablation
     article: Article
     capacity: Capacity
-    prediction: Prediction
 
     @model_validator(mode="after")
     def _variants_have_files(self) -> Self:
         for key, names in (
             ("variants", self.variants),
-            ("prediction.variants", self.prediction.variants),
             ("influence.settings", self.influence.settings),
         ):
             for name in names:
@@ -106,16 +103,13 @@ class Settings(Section):
             ("ablation.recipe", [self.ablation.recipe], asked),
             ("ablation.variant", [self.ablation.variant], self.variants),
             ("article.recipe", [self.article.recipe], in_public),
-            ("prediction.registered", [*self.prediction.registered], self.prediction.variants),
         ]
         for key, model in self.article.models.items():
             named.append((f"article.models.{key}.variant", [model.variant], IN_JAVASCRIPT))
         for key, part in self.capacity.parts:
-            named.append((f"capacity.parts.{key}.variants", part.variants, self.every_variant))
+            named.append((f"capacity.parts.{key}.variants", part.variants, self.variants))
         for matrices, rates in self.capacity.rates.items():
             named.append((f"capacity.rates.{matrices}", rates, RATES))
-        for key, forecast in self.prediction.registered.items():
-            named.append((f"prediction.registered.{key}.nearest", [forecast.nearest], self.variants))
 
         for key, names, allowed in named:
             for name in names:
@@ -125,11 +119,6 @@ class Settings(Section):
                         fault += f"; stages/mixers/{name}.py is there: give it a section of `variants`, at least `{{}}`"
                     raise ValueError(fault)
         return self
-
-    @property
-    def every_variant(self) -> dict[str, dict[str, Any]]:
-        """The sections of all variants, those of the study of prediction among them."""
-        return self.variants | self.prediction.variants
 
     def ablated(self, change: str) -> Self:
         """Change the ablation's recipe in these settings; change: a key of `ablation.changes`.

@@ -14,7 +14,7 @@ from stages.inference.generation import beam_search, generate, passages
 from stages.inference.searches import Continuation
 from stages.model.gpt import GPT
 from stages.plain.model import PlainGPT
-from tests.support.tiny import MIXERS, MODEL, VARIANTS, loud, plain_twin, tiny_model
+from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
 FEW = 5  # characters of a vocabulary so small that all hypotheses can be tried
 Expected = list[tuple[tuple[int, ...], float]]
@@ -53,7 +53,7 @@ def random_prompt(length: int, vocabulary: int = 8) -> np.ndarray:
     return np.random.default_rng(length).integers(2, vocabulary, size=length)
 
 
-@pytest.mark.parametrize("variant", MIXERS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_a_beam_that_holds_every_hypothesis_finds_all_of_them_in_order(variant: str) -> None:
     model, prompt = loud(tiny_model(variant, FEW)), np.array([3, 2, 4])
     expected = best_first(model, prompt, 3)
@@ -71,7 +71,7 @@ def test_a_beam_ends_where_the_context_is_full() -> None:
     assert_same(beam_search(model, [prompt], 30, width=100)[0], expected)
 
 
-@pytest.mark.parametrize("variant", MIXERS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hypotheses end at different lengths, and prompts of six lengths are read in batches of three."""
     model = loud(tiny_model(variant, 8))

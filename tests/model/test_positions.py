@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from tests.support.tiny import MIXERS, loud, tiny_model
+from tests.support.tiny import VARIANTS, loud, tiny_model
 
 AXES = {"synthesizer": {"table": (0,), "offsets": (0,)}, "random_synthesizer": {"scores": (1, 2)}}
 BY = 5
 
 
-@pytest.mark.parametrize("variant", MIXERS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_positions_and_columns_of_scores_move_and_all_else_stays(variant: str) -> None:
     model = loud(tiny_model(variant))
     before = {name: weight.clone() for name, weight in model.state_dict().items()}

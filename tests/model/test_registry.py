@@ -11,7 +11,7 @@ from stages.model.mixer import Mixer
 from stages.model.registry import defined, settings_of
 from stages.plain.attention import ATTENTION
 from tests.model.test_variants import STATE
-from tests.support.tiny import BUILT_IN, MIXERS, MODEL, ROOT, SECTIONS, VARIANTS
+from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, VARIANTS
 
 FORMULA = re.compile(r"\S = \S|softmax\(.+\)V")
 LINK = re.compile(r"https://(arxiv\.org/abs/\d{4}\.\d{4,5}|doi\.org/10\.\S+[^.])$", re.MULTILINE)
@@ -20,10 +20,10 @@ UNPUBLISHED = "no published source"  # what a variant without a paper says
 
 def test_every_file_of_a_mixer_is_a_variant_of_the_study_and_the_other_way_round() -> None:
     files = (ROOT / "stages" / "mixers").glob("*.py")
-    assert sorted(file.stem for file in files) == sorted(MIXERS)
+    assert sorted(file.stem for file in files) == sorted(VARIANTS)
 
 
-@pytest.mark.parametrize("variant", MIXERS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_settings_are_tried_without_memory_or_draws(variant: str) -> None:
     before = torch.get_rng_state()
     settings_of(variant, SECTIONS, MODEL.model_copy(update={"context": 10**6, "width": 10**6}))  # some 10^14 numbers
@@ -42,7 +42,7 @@ def definition(variant: str) -> str:
     return "\n".join(documented.__doc__ or "" for documented in (module, *filter(None, classes)))
 
 
-@pytest.mark.parametrize("variant", MIXERS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variants_docstrings_give_its_formula_and_link_its_paper_or_say_that_there_is_none(variant: str) -> None:
     text, file = definition(variant), f"stages/mixers/{variant}.py"
     assert FORMULA.search(text), f"the docstrings of {file} have no formula, such as `o_t = W a_t`"

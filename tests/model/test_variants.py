@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from stages.model.gpt import GPT
 from tests.support.influence import ROUNDING, influence
-from tests.support.tiny import HANDOUT, MIXERS, MODEL, SECTIONS, loud, packing_of, random_tokens, tiny_model
+from tests.support.tiny import HANDOUT, MODEL, SECTIONS, VARIANTS, loud, packing_of, random_tokens, tiny_model
 
 ROOM = 20
 # Numbers that a sequence's states hold in the tiny shape (2 layers, C 32, hs 8) with room for 20 positions
@@ -51,7 +51,7 @@ ORTHOGONAL = {"rnn": ["w"], "wrnn": ["w", "t"]}  # so that an activation's succe
 WITHOUT_MLP = MODEL.model_copy(update={"expansion": 0})
 
 
-@pytest.fixture(params=MIXERS)
+@pytest.fixture(params=VARIANTS)
 def variant(request: pytest.FixtureRequest) -> str:
     return request.param
 

@@ -28,7 +28,6 @@ def small(content: dict[str, Any]) -> None:
     content["demonstrations"]["variants"] = [*TWO]
     for part in content["capacity"]["parts"].values():
         part["variants"] = []  # all
-    content["prediction"]["registered"] = {}
     content["ablation"] |= {"recipe": "quick", "held_out": 5}
     content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
     for recipe in content["recipes"].values():

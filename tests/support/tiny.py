@@ -38,8 +38,7 @@ BUILT_IN = [
     "linear", "gated_deltanet", "min_gru", "rnn", "wrnn",
 ]  # fmt: skip
 # Sections of the variants for tiny shapes: what a variant leaves out is left out within a tiny context, too
-MIXERS = [*SETTINGS.every_variant]  # those of the study of prediction, too
-SECTIONS: dict[str, dict[str, Any]] = SETTINGS.every_variant | {
+SECTIONS: dict[str, dict[str, Any]] = SETTINGS.variants | {
     "window": {"width": 6, "theta": 10_000.0},
     "perceiver": {"bottleneck": 12, "residual": True, "up_expansion": 4},
     "perceiver_ar": {"latents": 10},

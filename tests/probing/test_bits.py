@@ -1,0 +1,48 @@
+"""Bits of prompts against arithmetic by hand, and a world as `quick` has it."""
+
+from math import log2
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stages import prepare, world
+from stages.corpus.prepared import Prepared
+from stages.probing.bits import bits
+from stages.probing.prompts import continuation, question
+from stages.sources.world.prepared import prepared_world
+from tests.support.project import write_params
+from tests.support.talking import Run
+from tests.support.tiny import MODEL, SETTINGS, tiny_model
+from tests.support.toy import learned, toy_facts, toy_prepared
+
+SYNTHETIC = SETTINGS.sources.synthetic
+
+
+def test_bits_of_prompts_are_log_ratios_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = toy_facts()[:3]
+    own = np.log(np.array([[0.5, 0.25, 0.125], [0.1, 0.4, 0.1], [0.2, 0.2, 0.2]]))  # p(place of row | prompt of column)
+    calls = iter(own)
+    monkeypatch.setattr("stages.probing.bits.read_targets", lambda *_: (next(calls), None))
+    gains = [log2(0.5 / 0.1875), log2(0.4 / 0.1), log2(0.2 / 0.2)]
+    prompts = [question(fact) for fact in facts]
+    assert bits(tiny_model("rope"), toy_prepared(), facts, prompts) == pytest.approx(np.mean(gains))
+
+
+def test_a_model_that_knows_the_pages_has_many_bits_and_one_that_does_not_has_none() -> None:
+    facts = toy_facts()
+    pages = [continuation(fact, MODEL.context) for fact in facts]
+    assert bits(learned(("continuation",)), toy_prepared(), facts, pages) > 5
+    untrained = tiny_model("rope", len(toy_prepared().vocabulary))
+    assert abs(bits(untrained, toy_prepared(), facts, pages)) < 0.5
+
+
+def test_a_world_is_that_of_quick_with_its_seed(tmp_path: Path, run_in: Run) -> None:
+    write_params(tmp_path)
+    assert run_in(tmp_path, world).code == run_in(tmp_path, prepare, "--recipe", "quick").code == 0
+    of_quick = Prepared.load(tmp_path / "data/prepared/quick")
+    same = prepared_world(SYNTHETIC)
+    assert same.texts == of_quick.texts
+    assert all(same.of_split(split).equals(of_quick.of_split(split)) for split in ("train", "dev"))
+    other = prepared_world(SYNTHETIC.model_copy(update={"seed": SYNTHETIC.seed + 1}))
+    assert other.texts != same.texts
