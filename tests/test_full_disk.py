@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from stages import baseline, evaluate, finetune, prepare, pretrain, report, text, world
-from stages.method import influence
 from stages.system.digests import SUMS
 from tests.support.project import contents, limited, write_params
 from tests.support.small_study import small
@@ -26,7 +25,6 @@ STAGES: list[tuple[Any, tuple[str, ...]]] = [
     (finetune, CELL),
     (evaluate, CELL),
     (report, ("--recipe", "quick", "--selection", "rope", "--headline")),
-    (influence, ("--variant", "rope")),
 ]
 SMALLER = {  # trainings of some steps, with a checkpoint after each
     "model.variant": "rope",

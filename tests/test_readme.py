@@ -73,7 +73,7 @@ def test_commands_name_what_exists(page: str, text: str) -> None:
         for part in key.split("."):
             section = section[part]
     for command in re.findall(r"dvc exp run [^`\n]*", text.replace("\\\n", "")):
-        quiet = re.search(r" (?:study|stages/[\w/]*dvc\.yaml:\w+)(?!\S)", command)
+        quiet = re.search(r" (?:study|stages/[\w/]*dvc\.yaml:[\w@-]+)(?!\S)", command)
         assert quiet or "-S " not in command or page == MEASURED, command
     for target in re.findall(r"`make (\w+)`|^make (\w+)", text, re.MULTILINE):
         assert re.search(rf"^{''.join(target)}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), target

@@ -43,11 +43,6 @@ class State(ABC):
         """All that it remembers, `lengths` first."""
         return [getattr(self, field.name) for field in fields(self)]
 
-    @property
-    def bytes_per_sequence(self) -> int:
-        """Memory of one sequence's state in bytes."""
-        return sum(tensor[0].numel() * tensor.element_size() for tensor in self.tensors)
-
 
 class Mixer(nn.Module, ABC):
     """Mixes information over time, causally: output t depends on inputs 0…t of its sequence only.

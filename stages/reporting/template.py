@@ -13,7 +13,6 @@ from stages.reporting.statistics.significance import LEVEL, shown_p
 from stages.reporting.tables import percent
 
 SHARED = Path(__file__).parent / "sections"  # has the templates that several pages include
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ def fill(beside: str, template: str, **values: object) -> Markdown:
     beside: a file in the template's folder.
     """
     pages = environment([Path(beside).parent, SHARED], finalize=escape, keep_trailing_newline=True)
-    pages.filters |= {"code": code, "percent": percent, "power": power, "p_value": shown_p}
+    pages.filters |= {"code": code, "percent": percent, "p_value": shown_p}
     pages.globals |= {"figure": figure, "least": LEAST_SEEDS, "level": LEVEL}
     return Markdown(pages.get_template(template).render(**values))
 
@@ -44,9 +43,3 @@ def environment(folders: Sequence[Path], **options: Any) -> Environment:
 def figure(name: str, label: str, caller: Callable[[], str]) -> Markdown:
     """Return the picture `name` above its caption, the body of the `call`; label: for readers who do not see it."""
     return Markdown(f"![{escape(label)}]({name})\n\n*{' '.join(caller().split())}*\n")
-
-
-def power(value: float) -> str:
-    """Return a small number by its power of ten: 3.1e-08 is 3 · 10⁻⁸."""
-    mantissa, exponent = f"{value:.0e}".split("e")
-    return f"{mantissa} · 10{str(int(exponent)).translate(SUPERSCRIPTS)}"

@@ -6,42 +6,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from stages.settings.recipe import Model, Optimizer, Schedule
-from stages.settings.section import Context, Count, Name, Rate, Section, Seed, Some
+from stages.settings.section import Count, Name, Rate, Section, Seed, Some
 
 FULL = "full"  # the ablation's recipe without a change, which the others are compared with
 CHANGEABLE = ("model", "optimizer", "pretrain", "finetune")  # sections of a recipe that its training depends on
-
-
-class Cost(Section):
-    recipe: str
-    lengths: Some[Context]
-    longest_run: Rate
-
-
-class Influence(Section):
-    recipe: str
-    settings: dict[Name, list[dict[str, Any]]]  # each checked by the mixer of the key's name
-
-
-class Grid(Section):
-    recipe: str
-    widths: Annotated[dict[Name, Some[Count]], Field(min_length=1, max_length=100)]  # of each variant
-    learning_rates: Some[Rate]
-
-
-class Passages(Section):
-    recipe: str
-    variant: Name
-    beginnings: Annotated[int, Field(gt=0, le=1000)]
-    characters: Annotated[int, Field(gt=0, le=10_000)]
-
-
-class Demonstrations(Section):
-    recipe: Name
-    seeds: Some[Seed]
-    heads: Some[Count]
-    variants: Some[Name]
-    longest: Some[Context]
 
 
 class Ablation(Section):

@@ -12,11 +12,6 @@ from stages.settings.measured import (
     Ablation,
     Article,
     Capacity,
-    Cost,
-    Demonstrations,
-    Grid,
-    Influence,
-    Passages,
     merged,
 )
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
@@ -58,24 +53,15 @@ class Settings(Section):
     sources: Sources
     recipes: dict[Name, AnyRecipe]
     variants: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]  # checked by the mixer of the same name
-    cost: Cost
-    influence: Influence
-    grid: Grid
-    passages: Passages
-    demonstrations: Demonstrations
     ablation: Ablation
     article: Article
     capacity: Capacity
 
     @model_validator(mode="after")
     def _variants_have_files(self) -> Self:
-        for key, names in (
-            ("variants", self.variants),
-            ("influence.settings", self.influence.settings),
-        ):
-            for name in names:
-                if not (MIXERS / f"{name}.py").is_file():
-                    raise ValueError(f"{key}: '{name}' has no file stages/mixers/{name}.py")
+        for name in self.variants:
+            if not (MIXERS / f"{name}.py").is_file():
+                raise ValueError(f"variants: '{name}' has no file stages/mixers/{name}.py")
         return self
 
     @model_validator(mode="after")
@@ -92,14 +78,6 @@ class Settings(Section):
             ("recipe", [self.recipe], asked),
             ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),
             ("study.compared", self.study.compared, self.variants),
-            ("cost.recipe", [self.cost.recipe], self.recipes),
-            ("influence.recipe", [self.influence.recipe], self.recipes),
-            ("grid.recipe", [self.grid.recipe], [name for name in self.recipes if name not in asked]),
-            ("grid.widths", [*self.grid.widths], self.variants),
-            ("passages.recipe", [self.passages.recipe], self.recipes),
-            ("passages.variant", [self.passages.variant], self.variants),
-            ("demonstrations.recipe", [self.demonstrations.recipe], asked),
-            ("demonstrations.variants", self.demonstrations.variants, self.variants),
             ("ablation.recipe", [self.ablation.recipe], asked),
             ("ablation.variant", [self.ablation.variant], self.variants),
             ("article.recipe", [self.article.recipe], in_public),

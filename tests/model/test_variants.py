@@ -121,7 +121,9 @@ def test_a_sequences_states_are_as_large_as_its_variant_says(name: str) -> None:
     states = model.empty_states(3, ROOM)
     for tokens in random_tokens(3, ROOM).split([3, 1, ROOM - 4], dim=1):
         model(tokens, states)
-        assert sum(state.bytes_per_sequence for state in states) == 4 * STATE[name] + 8 * len(states)  # and lengths
+        assert sum(tensor[0].nbytes for state in states for tensor in state.tensors) == 4 * STATE[name] + 8 * len(
+            states
+        )  # and lengths
 
 
 def test_every_parameter_gets_a_gradient(model: GPT) -> None:

@@ -96,13 +96,10 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("recipe", "text", ["recipe: was 'text'; allowed: quick, handout, unaided, open"]),
         ("model.variant", "nonsense", ["model.variant: was 'nonsense'", "compared, all, vanilla"]),
         ("recipe", "rope", ["recipe: was 'rope'; allowed: quick, handout, unaided, open, own"]),
-        ("grid.widths", {"rnn": []}, ["grid.widths.rnn"]),
-        ("grid.widths", {"rnn": [32, 32]}, ["grid.widths.rnn: was [32, 32]; allowed: distinct ones"]),
         ("study.asked", ["quick", "quick"], ["study.asked: was ['quick', 'quick']", "with questions once", "open"]),
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
         # a key that earlier versions had
         ("study.variants", ["rope"], ["study.variants: this key is gone; remove it"]),
-        ("passages.variants", ["rope"], ["passages.variants: unknown key; did you mean 'variant'?"]),
         ("capacity.parts.doses.variants", ["ropes"], ["capacity.parts.doses.variants: was 'ropes'; allowed: vanilla"]),
         ("capacity.parts.loads", GONE, ["capacity.parts.loads: this key is missing"]),
         ("capacity.parts.doses.widths", [30], ["capacity: parts.doses.widths: 30 is not divisible by heads 4"]),
@@ -120,7 +117,7 @@ def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value:
 
 
 def test_a_selected_mixer_without_a_section_is_told_to_get_one(tmp_path: Path) -> None:
-    write_params(tmp_path, values={"variants.wrnn": GONE, "model.variant": "wrnn", "grid.widths": {"rnn": [32]}})
+    write_params(tmp_path, values={"variants.wrnn": GONE, "model.variant": "wrnn"})
     assert "stages/mixers/wrnn.py is there: give it a section" in fault(tmp_path)
 
 

@@ -23,9 +23,6 @@ def small(content: dict[str, Any]) -> None:
     content["variants"] = {name: content["variants"][name] for name in [*TWO, APART]}
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
-    content["influence"]["settings"] = {}
-    content["grid"]["widths"] = {name: [32] for name in TWO}
-    content["demonstrations"]["variants"] = [*TWO]
     for part in content["capacity"]["parts"].values():
         part["variants"] = []  # all
     content["ablation"] |= {"recipe": "quick", "held_out": 5}
