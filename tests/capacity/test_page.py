@@ -1,6 +1,5 @@
 """The page: its figures are those of the rows, by arithmetic of a test's own."""
 
-import io
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +10,7 @@ from stages.capacity.plan import Plan
 from stages.capacity.row import Row
 from stages.settings.measured import CapacityParts
 from tests.capacity.test_plan import row
-from tests.support.pages import TEXTS, committed, rows_of
+from tests.support.pages import rows_of
 from tests.support.tiny import SETTINGS
 
 BEST = 0.01
@@ -103,39 +102,3 @@ def test_of_all_rates_the_one_that_stores_most_is_kept_for_each_number_of_exposu
 
 def test_one_seed_has_no_interval() -> None:
     assert with_interval([0.5]) == "0.50" and with_interval([]) == "–"
-
-
-def test_docs_have_the_figures_of_the_committed_page() -> None:
-    table = pd.read_csv(io.BytesIO(committed("reports/capacity/page/loads.csv")))
-    shares = table.set_index(["load", "variant"]).share
-    full = shares[1.0].mul(100).round().astype(int)
-    readme, notes = (" ".join(TEXTS[name].split()) for name in ("README.md", "docs/notes.md"))
-    of_four = "rope stores {rope} %, vanilla {vanilla}, synthesizer {synthesizer} and perceiver {perceiver}"
-    assert of_four.format(**full) in readme
-    assert "rope stores {rope} %, `random_synthesizer` {random_synthesizer} %".format(**full) in notes
-    assert "stores {wrnn} % of one bit a parameter, more than `vanilla` ({vanilla} %)".format(**full) in notes
-    overfull = (100 * shares[2]).round().astype(int)
-    fewer = (2 * shares[2] < shares[1]).sum()  # of the bits; the share is of twice as many
-    assert (fewer, len(full)) == (10, 14) and "Asked for 2, ten of fourteen [hold less]" in readme
-    of_five = (
-        "`wrnn` stores {wrnn} %, `window` {window} %, rope {rope} %, `rnn` {rnn} % and the perceiver {perceiver} %"
-    )
-    assert of_five.format(**overfull) in notes
-    report = committed("reports/capacity/page/report.md").decode()
-    doses = {
-        row[0]: [100 * float(cell.split()[0]) for cell in row[2:5]] for row in rows_of(report, "| variant | exposures")
-    }
-    assert "rope stores {:.0f} % after 100 exposures, {:.0f} % after 300 and all".format(*doses["rope"]) in notes
-    assert "`min_gru` {:.0f}, {:.0f} and {:.0f} %".format(*doses["min_gru"]) in notes
-    assert "`nope` {:.0f}, {:.0f} and {:.0f} %".format(*doses["nope"]) in notes
-    widths = rows_of(report, "| variant | width 16")
-    bits = {row[0]: "{}, {} and {}".format(*(cell.split()[0] for cell in row[1:4])) for row in widths}
-    assert "rope stores {rope} bits in each, vanilla {vanilla}, and `min_gru` {min_gru}".format(**bits) in notes
-    without = {row[0]: row[2] for row in rows_of(report, "| variant | control |") if row[1] == "no MLPs"}
-    shares_left = {name: round(100 * float(share.split()[0])) for name, share in without.items()}
-    of_four = "rope stores {rope} %, vanilla {vanilla}, `nope` {nope} and the synthesizer {synthesizer};"
-    assert of_four.format(**shares_left) in notes
-    needed = {(row[0], row[1]): row[-2] for row in rows_of(report, "| variant | matrices | exposures 10 ")}
-    for name in ("rope", "nope", "min_gru"):
-        assert f"| {name} | {needed[name, 'muon']} | {needed[name, 'adamw']} |" in notes
-    assert full.idxmax() == "rope" and full.idxmin() == "random_synthesizer" and shares[0.25].min() >= 0.99
