@@ -13,7 +13,7 @@ from stages.reporting.metrics import Result
 from stages.reporting.style import BLUE, GREY, RED, rows_figure, svg
 from stages.reporting.template import Part, fill
 
-# A row for each published file of predictions; see docs/public-runs.md
+# A row for each published file of predictions; see docs/reproduction.md
 RUNS = Path(__file__).parents[3] / "docs" / "public_runs.tsv"
 SCRATCH = "scratch"  # the variant of all runs without pretraining
 QUESTIONS = 500
