@@ -5,25 +5,22 @@ import pandas as pd
 from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt
-from stages.inference.decoding import Pick, greedy
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.settings import QuestionRecipe
 
 
-def answers(
-    model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe, by: Pick | int = greedy
-) -> pd.DataFrame:
-    """Answer each question of the split: a row with row, gold, predicted, correct, probability of the whole answer.
+def answers(model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe) -> pd.DataFrame:
+    """Return greedy answers to a split's questions: row, gold, predicted, correct, probability of the whole answer.
 
     Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more. Where the recipe allows
     any spelling, an answer that counts as the gold one (see `folding`) stands in its spelling. Without gold answers, as
-    in most tests, `correct` is empty. by: as in `generate`.
+    in most tests, `correct` is empty.
     """
     asked = prepared.of_split(split)
     questions = prepared.questions[split]
     prompts = [prompt(questions[row]) for row in range(len(questions))]
-    continuations = generate(model, prompts, recipe.generation.max_characters, by)
+    continuations = generate(model, prompts, recipe.generation.max_characters)
     texts = [prepared.vocabulary.decode(continuation.tokens) for continuation in continuations]
     predicted = pd.Series(spelled_as(asked.place, texts) if recipe.any_spelling else texts, dtype=object)
     return pd.DataFrame(

@@ -7,19 +7,13 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
-from stages.inference.answers import answers
-from stages.inference.decoding import Pick, Sampler
 from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.probing.extraction import extraction, matches_by_offset, offsets, with_room
-from stages.probing.neighbours import neighbours
 from stages.probing.origins import dev_origins, origin, unseen_names
 from stages.probing.prompts import WordCue, dev_facts, page_prompts, practised_forms
-from stages.settings import QuestionRecipe
 from stages.sources.audit import own_pages
 
-BEAM = 4
-SEED = 1  # of the draws
 FIRST = ("asked", "init", "seed", "row", "offset")  # the first columns of a table, where it has them
 
 
@@ -31,8 +25,6 @@ def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame)
         extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
         prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
         origins.tsv          asked (dev or unseen), init, seed, row, origin
-        neighbours.tsv       of wrong answers: seed, row, letters, state, chance
-        decodings.tsv        seed, row, and 0 or 1 by beam search and by a draw
     """
     questions = _Questions(experiment, prepared)
     origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
@@ -93,13 +85,4 @@ class _Questions:
             "extraction.tsv": extraction(models, vocabulary, self.facts, self.prompts, correct),
             "prefix_offset.tsv": matches_by_offset(models, vocabulary, self.moved, self.offsets),
             "origins.tsv": origins_of_unseen.assign(asked="unseen", init="pretrained"),
-            "neighbours.tsv": neighbours(finetuned, self.prepared, predictions.predicted),
-            "decodings.tsv": by_decoding(finetuned, self.prepared, self.recipe),
         }
-
-
-def by_decoding(model: GPT, prepared: Prepared, recipe: QuestionRecipe) -> pd.DataFrame:
-    """Return a row for each dev question: row, and 0 or 1 by beam search and by a draw of the characters."""
-    ways: dict[str, Pick | int] = {"beam": BEAM, "draw": Sampler(SEED)}
-    right = {name: answers(model, prepared, "dev", recipe, by).correct for name, by in ways.items()}
-    return pd.DataFrame({"row": prepared.of_split("dev").row, **right})

@@ -34,16 +34,12 @@ PREDICTIONS = Table(
 )
 ROW = {"row": Count, "seed": Count}
 EXTRACTION = dict.fromkeys((f"{weights}_{what}" for weights in WEIGHTS for what in ("memorised", "extracted")), Mark)
-NEIGHBOURS = dict.fromkeys(("letters", "state", "chance"), Share)
-DECODINGS = dict.fromkeys(("beam", "draw"), Mark)
 ORIGIN = {"origin": Literal["empty", "correct", "own_page", "training_answer", "corpus", "hallucination"]}
 ASKED = {"asked": Literal["dev", "unseen"], **INIT}
 PROBES = {  # the columns that every report reads
     "extraction": Table(ROW | EXTRACTION, key=(*ROW,), others=Mark),
     "prefix_offset": Table(ROW | {"offset": Count} | dict.fromkeys(WEIGHTS, Mark), key=(*ROW, "offset")),
     "origins": Table(ROW | ASKED | ORIGIN, key=(*ROW, *ASKED)),
-    "neighbours": Table(ROW | NEIGHBOURS, key=(*ROW,)),
-    "decodings": Table(ROW | DECODINGS, key=(*ROW,)),
 }
 
 
@@ -94,7 +90,7 @@ class Run(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One variant's evaluation: its tables and its run's figures; the last five tables are those of `probing.probe`.
+    """One variant's evaluation: its tables and its run's figures; the last three tables are those of `probing.probe`.
 
     `predictions`, which has the columns of QUESTIONS, too, and `curves` keep text and figures as they are in the file.
     """
@@ -106,8 +102,6 @@ class Evaluation:
     extraction: pd.DataFrame
     prefix_offset: pd.DataFrame
     origins: pd.DataFrame
-    neighbours: pd.DataFrame
-    decodings: pd.DataFrame
 
     @property
     def forms(self) -> list[str]:

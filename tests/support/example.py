@@ -131,11 +131,7 @@ def probe_tables(
     marks |= {"pretrained_extracted": extracted & (row % 2 > 0), "finetuned_extracted": extracted}
     moved = [(number, offset, number <= old, number <= new) for offset, (old, new) in offsets.items() for number in row]
     origins = [(*asked, number, origin) for asked, kinds in ORIGINS.items() for number, origin in enumerate(kinds, 1)]
-    questions = np.arange(1, FACTS + 1)  # whether they are facts or not
-    drawn = {"beam": questions > 4, "draw": questions > 10}
     tables = {
-        "neighbours.tsv": pd.DataFrame({"row": [1, 2], "letters": [0.5, 1], "state": [1, 1], "chance": 0.05}),
-        "decodings.tsv": pd.DataFrame({"row": questions, **drawn}),
         "extraction.tsv": pd.DataFrame(marks),
         "prefix_offset.tsv": pd.DataFrame(moved, columns=["row", "offset", *WEIGHTS]),
         "origins.tsv": pd.DataFrame(origins, columns=["asked", "init", "row", "origin"]),

@@ -25,7 +25,7 @@ ROWS = {
 def failures_part(probes: Sequence[Evaluation]) -> Part:
     """Return the section, which holds shares only, no question, name or place."""
     unseen = probes[0].origins[probes[0].origins.asked == "unseen"].row.nunique()
-    return Part(fill(__file__, "failures.md.jinja", unseen=unseen, origins_table=origins_table(probes), probes=probes))
+    return Part(fill(__file__, "failures.md.jinja", unseen=unseen, origins_table=origins_table(probes)))
 
 
 def origins_table(probes: Sequence[Evaluation]) -> Markdown:

@@ -1,39 +1,23 @@
-"""Ways to answer, and answers beside the places that are right."""
-
-from typing import Any
+"""Answers beside the places that are right."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.inference.answers import answers
 from stages.inference.searches import Continuation
-from stages.probing.probe import BEAM, by_decoding
 from tests.support.tiny import BIRTHPLACES, tiny_model, tiny_prepared
 from tests.support.toy import learned, saying, toy_prepared
 
-WAYS = ("beam", "draw")
 SAID = {place: place for place in BIRTHPLACES.values()} | {
     "Vell": "vell", "Ilm": "Ilm ", "Oss": "Os", "Urr": "Urr.", "Kip": "",
 }  # fmt: skip
 
 
-def test_what_is_known_by_heart_is_answered_in_every_way() -> None:
-    table = by_decoding(learned(("question",)), toy_prepared(), saying(8))
-    assert table.row.tolist() == list(range(1, 9))
-    assert table[list(WAYS)].to_numpy().all()
-    assert {*table} == {"row", *WAYS}
-
-
-def test_each_way_of_answering_has_its_own_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answered(*given: Any) -> pd.DataFrame:
-        return pd.DataFrame({"correct": [int(given[-1] == BEAM)] * 8})
-
-    monkeypatch.setattr("stages.probing.probe.answers", answered)
-    table = by_decoding(tiny_model("vanilla"), toy_prepared(), saying(8))
-    assert table.beam.tolist() == [1] * 8 and table.draw.tolist() == [0] * 8
+def test_what_is_known_by_heart_is_answered() -> None:
+    table = answers(learned(("question",)), toy_prepared(), "dev", saying(8))
+    assert table.row.tolist() == list(range(1, 9)) and table.correct.tolist() == [1] * 8
 
 
 def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:
