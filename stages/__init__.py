@@ -5,12 +5,18 @@ import re
 import signal
 import sys
 
+IS_COMMAND = sys.argv[:1] == ["-m"]  # `python -m stages…`; false where a notebook or a test imports the package
+
 # While a stage imports torch, for seconds, Ctrl-C ends it without a traceback; `errors.command` then handles it.
-if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+if IS_COMMAND and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
+# Reports draw into files. A command that a notebook starts inherits its kernel's backend, which need not exist here.
+if IS_COMMAND:
+    os.environ["MPLBACKEND"] = "agg"
+
 MOVED = r"-m (stages\.(?:commands\.)?(ask|sample|show|plan|cluster))(?: |$)"
-if sys.argv[:1] == ["-m"] and (typed := re.search(MOVED, " ".join(sys.orig_argv))):
+if IS_COMMAND and (typed := re.search(MOVED, " ".join(sys.orig_argv))):
     sys.exit(f"error: `python -m {typed[1]}` is now `python -m stages {typed[2]}`")
 
 STARTED_BY = os.getppid()  # before the imports, which take seconds: the parent may end meanwhile

@@ -1,12 +1,17 @@
 """The stage `study`: the report, and its figures at the project's root."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from stages import report
 from tests.support.example import write_baseline, write_variant
-from tests.support.project import write_params
+from tests.support.project import environment, write_params
 from tests.support.talking import Outcome, Run, error
+from tests.support.tiny import ROOT
 
 
 def test_the_figures_reach_the_root_and_are_printed_only_where_they_are_asked_for(tmp_path: Path, run_in: Run) -> None:
@@ -35,3 +40,15 @@ def test_without_options_it_says_where_the_selected_report_lies_and_writes_nothi
     assert run_in(tmp_path, report) == Outcome(0, printed, "")
     assert {path.name for path in tmp_path.iterdir()} == {"params.yaml", "reports"}
     assert [*(tmp_path / "reports").rglob("*.*")] == [page]
+
+
+@pytest.mark.parametrize("backend", ["nonsense", "module://absent.backend_inline"])
+def test_pictures_are_drawn_whatever_backend_a_notebook_left_in_the_environment(tmp_path: Path, backend: str) -> None:
+    write_params(tmp_path, values={"study.compared": ["rope"]})
+    write_baseline(tmp_path / "data/evaluations/quick")
+    write_variant(tmp_path / "data/evaluations/quick", "rope", ([0] * 10,), ([1] * 10,))
+    command = [sys.executable, "-m", "stages.report", "--recipe", "quick", "--selection", "compared"]
+    settings = environment(PYTHONPATH=str(ROOT), MPLBACKEND=backend)
+    ended = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (tmp_path / "reports/quick/compared/accuracy.svg").exists()
