@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from stages.system.lifetime import hangup_is_ignored
 from stages.system.terminal import shortened
 
 LONGEST_LINE = 500  # characters
@@ -77,8 +78,8 @@ def _flushed_output() -> Iterator[None]:
 def command(main: Callable[[], None]) -> Callable[[], None]:
     """Wrap the `main` of a stage so that foreseeable failures end in one line on stderr.
 
-    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C or SIGTERM. Context managers end before the exit, so
-    that half-written files are removed.
+    Exit codes: 1 for a mistake or a failing disk, 130 after Ctrl-C, SIGTERM or a lost terminal. Context managers end
+    before the exit, so that half-written files are removed.
     """
 
     @functools.wraps(main)
@@ -87,6 +88,8 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if not hangup_is_ignored():
+            signal.signal(signal.SIGHUP, signal.default_int_handler)
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:

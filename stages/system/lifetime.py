@@ -16,7 +16,7 @@ class Stop:
     """Why a training ends early, if it does."""
 
     def __init__(self) -> None:
-        self.signals: list[int] = []  # Ctrl-C and SIGTERM
+        self.signals: list[int] = []  # those that came of Ctrl-C, SIGTERM and SIGHUP
 
     def requested(self) -> bool:
         """Return whether to stop after the current step."""
@@ -30,9 +30,9 @@ class Stop:
 
 @contextmanager
 def stop_requests() -> Iterator[Stop]:
-    """Note Ctrl-C and SIGTERM while the block runs, so that no step is left half done."""
+    """Note Ctrl-C, SIGTERM and a lost terminal while the block runs, so that no step is left half done."""
     stop = Stop()
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals = [signal.SIGINT, signal.SIGTERM, *([] if hangup_is_ignored() else [signal.SIGHUP])]
     previous = [signal.signal(number, lambda received, _: stop.signals.append(received)) for number in signals]
     try:
         yield stop
@@ -41,10 +41,15 @@ def stop_requests() -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
+def hangup_is_ignored() -> bool:
+    """Return whether the process outlives its terminal, as under nohup."""
+    return signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
 def parent_is_gone() -> bool:
     """Return whether the process that started this one has ended: this one then has another parent.
 
     A process that somebody started under nohup is meant to go on alone.
     """
-    under_nohup = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN and "DVC_STAGE" not in os.environ
+    under_nohup = hangup_is_ignored() and "DVC_STAGE" not in os.environ
     return not under_nohup and os.getppid() != stages.STARTED_BY

@@ -104,7 +104,7 @@ def train(
     on a page. The weights depend on the seed and the job, not on stops: a step draws everything from its number.
 
     Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
-    Raises KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; a checkpoint is written first. Raises
+    Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a checkpoint is written first. Raises
     StudyError: the loss is not finite; nothing is written. Raises OSError: a checkpoint cannot be written; the last one
     stays.
     """

@@ -65,7 +65,7 @@ def threads_each(seeds: int) -> int:
 def train_apart(stage: str, cell: Cell) -> Path:
     """Run `python -m stages.<stage> --seed` for each seed and wait for all: the folder of work that they name.
 
-    Raises KeyboardInterrupt: after Ctrl-C or SIGTERM, or when the parent is gone; each training was told to stop, too.
+    Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; each training was told to stop, too.
     Raises SystemExit: a training failed; it has told why, and the others were told to stop. Raises StudyError: a
     training was killed, and the others were told to stop; or the folders differ.
     """

@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import torch
 
 from stages.system.errors import StudyError, command
 from stages.system.files import new_folder
+from stages.system.lifetime import stop_requests
 from tests.support.project import copy_stages, environment, start
 from tests.support.talking import Run
 from tests.support.tiny import ROOT
@@ -39,17 +41,34 @@ def test_help_names_the_command_and_does_nothing_else(
     assert not any(tmp_path.iterdir())
 
 
+@pytest.fixture(name="hangup")
+def hangup_fixture() -> Iterator[Callable[[signal.Handlers], object]]:
+    """Set what a lost terminal does, until the test ends."""
+    before = signal.getsignal(signal.SIGHUP)
+    yield partial(signal.signal, signal.SIGHUP)
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], hangup: Callable[[signal.Handlers], object], number: int
 ) -> None:
     def main() -> None:
         with new_folder(tmp_path / "made") as folder:
             (folder / "half").write_text("half", encoding="utf-8")
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(number)
 
+    hangup(signal.SIG_DFL)
     assert ended(main) == 130
     assert capsys.readouterr().err == "stopped\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_under_nohup_a_lost_terminal_stops_nothing(hangup: Callable[[signal.Handlers], object]) -> None:
+    hangup(signal.SIG_IGN)
+    with stop_requests() as stop:
+        command(lambda: signal.raise_signal(signal.SIGHUP))()
+    assert not stop.signals
 
 
 HOSTILE = "\x1b[2J\n\u202e" + "x" * 10**6

@@ -114,7 +114,7 @@ def test_a_running_training_refuses_a_second_one(project: Path, undisturbed: Pat
     assert_published_as(undisturbed, project)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])  # Ctrl-C and `kill`
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])  # Ctrl-C, `kill`, a lost terminal
 def test_a_stopped_training_ends_its_step_and_tells_how_to_go_on(
     project: Path, undisturbed: Path, number: signal.Signals
 ) -> None:
