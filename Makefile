@@ -4,6 +4,8 @@ BIN := .venv/bin
 # A stage's `python` is the one on PATH: the environment's comes first. An old make looks for its own commands elsewhere,
 # so they have their folder here.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Packages go into .venv, whatever pip's settings of the user or site say; where they come from is theirs to say.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-user --target= --prefix="$(CURDIR)/.venv"
 
 .PHONY: study test lint environment repository clean
 
@@ -39,12 +41,12 @@ endif
 		rm -rf .venv; fi
 	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
 	@echo "Installing into .venv what requirements.lock lists, 1.6 GB with torch for CPUs: a minute or more."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c requirements.lock
+	@$(INSTALL) -r requirements.txt -c requirements.lock
 	@echo "$(CURDIR)" > $@
 
 .venv/test: .venv/study requirements-dev.txt requirements-cluster.txt
 	@echo "Installing into .venv what the tests need."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c requirements.lock
+	@$(INSTALL) -r requirements-dev.txt -c requirements.lock
 	@touch $@
 
 clean:  ## remove the environment and, if you agree, what trainings left in work/; DVC's cache stays

@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,36 @@ def test_an_environment_of_an_older_python_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / ".venv" / "bin" / "python").symlink_to(shutil.which("false") or "false")  # it says that it is too old
     made(tmp_path, ".venv/study", f"PYTHON={told(tmp_path)}")
     assert "-m venv --clear .venv" in (tmp_path / "told").read_text()
+
+
+@pytest.fixture(scope="module", name="needy")
+def needy_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a space in its name, which requires one package that lies in it."""
+    folder = tmp_path_factory.mktemp("a folder")
+    about = {"WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "RECORD": ""}
+    about["METADATA"] = "Metadata-Version: 2.1\nName: needed\nVersion: 1\n"
+    with zipfile.ZipFile(folder / "needed-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("needed.py", "")
+        for name, content in about.items():
+            wheel.writestr(f"needed-1.dist-info/{name}", content)
+    (folder / "requirements.txt").write_text("./needed-1-py3-none-any.whl\n")
+    (folder / "requirements.lock").touch()
+    return folder
+
+
+@pytest.mark.parametrize("by", ["environment", "file"])
+@pytest.mark.parametrize(("option", "value"), [("user", "true"), ("target", "elsewhere"), ("prefix", "elsewhere")])
+def test_packages_are_installed_into_the_environment_whatever_pip_is_set_to(
+    needy: Path, by: str, option: str, value: str
+) -> None:
+    (needy / "pip.conf").write_text(f"[install]\n{option} = {value}\n")
+    settings = {f"PIP_{option.upper()}": value} if by == "environment" else {"PIP_CONFIG_FILE": str(needy / "pip.conf")}
+    ended = made(needy, ".venv/study", f"PYTHON={sys.executable}", **settings)
+    assert ended.returncode == 0, ended.stderr
+    *installed, stamp = [*needy.glob(".venv/lib/*/site-packages/needed*"), needy / ".venv" / "study"]
+    assert len(installed) == 2 and not (needy / "elsewhere").exists()
+    for path in (*installed, stamp):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @pytest.mark.parametrize(("answer", "stays"), [("", True), ("n\n", True), ("y\n", False)])
