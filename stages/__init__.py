@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import sys
+from types import TracebackType
 
 IS_COMMAND = sys.argv[:1] == ["-m"]  # `python -m stages…`; false where a notebook or a test imports the package
 
@@ -14,6 +15,18 @@ if IS_COMMAND and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 # Reports draw into files. A command that a notebook starts inherits its kernel's backend, which need not exist here.
 if IS_COMMAND:
     os.environ["MPLBACKEND"] = "agg"
+
+
+def _without_the_environment(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """Tell in one line that a package is missing, as under another Python than the environment's."""
+    if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("stages"):
+        print(f"error: {error}; activate the environment: source .venv/bin/activate", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, traceback)
+
+
+if IS_COMMAND:
+    sys.excepthook = _without_the_environment
 
 MOVED = r"-m (stages\.(?:commands\.)?(ask|sample|show|plan|cluster))(?: |$)"
 if IS_COMMAND and (typed := re.search(MOVED, " ".join(sys.orig_argv))):

@@ -29,13 +29,7 @@ def main() -> None:
         fault = f"unknown command {name!r}; allowed: {', '.join(COMMANDS)}"
         sys.exit(f"{USAGE}\n{error_line(fault)}")
     del sys.argv[0]  # so that the arguments begin with the command's name, as a program's do
-    try:
-        module = import_module(f"stages.commands.{name}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("stages"):
-            raise
-        sys.exit(error_line(f"{error}; activate the environment: source .venv/bin/activate"))
-    module.main()
+    import_module(f"stages.commands.{name}").main()
 
 
 if __name__ == "__main__":
