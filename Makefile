@@ -39,7 +39,8 @@ endif
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
 	@if [ -s $@ ] && [ "$$(cat $@)" != "$(CURDIR)" ]; then echo "This folder was moved or copied: .venv is made anew."; \
 		rm -rf .venv; fi
-	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		$(PYTHON) -m venv --clear "$$(cd -P ./.venv 2>/dev/null && pwd || echo .venv)"  # it makes none where a link lies
 	@echo "Installing into .venv what requirements.lock lists, 1.6 GB with torch for CPUs: a minute or more."
 	@$(INSTALL) -r requirements.txt -c requirements.lock
 	@echo "$(CURDIR)" > $@

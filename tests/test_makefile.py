@@ -67,13 +67,22 @@ def test_an_environment_of_an_older_python_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(shutil.which("false") or "false")  # it says that it is too old
     made(tmp_path, ".venv/study", f"PYTHON={told(tmp_path)}")
-    assert "-m venv --clear .venv" in (tmp_path / "told").read_text()
+    assert f"-m venv --clear {tmp_path / '.venv'}" in (tmp_path / "told").read_text()
+
+
+@pytest.mark.parametrize("name", ["work", ".venv"])
+def test_git_ignores_links_to_another_disk_as_it_ignores_folders(tmp_path: Path, name: str) -> None:
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    (tmp_path / name).symlink_to(tmp_path.parent)
+    assert subprocess.run(["git", "check-ignore", "--quiet", name], cwd=tmp_path).returncode == 0
 
 
 @pytest.fixture(scope="module", name="needy")
 def needy_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a space in its name, which requires one package that lies in it."""
+    """A folder with a space in its name, whose .venv lies elsewhere, and which requires a package that lies in it."""
     folder = tmp_path_factory.mktemp("a folder")
+    (folder / ".venv").symlink_to(tmp_path_factory.mktemp("scratch"))
     about = {"WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "RECORD": ""}
     about["METADATA"] = "Metadata-Version: 2.1\nName: needed\nVersion: 1\n"
     with zipfile.ZipFile(folder / "needed-1-py3-none-any.whl", "w") as wheel:
