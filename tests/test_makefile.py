@@ -70,12 +70,16 @@ def test_an_environment_of_an_older_python_is_made_anew(tmp_path: Path) -> None:
     assert f"-m venv --clear {tmp_path / '.venv'}" in (tmp_path / "told").read_text()
 
 
-@pytest.mark.parametrize("name", ["work", ".venv"])
-def test_git_ignores_links_to_another_disk_as_it_ignores_folders(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "ignored"), [("work", True), (".venv", True), ("dvc.lock", False)])
+def test_git_ignores_links_to_another_disk_and_no_lock_of_dvc_whatever_its_user_ignores(
+    tmp_path: Path, name: str, ignored: bool
+) -> None:
     shutil.copy(ROOT / ".gitignore", tmp_path)
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    (tmp_path / "ignored").write_text("*.lock\n")
     (tmp_path / name).symlink_to(tmp_path.parent)
-    assert subprocess.run(["git", "check-ignore", "--quiet", name], cwd=tmp_path).returncode == 0
+    command = ["git", "-c", "core.excludesFile=ignored", "check-ignore", "--quiet", name]
+    assert subprocess.run(command, cwd=tmp_path).returncode == (0 if ignored else 1)
 
 
 @pytest.fixture(scope="module", name="needy")
