@@ -9,8 +9,6 @@ COMMANDS = {
     "ask": "ask a finetuned model a question, or one after another",
     "sample": "let a pretrained model continue a text",
     "show": "show what a model reads of a page, and which characters carry loss",
-    "pack": "write a trained model with its data to one file, for others",
-    "unpack": "put a packed model in its place, to ask it without training",
     "plan": "say what the selection will train, and how long that takes here",
     "cluster": "train what is out of date on the workers of a Dask cluster",
 }

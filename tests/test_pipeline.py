@@ -185,6 +185,21 @@ def test_the_ablation_trains_each_change_once_and_never_asks_dev(warm: Project) 
     assert stages_run(warm.run("dvc", "repro", page)) == ["check"]
 
 
+def test_pushed_models_answer_in_another_clone_that_trains_nothing(warm: Project, tmp_path: Path) -> None:
+    warm.run("dvc", "remote", "add", "--default", "class", str(tmp_path / "results"))
+    warm.run("git", "add", "--all")
+    warm.run("git", "commit", "--quiet", "--message", "Models for the class")
+    warm.run("dvc", "push", "--remote", "class", "--with-deps", "study")  # other tests have a remote of their own
+    warm.run("git", "clone", "--quiet", "--bare", ".", str(tmp_path / "project.git"))
+
+    warm.run("git", "clone", "--quiet", str(tmp_path / "project.git"), str(tmp_path / "project"))
+    fresh = Project(tmp_path / "project")
+    fresh.run("dvc", "pull", "--with-deps", "study")
+    ask = ("python", "-m", "stages", "ask", "Where was Elizabeth Jones born?", "--variant", "rope")
+    assert fresh.run_apart(*ask) == warm.run_apart(*ask)
+    assert trained(fresh.run("dvc", "repro")) == []
+
+
 def test_a_recipe_without_questions_is_trained_when_it_is_asked_for(warm: Project) -> None:
     output = warm.run("dvc", "repro", "stages/dvc.yaml:pretrain@text-vanilla")
     assert stages_run(output) == ["text", "prepare@text", "pretrain@text-vanilla"]

@@ -10,6 +10,8 @@ import pytest
 from stages import evaluate, finetune
 from stages.commands import ask
 from stages.corpus.prepared import Prepared
+from stages.experiment.trained import load_model
+from stages.system.errors import StudyError
 from tests.support.project import restored, save_prepared, with_content, with_sums
 from tests.support.talking import ZOE, ChangeParams, Run, error
 from tests.support.tiny import DOCUMENTS, SPLITS
@@ -58,3 +60,11 @@ def test_no_stage_takes_the_weights_of_another_cell(run: Run, project: Path, sta
             with_sums(path.parent)
         line = error(run(stage, "--recipe", "quick", "--variant", "rope"))
     assert f"rope/{folder} was trained with another variant.rope" in line
+
+
+def test_a_program_loads_a_model_by_its_name(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    model, vocabulary = load_model("quick", "vanilla")
+    assert not model.training and model.embedding.weight.shape[0] == len(vocabulary)
+    with pytest.raises(StudyError, match="recipe 'text' has no questions"):
+        load_model("text", "vanilla")

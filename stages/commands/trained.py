@@ -1,4 +1,4 @@
-"""The model that the options of `ask`, `sample` and `pack` name, and how its characters are chosen."""
+"""The model that the options of `ask` and `sample` name, and how its characters are chosen."""
 
 import argparse
 from pathlib import Path

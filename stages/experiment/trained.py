@@ -38,9 +38,8 @@ def load_trained(settings: Settings, recipe: str, variant: str, seed: int | None
         settings.question_recipe(recipe)
     experiment = Experiment.of(settings, recipe, variant)
     seed = experiment.recipe.seeds[0] if seed is None else seed
+    experiment.check_seed(seed)
     weights = experiment.weights_folder / f"{WEIGHTS[stage].format(seed)}.safetensors"
-    if not weights.exists():  # an unpacked model may have a seed that today's recipe lacks
-        experiment.check_seed(seed)
     for path in (weights, experiment.prepared_folder):
         check_is_made(path, f"{stage}@{recipe}-{variant}")
     prepared = Prepared.load(experiment.prepared_folder)
