@@ -10,7 +10,6 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 .PHONY: study test lint environment repository clean
 
 study: repository .venv/study  ## the default recipe on the synthetic world, the compared variants, report page
-	@$(BIN)/python -m stages plan
 	$(BIN)/dvc repro
 	@$(BIN)/python -m stages.report
 

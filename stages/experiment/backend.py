@@ -36,11 +36,6 @@ class Backend:
         """What computes between the matrix products: the compiled kernels, by their identity, or torch."""
         return kernels.identity() if self.device.type == "cpu" else "torch"
 
-    def wait(self) -> None:
-        """Wait until the device has done all that it was given."""
-        if self.device.type != "cpu":
-            torch.cuda.synchronize(self.device)
-
     def seed(self, number: int) -> None:
         """Seed the generator that draws on the device; torch.manual_seed takes 0.1 ms to seed those of all devices."""
         (torch.default_generator if self.device.type == "cpu" else torch.cuda).manual_seed(number)

@@ -55,7 +55,7 @@ def plain_step(experiment: Experiment, prepared: Prepared, compiles: bool = Fals
         inputs, targets = padded(loop.examples_of_step(job, SEED, number), job.context)
         with autocast:
             trainer.step(inputs.to(backend.device), targets.to(backend.device), job.rate(number))
-        backend.wait()
+        _wait(backend)
 
     return step
 
@@ -68,7 +68,7 @@ def study_step(experiment: Experiment, prepared: Prepared) -> Timed:
 
     def step() -> None:
         loop.step(trainer, job, SEED, next(steps))
-        backend.wait()
+        _wait(backend)
 
     return step
 
@@ -96,7 +96,7 @@ def product(width: int, backend: Backend) -> tuple[Timed, float]:
 
     def multiply() -> None:
         torch.mm(left, right, out=result)
-        backend.wait()
+        _wait(backend)
 
     return multiply, 2.0 * CHARACTERS * width * 4 * width
 
@@ -112,3 +112,9 @@ def step_flop(experiment: Experiment, prepared: Prepared) -> float:
     job = pretraining(experiment, prepared)
     characters = [loop.examples_of_step(job, SEED, step).lengths.sum() for step in full_steps(job)]
     return 6.0 * weights * float(sum(characters)) / len(characters)
+
+
+def _wait(backend: Backend) -> None:
+    """Wait until the device has done all that it was given."""
+    if backend.device.type != "cpu":
+        torch.cuda.synchronize(backend.device)
