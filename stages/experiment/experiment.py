@@ -71,11 +71,6 @@ class Experiment(Cell):
         """Return the line of the terminal for a training's bar: one a seed where the seeds train side by side."""
         return 0 if self.only_seed is None else self.recipe.seeds.index(seed)
 
-    @property
-    def trainings(self) -> int:
-        """How many trainings of the recipe each phase has."""
-        return len(self.recipe.seeds) * max(1, len(self.selected))
-
     def settings(self, *sections: str) -> dict[str, Any]:
         """Return what a seed's result depends on, as JSON values.
 

@@ -17,7 +17,6 @@ from stages.experiment.draws import generator
 from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
-from stages.system.live import Live
 from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -96,12 +95,11 @@ def train(
     interval: float,
     title: str,
     line: int = 0,
-    live: Live | None = None,
 ) -> tuple[np.ndarray, float]:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
-    interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar; live: shows the losses
-    on a page. The weights depend on the seed and the job, not on stops: a step draws everything from its number.
+    interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar. The weights depend on
+    the seed and the job, not on stops: a step draws everything from its number.
 
     Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
     Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a checkpoint is written first. Raises
@@ -112,7 +110,7 @@ def train(
     keep_free_memory()
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
     bar = tqdm(total=job.steps, initial=progress.steps, desc=title, bar_format=BAR, mininterval=often, position=line)
-    course = _Course(trainer, job, progress, checkpoint, live, bar)
+    course = _Course(trainer, job, progress, checkpoint, bar)
 
     with bar, stop_requests() as stop:
         while progress.steps < job.steps and not stop.requested():
@@ -143,7 +141,6 @@ class _Course:
     job: Job
     progress: Progress
     checkpoint: Path
-    live: Live | None
     bar: "tqdm[NoReturn]"
     fresh: list[torch.Tensor] = field(default_factory=list)  # losses of the last steps, still on the device
 
@@ -167,8 +164,6 @@ class _Course:
             )
         if done:
             self.bar.set_postfix(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}", refresh=False)
-        if self.live:
-            self.live.tell(losses[:done], self.job.steps, self.progress.seconds)
 
     def save(self) -> None:
         """Look, and write a checkpoint."""

@@ -19,12 +19,10 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.system.digests import intact, write_sums
 from stages.system.files import write_bytes, write_json, write_text
-from stages.system.live import Live
 from stages.system.locks import locked
 from stages.system.records import CURVES, FACTS, read_record, read_table
 from stages.training.batches import steps_per_epoch
 from stages.training.cuda_graph import trainer_for
-from stages.training.lengths import phases
 from stages.training.loop import Job, train
 from stages.training.trainer import Trainer
 from stages.training.work import files_of, work_folder
@@ -90,7 +88,6 @@ class Run:
             interval=self.experiment.params.compute.checkpoint_seconds,
             title=self.experiment.title(job.phase, training.seed),
             line=self.experiment.line(training.seed),
-            live=self._live(training),
         )
 
         curve = _curve(self.experiment.variant, job, losses, training.seed)
@@ -124,13 +121,6 @@ class Run:
         else:
             model = experiment.new_model(self.prepared, training.seed)
         return trainer_for(model, experiment.recipe.optimizer, experiment.backend)
-
-    def _live(self, training: Training) -> Live:
-        """Return what a page shows of a training on its way."""
-        experiment = self.experiment
-        steps = phases(experiment.recipe, self.prepared)
-        phase = training.job.phase + ("_own" if training.continues else "")
-        return Live(experiment.recipe_name, experiment.variant, phase, training.seed, experiment.trainings, steps)
 
 
 def _joined(before: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
