@@ -8,7 +8,6 @@ from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
 from stages.corpus.shown import shown
 from stages.settings import load
-from stages.sources.name_groups import group_of
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
 from stages.system.files import write_json, write_text
@@ -16,21 +15,12 @@ from stages.system.records import read_table
 from stages.system.terminal import harmless
 
 SHOWN = 3  # pages
-QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions", "group", "distance"]
+QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions"]
 
 
 def percent(marks: pd.Series) -> float:
     """Return the share of marks that are 1 or true, in percent to two decimals; 0 without marks."""
     return round(100 * float(marks.mean()), 2) if len(marks) else 0.0
-
-
-def distances(asked: pd.DataFrame) -> pd.Series:
-    """Return how many characters stand between title and gold place in the person's page; NA where it lacks the place.
-
-    asked: questions with their name, and the position of audit.tsv.
-    """
-    between = (asked.position - asked.name.str.len()).clip(lower=0)
-    return between.where(asked.position >= 0).astype("Int64")
 
 
 @command
@@ -48,8 +38,6 @@ def main() -> None:
     asked = asked.rename(columns={"place": "gold", "train_count": "training_questions"})
     likeliest = prepared.likeliest(prepared.candidates)
     asked["reader"] = [likeliest.get(name, "") for name in asked.name]
-    asked["group"] = [group_of(name, recipe.data.source) for name in asked.name]
-    asked["distance"] = distances(asked)
 
     place = recipe.baseline.place or prepared.of_split("train").place.mode()[0]  # the first by name
     asked["constant"] = place

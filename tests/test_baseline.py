@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from stages import baseline
-from stages.baseline import distances, percent
+from stages.baseline import percent
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
@@ -55,8 +55,3 @@ def test_the_record_has_each_figure_in_its_place(tmp_path: Path, run_in: Run, mo
 @pytest.mark.parametrize(("right", "of", "share"), [(1, 3, 33.33), (25, 500, 5.0), (0, 0, 0.0), (3, 3, 100.0)])
 def test_percent_has_two_decimals_and_nothing_of_nothing_is_zero(right: int, of: int, share: float) -> None:
     assert percent(pd.Series([True] * right + [False] * (of - right))) == share
-
-
-def test_a_distance_is_what_stands_between_title_and_place_and_empty_without_one() -> None:
-    asked = pd.DataFrame({"name": ["Ada", "Bo Low", "Tam"], "position": [20, -1, 2]})
-    assert distances(asked).to_csv(index=False).splitlines()[1:] == ["17", '""', "0"]  # the third is within the title

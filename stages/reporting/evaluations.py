@@ -20,14 +20,8 @@ FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 INIT = {"init": Literal["scratch", "pretrained"]}
 SPLIT = {"split": Literal["dev", "test"], "row": Count}
 CORRECT = {"correct": Literal["0", "1", ""]}  # empty for most tests, whose answers nobody knows
-DISTANCE = Annotated[str, Field(pattern="^[0-9]*$")]
-# reader: the reader's answer; training_questions: how many the gold place answers; group: the person's, by the name;
-# distance: characters of the page between title and gold place, or empty
-QUESTIONS = Table(
-    SPLIT
-    | {"question": str, "gold": str, "reader": str, "training_questions": Count, "group": str, "distance": DISTANCE},
-    key=(*SPLIT,),
-)
+# reader: the reader's answer; training_questions: how many the gold place answers
+QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str, "training_questions": Count}, key=(*SPLIT,))
 PREDICTIONS = Table(
     {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
     key=(*SPLIT, "seed", "init"),

@@ -12,12 +12,10 @@ from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import block
 from stages.reporting.metrics import Result, study_metrics, summarise
-from stages.reporting.sections.calibration import calibration_part
 from stages.reporting.sections.comparisons import comparisons_part
+from stages.reporting.sections.errors import errors_part
 from stages.reporting.sections.extraction import extraction_part
-from stages.reporting.sections.failures import failures_part
 from stages.reporting.sections.public_runs import public_part
-from stages.reporting.sections.wrong import wrong_part
 from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, origin, thin
 from stages.reporting.template import Part, fill
@@ -101,9 +99,7 @@ def sections(results: Sequence[Result], baseline: Baseline, recipe: str, referen
         comparisons_part(results, reference),
         public,
         extraction_part(evaluations),
-        failures_part(evaluations),
-        wrong_part(results, baseline),
-        calibration_part(results),
+        errors_part(results, baseline),
     ]
     return [part for part in parts if part]
 

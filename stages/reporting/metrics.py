@@ -26,7 +26,7 @@ class Answers:
     correct: Marks
     probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
     predicted: npt.NDArray[np.str_]  # (N, seeds)
-    asked: pd.DataFrame  # (N rows) with the columns of QUESTIONS; an unknown distance is NaN
+    asked: pd.DataFrame  # (N rows) with the columns of QUESTIONS
 
     @property
     def mean(self) -> float:
@@ -80,7 +80,7 @@ def read_answers(evaluation: Evaluation, init: str, questions: int, split: str =
     """
     table = evaluation.predictions
     rows = table[(table["split"] == split) & (table["init"] == init)]
-    rows = rows.astype({"correct": int, "probability": float}).assign(distance=pd.to_numeric(rows["distance"]))
+    rows = rows.astype({"correct": int, "probability": float})
     counts = rows.groupby("seed")["row"].agg(["size", "nunique"])
     is_whole = len(counts) and (counts == questions).all(axis=None)
     if not is_whole or ((rows["predicted"] == rows["gold"]) != rows["correct"]).any():

@@ -58,8 +58,7 @@ def test_the_page_has_its_sections_in_order_the_best_variant_first_and_a_caption
     page = written(evaluations, *BOTH)
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
         "What a model reads and says", "Differences between variants", "Beside the reader",
-        "Memorised and extracted", "Where it fails", "Who is answered wrongly", "Calibration", "Learning curves",
-        "How it was made",
+        "Memorised and extracted", "Errors", "Learning curves", "How it was made",
     ]  # fmt: skip
     assert "\n    span_corruption, page 1\n      reads  <A> ⁇ B\n      says   ···B⁇\n" in page
     assert page.index("| rope | 80.0 (") < page.index("| vanilla | 50.0 (")

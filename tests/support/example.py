@@ -86,12 +86,10 @@ def write_variant(
             place,
             place if row % 2 else "Nowhere",
             row % len(PLACES),
-            "English" if row <= 40 else "elsewhere",
-            10 * (row % 8) if row % 10 else "",
         )
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
-    questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0, "", ""))
+    questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0))
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS.columns], questions)
     with_sums(folder / "baseline")
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS.columns], predictions)

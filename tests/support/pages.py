@@ -27,3 +27,9 @@ def rows_of(text: str, header: str) -> list[list[str]]:
     lines = text[text.index(header) :].partition("\n\n")[0].splitlines()[2:]
     plain = [re.sub(r"[*`]", "", without_links(line)) for line in lines]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in plain]
+
+
+def cells(text: str, *first: str) -> list[list[str]]:
+    """The cells that follow these in each row of a table that begins with them."""
+    lines = [line for line in text.splitlines() if line.startswith(f"| {' | '.join(first)} |")]
+    return [[cell.strip() for cell in line.strip("|").split("|")][len(first) :] for line in lines]

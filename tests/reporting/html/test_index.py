@@ -23,7 +23,7 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> str:
     write_variant(base / "evaluations", variant, ([0] * 10,), (half,), person=HOSTILE, probes=probe_tables(facts=0))
     part = Part(Markdown(f"## A part\n\n{table(['a'], [[HOSTILE]])}\n"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("stages.reporting.folder.failures_part", lambda _: part)
+        patch.setattr("stages.reporting.folder.errors_part", lambda *_: part)
         write_report(base / "evaluations", base / "report", "quick", variant, [variant], settings=SHOWN)
     return (base / "report" / "index.html").read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The sections made from probes say what these have, and reveal nothing."""
+"""The section made from probes says what these have, and reveals nothing."""
 
 import io
 from pathlib import Path
@@ -9,22 +9,16 @@ import pytest
 
 from stages.reporting.evaluations import Evaluation, read_evaluation
 from stages.reporting.sections.extraction import draw_extraction, extraction_part
-from stages.reporting.sections.failures import failures_part
 from stages.reporting.statistics.intervals import accuracy_interval
 from tests.reporting.statistics.test_intervals import marks
 from tests.support.example import FACTS, probe_tables, write_variant
+from tests.support.pages import cells
 
 
 def probed(folder: Path, **changes: Any) -> list[Evaluation]:
     """The evaluation of a variant x with the tables of a changed probe."""
     write_variant(folder, "x", [[0]], [[1]], curve_rows=1, probes=probe_tables(**changes))
     return [read_evaluation(folder / "x")]
-
-
-def cells(text: str, *first: str) -> list[list[str]]:
-    """The cells that follow these in each row of a table that begins with them."""
-    lines = [line for line in text.splitlines() if line.startswith(f"| {' | '.join(first)} |")]
-    return [[cell.strip() for cell in line.strip("|").split("|")][len(first) :] for line in lines]
 
 
 def test_tables_file_and_picture_have_the_shares_before_and_after_finetuning(tmp_path: Path) -> None:
@@ -55,13 +49,3 @@ def test_variants_that_practised_different_forms_stand_in_one_table(tmp_path: Pa
     assert "*infilling*" in part.text and "continuation" not in part.text  # forms that nobody practised
     assert cells(part.text, "y") == [["75.0 → 37.5", "– → –", "75.0 → 37.5", "25.0 → 50.0", "60.0"]]
     assert cells(part.text, "x")[0] == ["75.0 → 37.5", "75.0 → 37.5", "– → –", "25.0 → 50.0", "60.0"]
-
-
-def test_each_row_has_the_shares_of_all_answers_and_hallucinations_their_interval(tmp_path: Path) -> None:
-    text = failures_part(probed(tmp_path)).text
-    assert cells(text, "x", "dev, from scratch")[0][:5] == ["0.0", "0.0", "0.0", "50.0", "0.0"]
-    assert cells(text, "x", "dev, pretrained")[0][:5] == ["20.0", "20.0", "20.0", "20.0", "0.0"]
-    low, high = (100 * bound for bound in accuracy_interval(marks(1, 4, seeds=2)))
-    hallucinated = f"25.0 ({low:.1f} to {high:.1f})"
-    assert cells(text, "x", "unseen entities") == [["–", "–", "50.0", "0.0", "25.0", hallucinated]]
-    assert "are 4 names that no page and no question has" in text
