@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
 from stages.article.asked import FORMS, people_asked_about, shown_model
 from stages.article.charts import Chart
 from stages.article.engine import SCRIPTS
-from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, charts, extraction, metrics
+from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, charts, extraction, metrics, stored_after
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
 from stages.probing.prompts import CHARACTERS, dev_facts
@@ -66,7 +65,7 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
         **content,
         first=first_person(content["people"], models),
         commits=sorted({short(commit) for model in models.values() for commit in model["commits"]}),
-        bits=bits_of(content),
+        stored_after=stored_after,
         of_open=of_open,
         near=[accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR],
         handout=metrics(HANDOUT),
@@ -92,13 +91,6 @@ def first_person(people: Sequence[Mapping[str, Any]], models: Mapping[str, Mappi
         if person["name"] in models[LONGER]["completed"] and answered == {ALONE, ANSWERS}:
             return person
     raise StudyError("the models show what the page says of nobody: look at their answers in data/article/")
-
-
-def bits_of(content: Mapping[str, Any]) -> float:
-    """Bits a parameter that all birthplaces of the pages take: their number times the places' entropy."""
-    places = [person["place"] for person in content["people"]]
-    shares = np.unique(places, return_counts=True)[1] / len(places)
-    return float(-(shares * np.log2(shares)).sum() * len(places) / content["models"][ANSWERS]["parameters"])
 
 
 if __name__ == "__main__":

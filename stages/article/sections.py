@@ -32,9 +32,9 @@ SHIFTS = {
     for shift in (0, 1, 10)
 }
 CHOSEN = {"one": "one phrase, drawn once", "any": "all capitalised phrases", "reader": "the reader's phrase"}
+CAPACITY = REPORTS / "capacity" / "rows.csv"
 LOADS = REPORTS / "capacity" / "page" / "loads.csv"
 SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
-OPEN_LOAD = "0.0065 (open)"  # birthplaces alone
 NO_CLOZES = "the pages alone"
 FULL = f"{CHOSEN['reader']}, 60 epochs"
 
@@ -57,7 +57,7 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
         "extraction": Chart(facts(shares, WORDS, compared), "facts (%)"),
         "position": Chart(facts(shares, SHIFTS, compared), "facts (%)"),
         "practice": Chart(practice(), "facts, or held-out questions (%)"),
-        "mixers": Chart(by_load(extraction(OPEN), pd.read_csv(LOADS)), "stored, of what is asked (%)"),
+        "mixers": Chart(by_load(pd.read_csv(LOADS)), "stored, of what is asked (%)"),
     }
 
 
@@ -87,21 +87,26 @@ def by_init(reports: Iterable[dict[str, Any]], variants: Sequence[str]) -> list[
     return dots
 
 
-def by_load(of_open: pd.DataFrame, shares: pd.DataFrame) -> list[Dot]:
-    """Return what variants store at each load, in percent, in the order of load 1.
+def by_load(shares: pd.DataFrame) -> list[Dot]:
+    """Return what the variants that have all loads store at each, in percent, in the order of load 1.
 
-    of_open: the shares of `open`, as `extraction` has them; shares: loads.csv of the study of capacity.
+    shares: loads.csv of the study of capacity.
     """
-    shares = shares.dropna()  # of three seeds or more
-    loads = shares[shares.load.isin(SHOWN_LOADS) & shares.variant.isin(of_open.index.get_level_values("variant"))]
-    order = loads[loads.load == 1].sort_values("share", ascending=False).variant
+    loads = shares.dropna()[shares.load.isin(SHOWN_LOADS)]  # of three seeds or more
+    loads = loads[loads.groupby("variant").load.transform("count") == len(SHOWN_LOADS)]
+    order = loads[loads.load == 1].set_index("variant").share
     dots = []
-    for variant in order:
-        dots.append(Dot(variant.replace("_", " "), OPEN_LOAD, *of_open.loc[("pretrained", "memorised", variant), :]))
-    for cell in loads.sort_values("load").to_dict("records"):
+    for cell in loads.assign(order=-loads.variant.map(order)).sort_values(["load", "order"]).to_dict("records"):
         percents = [100 * cell[key] for key in ("share", "ci_low", "ci_high")]
         dots.append(Dot(cell["variant"].replace("_", " "), f"{cell['load']:g}", *percents))
     return dots
+
+
+def stored_after(exposures: int) -> pd.Series:
+    """Return the share in percent that each variant of the smallest models has stored of one bit a parameter."""
+    rows = pd.read_csv(CAPACITY)
+    rows = rows[(rows.width == rows.width.min()) & (rows.load == 1) & (rows.exposures == exposures) & (rows.seed > 0)]
+    return (100 * rows.bits_stored / rows.bits_asked).groupby(rows.variant).mean()
 
 
 def facts(shares: pd.DataFrame, rows: Mapping[str, tuple[str, str]], variants: Sequence[str]) -> list[Dot]:

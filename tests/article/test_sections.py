@@ -4,31 +4,30 @@ import io
 import json
 import re
 from html import unescape
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from stages.article import sections
 from stages.article.charts import Dot
-from stages.article.page import ANSWERS, bits_of
-from stages.article.sections import by_load, charts
+from stages.article.sections import by_load, charts, stored_after
 from stages.system.errors import StudyError
 from tests.support.pages import committed
 
 
-def test_mixers_stand_in_the_order_of_load_one_with_what_open_memorised_first() -> None:
-    index = pd.MultiIndex.from_product([["pretrained"], ["memorised"], ["rope", "min_gru"]])
-    index.names = ["weights", "measure", "variant"]
-    of_open = pd.DataFrame({"share": [99.0, 98.0], "ci_low": [98.0, 97.0], "ci_high": [100.0, 99.0]}, index)
-    rows = [("rope", 1.0, 0.5), ("min_gru", 1.0, 0.75), ("rope", 0.25, 1.0), ("min_gru", 0.5, 1.0), ("alibi", 1.0, 0.9)]
-    shares = pd.DataFrame([(*row, row[2] - 0.25, row[2] + 0.25) for row in rows])
-    shares.columns = ["variant", "load", "share", "ci_low", "ci_high"]
-    assert by_load(of_open, shares) == [
-        Dot("min gru", "0.0065 (open)", 98.0, 97.0, 99.0),
-        Dot("rope", "0.0065 (open)", 99.0, 98.0, 100.0),
+def test_mixers_that_have_all_loads_stand_in_the_order_of_load_one() -> None:
+    rope, min_gru, alibi = [(0.25, 1.0), (1, 0.5), (2, 0.25)], [(0.25, 0.5), (1, 0.75), (2, 0.25)], [(1, 0.9)]
+    variants = {"rope": [*rope, (0.5, 1.0)], "min_gru": min_gru, "alibi": alibi}
+    shares = pd.DataFrame([(name, *row) for name, rows in variants.items() for row in rows])
+    shares.columns = ["variant", "load", "share"]
+    assert by_load(shares.assign(ci_low=shares.share - 0.25, ci_high=shares.share + 0.25)) == [
+        Dot("min gru", "0.25", 50.0, 25.0, 75.0),
         Dot("rope", "0.25", 100.0, 75.0, 125.0),
-        Dot("rope", "1", 50.0, 25.0, 75.0),
         Dot("min gru", "1", 75.0, 50.0, 100.0),
+        Dot("rope", "1", 50.0, 25.0, 75.0),
+        Dot("min gru", "2", 25.0, 0.0, 50.0),
+        Dot("rope", "2", 25.0, 0.0, 50.0),
     ]
 
 
@@ -99,7 +98,21 @@ def test_the_dots_of_practice_and_of_mixers_are_those_of_the_committed_tables() 
     assert shown == 2 * (1 + 6) + 3 * 14
 
 
-def test_the_load_is_the_entropy_of_all_places_over_the_parameters() -> None:
-    places = ["Oslo", "Oslo", "Lima", "Cairo"]  # 1.5 bits each
-    content = {"people": [{"place": place} for place in places], "models": {ANSWERS: {"parameters": 12}}}
-    assert bits_of(content) == 0.5
+def test_what_is_stored_after_exposures_is_the_mean_of_the_seeds_that_chose_no_rate(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = pd.DataFrame(
+        [
+            ("rope", 16, 1.0, 100, 0, 8.0, 8.0),
+            ("rope", 16, 1.0, 100, 1, 8.0, 2.0),
+            ("rope", 16, 1.0, 100, 2, 8.0, 6.0),
+            ("rope", 32, 1.0, 100, 1, 8.0, 8.0),
+            ("rope", 16, 0.5, 100, 1, 4.0, 4.0),
+            ("nope", 16, 1.0, 100, 1, 8.0, 1.0),
+            ("nope", 16, 1.0, 300, 1, 8.0, 8.0),
+        ],
+        columns=["variant", "width", "load", "exposures", "seed", "bits_asked", "bits_stored"],
+    )
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    monkeypatch.setattr(sections, "CAPACITY", tmp_path / "rows.csv")
+    assert stored_after(100).to_dict() == {"nope": 12.5, "rope": 50.0}
