@@ -12,7 +12,7 @@ from tests.support.trial_rows import row
 def test_variants_of_one_practice_and_length_are_compared_from_three_seeds_on() -> None:
     rows = [row(variant=variant, seed=seed) for variant in ("vanilla", "rope") for seed in (1, 2, 3)]
     text = recipe_part("quick", [*rows, row("reader", variant="vanilla")]).text
-    assert "**Differences, practice `any`, 60 epochs**" in text and "practice `reader`, 60 epochs" not in text
+    assert "**Differences, phrases `any`, 60 epochs**" in text and "phrases `reader`, 60 epochs" not in text
     assert "| rope | vanilla | +0.0 (" in text and "| 1.000 | 1.000 | no |" in text
     worse = [row(variant="vanilla", seed=seed, correct="00000") for seed in (1, 2, 3)]
     assert "| rope | vanilla | +40.0 (" in recipe_part("quick", [*worse, *rows[3:]]).text  # 2 of 5
