@@ -6,15 +6,13 @@ import pandas as pd
 
 from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
-from stages.corpus.shown import shown
 from stages.settings import load
 from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
-from stages.system.files import write_json, write_text
+from stages.system.files import write_json
 from stages.system.records import read_table
 from stages.system.terminal import harmless
 
-SHOWN = 3  # pages
 QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions"]
 
 
@@ -57,8 +55,6 @@ def main() -> None:
     }
     with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
-        pages = range(1, min(SHOWN, len(prepared.documents)) + 1)
-        write_text(folder / "examples.txt", "\n".join(shown(prepared, recipe, [*pages])) + "\n")
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
     scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"
     print(f"{harmless(place)}: {scored}; the reader: {result['reader_accuracy']} %")

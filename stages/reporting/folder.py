@@ -7,10 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from stages.reporting.evaluations import BASELINE, Baseline, read_baseline, read_evaluation
+from stages.reporting.evaluations import Baseline, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html.index import write_page
-from stages.reporting.markdown import block
 from stages.reporting.metrics import Result, study_metrics, summarise
 from stages.reporting.sections.comparisons import comparisons_part
 from stages.reporting.sections.errors import errors_part
@@ -20,7 +19,6 @@ from stages.reporting.style import styled, svg
 from stages.reporting.tables import accuracy_rows, origin, thin
 from stages.reporting.template import Part, fill
 from stages.settings import Report
-from stages.system.digests import verified
 
 PUBLIC = "handout"  # the recipe of public runs
 SOURCE_LOSSES = Path(__file__).parents[2] / "docs" / "source_losses.tsv"  # of a vanilla model
@@ -48,7 +46,6 @@ def write_report(
     models' answers. Raises StudyError where an input is missing or broken; `target` then stays as it was.
     """
     baseline = read_baseline(evaluations)
-    examples = verified(evaluations / BASELINE / "examples.txt").read_text("utf-8") if settings.show_questions else ""
     by_name = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]
     results = sorted(by_name, key=lambda result: (-result.pretrained.mean, result.variant))  # the best first
     metrics = study_metrics(recipe, selection, by_name, baseline)
@@ -65,7 +62,6 @@ def write_report(
         settings=settings,
         any_spelling=any_spelling,
         own_folder=own_folder,
-        examples=block(examples.splitlines()),
         results=results,
         dots=dots is not None,
         parts=[part.text for part in parts],

@@ -1,7 +1,7 @@
 """Markdown from data: text is escaped once, at the place where it enters the page."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 # What can begin markup within a line. An underscore inside a word is no emphasis and stays readable in the
 # source; `://` and `www.` would become links.
@@ -29,11 +29,6 @@ def escape(text: object) -> Markdown:
 def code(text: object) -> Markdown:
     """Return `text`, a name or a command on one line without a backtick, as a code span."""
     return Markdown(f"`{text}`")
-
-
-def block(lines: Iterable[str]) -> Markdown:
-    """Return lines as a block of code."""
-    return Markdown("\n".join(f"    {line}".rstrip() for line in lines))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> Markdown:

@@ -47,7 +47,6 @@ BASELINE = Baseline(
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
     """Write baseline.json of ten dev questions: the constant answer is right for one, the reader for five."""
     write_json(folder / "baseline" / "baseline.json", BASELINE.model_dump() | {"place": place, "held_out": held_out})
-    (folder / "baseline" / "examples.txt").write_text("span_corruption, page 1\n  reads  <A> ⁇ B\n  says   ···B⁇\n")
     with_sums(folder / "baseline")
 
 
