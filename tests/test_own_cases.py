@@ -23,7 +23,7 @@ TOLD = {  # all that is said of a folder, in one line
     **dict.fromkeys(("nfd_pages", "nfd_questions", "apostrophes", "quoted", "utf16"), NOTHING),
     **dict.fromkeys(("chinese_stop", "colon_title", "no_title", "paragraphs"), UNTITLED),
     "truth": "note: 20 of 20 questions: each has an answer that no page has",
-    "lower": "note: 20 of 20 questions: each names a page but for capitals",
+    "lower": "note: 20 of 20 questions: each names a page with other capitals",
     "header": "note: 2 of 22 questions: each ends as no other in its file",
     "long_answers": "-S recipes.own.generation.max_characters=43",
     "pandas_index": r"train.tsv:1: tabs found: 2, wanted: 1, in '\tquestion\tanswer' (an index column",

@@ -144,7 +144,7 @@ class Settings(Section):
         return several.get(selection, [selection])
 
     def check_variant(self, name: str) -> None:
-        """Let a key of `variants` pass. Raises StudyError: it is none."""
+        """Raise StudyError unless the name is a key of `variants`."""
         if name not in self.variants:
             raise StudyError(f"unknown variant '{name}'; allowed: {', '.join(self.variants)}")
 

@@ -41,7 +41,7 @@ GONE |= {"most_words", "replay", "beams"}
 
 
 class Section(BaseModel):
-    """A part of params.yaml: no unknown key, no other type, no number that is none."""
+    """A part of params.yaml. Unknown keys, other types, infinities and NaN are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 

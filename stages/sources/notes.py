@@ -25,7 +25,7 @@ NEAR = 80  # the separator is looked for in so many characters of a page
 MOST_CHARACTERS = 10  # a note lists at most so many characters
 
 HEADER = "ends as no other in its file, and names no page, though most others do: if it is a header row, remove it"
-ALMOST = "names a page but for capitals or invisible characters: write it as its page does"
+ALMOST = "names a page with other capitals or invisible characters: write it as its page does"
 NOBODY = "names no page: nothing that was read tells the answer"
 ELSEWHERE = "has an answer that its page does not have, but another"
 NOWHERE = "has an answer that no page has"

@@ -21,7 +21,7 @@ class StudyError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of a command's options, with the name that people type and errors like all others."""
+    """A parser of a command's options: its usage shows what people type, and an error is one line."""
 
     def __init__(self, description: str | None, epilog: str | None = None) -> None:
         spec = sys.modules["__main__"].__spec__  # Python before 3.14 would take the file's name

@@ -24,7 +24,7 @@ LIKE_NUMBERS = ["007", "7.0", "1.10", "1e5", "1915", "-0", "1_000", "True", "no"
 SCRIPTS = ["abcdexyz", "áéñöçåüž", "αβγδέή", "бвгдёй", "กขคงจ", "अकखगघ", "가나다라마", "漢字水火木"]
 WORDS = st.sampled_from(SCRIPTS).flatmap(lambda letters: st.text(letters, min_size=3, max_size=6)).map(str.capitalize)
 NAMES = st.tuples(WORDS, st.sampled_from([" ", " D'", "'s "]), WORDS).map("".join)
-# no two names begin one another, nor hold one another but for capitals
+# no two names begin one another, nor hold one another with other capitals
 PEOPLE = st.lists(NAMES, min_size=4, max_size=8, unique_by=str.casefold).filter(
     lambda names: not any(a != b and a.casefold() in b.casefold() for a in names for b in names)
 )
@@ -110,7 +110,7 @@ def test_a_name_with_other_capitals_or_invisible_characters_is_told(
     if asked:
         _, noted = checked(pages, rows(asked, ["Orsa"] * len(asked)), rows(names[:1], ["Orsa"]))
         line, *others = noted
-        assert line.startswith(f"{len(asked)} of {len(asked) + 1} questions: each names a page but for capitals")
+        assert line.startswith(f"{len(asked)} of {len(asked) + 1} questions: each names a page with other capitals")
         assert others == [] and "(train.tsv:1" in line and ("…" in line) == (len(asked) > 3)
 
 
