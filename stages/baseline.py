@@ -7,10 +7,9 @@ import pandas as pd
 from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
 from stages.settings import load
-from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
-from stages.system.files import write_json
-from stages.system.records import read_table
+from stages.system.files import new_folder, write_json
+from stages.system.tables import read_table
 from stages.system.terminal import harmless
 
 QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions"]
@@ -53,7 +52,7 @@ def main() -> None:
         "ceiling": percent(dev.in_page),
         "held_out": recipe.data.held_out,
     }
-    with result_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
+    with new_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
         write_json(folder / "baseline.json", result)
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
     scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"

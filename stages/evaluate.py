@@ -1,5 +1,6 @@
 """Stage `evaluate`: answers to the dev and test questions, what is memorised, and figures of the trainings."""
 
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,9 @@ from stages.experiment.experiment import Experiment
 from stages.inference.answers import answers
 from stages.probing.probe import probe
 from stages.settings import QuestionRecipe
-from stages.system.digests import result_folder
 from stages.system.errors import command
-from stages.system.files import read_json, write_json, write_text
-from stages.system.records import CURVES, FACTS, read_record, read_table
+from stages.system.files import new_folder, read_json, write_json, write_text
+from stages.system.tables import CURVES, read_table
 
 INITS = ("pretrained", "scratch")  # the weights that finetuning began with
 # Questions and gold places are in the baseline's table alone: a variant's evaluation has no fetched data
@@ -41,11 +41,14 @@ def main() -> None:
     curves = learning_curves(pretrained, finetuned, seeds)
     run = summary_of_trainings(pretrained, finetuned, seeds)
 
-    with result_folder(Path("data/evaluations") / cell.recipe_name / cell.variant) as folder:
+    with new_folder(Path("data/evaluations") / cell.recipe_name / cell.variant) as folder:
         for name, table in tables.items():
             write_table(folder / name, table)
         write_text(folder / "curves.csv", curves.to_csv(index=False, lineterminator="\n"))
         write_json(folder / "run.json", run)
+        # DVC's stages `compare` and `collect` copy it
+        digests = [f"{sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(folder.iterdir())]
+        write_text(folder / "SHA256SUMS", "".join(digests))
 
 
 def predictions(
@@ -65,14 +68,14 @@ def learning_curves(pretrained: Path, finetuned: Path, seeds: list[int]) -> pd.D
     """Return the curves of all trainings, one after the other."""
     paths = [pretrained / f"seed-{seed}.csv" for seed in seeds]
     paths += [finetuned / f"{init}-seed-{seed}.csv" for init, seed in product(INITS, seeds)]
-    return pd.concat(read_table(path, CURVES, ",", figures_as_text=True) for path in paths)
+    return pd.concat(read_table(path, CURVES) for path in paths)
 
 
 def summary_of_trainings(pretrained: Path, finetuned: Path, seeds: list[int]) -> dict[str, Any]:
     """Return the figures of the pretrainings, and where their weights come from."""
-    trainings = [read_record(pretrained / f"seed-{seed}.json", FACTS) for seed in seeds]
+    trainings = [read_json(pretrained / f"seed-{seed}.json") for seed in seeds]
     seconds = sum(facts["seconds"] for facts in trainings)
-    provenance = read_json(pretrained / "provenance.json")  # both were checked by `check_weights`
+    provenance = read_json(pretrained / "provenance.json")
     provenance["settings"] = read_json(finetuned / "provenance.json")["settings"]  # finetuning's, too
     return {
         "parameters": trainings[0]["parameters"],

@@ -9,8 +9,8 @@ from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, Ques
 from stages.sources.audit import audit
 from stages.sources.own import read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text
-from stages.system.digests import result_folder
 from stages.system.errors import Parser, StudyError, command
+from stages.system.files import new_folder
 
 
 @command
@@ -37,7 +37,7 @@ def main() -> None:
         titles = {question.name for asked in questions.values() for question in asked}
     prepared = with_candidates(Prepared.of(documents, questions, titles))
     summary = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
-    with result_folder(folder) as new:
+    with new_folder(folder) as new:
         prepared.save(new)
         if isinstance(recipe, QuestionRecipe):
             known = audit(documents, questions, prepared.vocabulary)

@@ -14,7 +14,7 @@ from stages.corpus.questions import Question
 from stages.corpus.vocabulary import Vocabulary
 from stages.sources.audit import audit
 from stages.system.files import read_json
-from tests.support.project import with_sums, write_params
+from tests.support.project import write_params
 from tests.support.talking import Run
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, QUESTIONS, SPLITS
 
@@ -25,7 +25,6 @@ def scored(folder: Path, run_in: Run, splits: dict[str, list[Question]]) -> tupl
     prepared = folder / "data/prepared/quick"
     Prepared.of(DOCUMENTS, splits).save(prepared)
     write_table(prepared / "audit.tsv", audit(DOCUMENTS, splits, Vocabulary.of(DOCUMENTS)))
-    with_sums(prepared)
     printed = run_in(folder, baseline, "--recipe", "quick").out
     return printed, read_json(folder / "data/evaluations/quick/baseline/baseline.json")
 

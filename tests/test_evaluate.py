@@ -8,7 +8,6 @@ import pandas as pd
 
 from stages import evaluate
 from stages.evaluate import summary_of_trainings
-from tests.support.project import with_sums
 from tests.support.talking import QUICK, Run
 
 
@@ -31,7 +30,6 @@ def test_figures_of_trainings_are_means_and_rates_over_the_seeds(tmp_path: Path)
         facts = {"seed": seed, "loss": loss, "examples": 400, "seconds": seconds, "commit": f"c{seed}"}
         (tmp_path / f"seed-{seed}.json").write_text(json.dumps(made | origin | facts))
     (tmp_path / "provenance.json").write_text(json.dumps({"settings": {"epochs": 3}}))
-    with_sums(tmp_path)
     figures = summary_of_trainings(tmp_path, tmp_path, [1, 2])
     assert (figures["pretrain_loss"], figures["documents_per_second"]) == (0.5, 20.0)
     assert figures["pretrain_seconds"] == {1: 10.0, 2: 30.0}

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from stages import baseline, evaluate, finetune, prepare, pretrain, report, text, world
-from stages.system.digests import SUMS
 from tests.support.project import contents, limited, write_params
 from tests.support.small_study import small
 from tests.support.talking import Run
 
+SUMS = "SHA256SUMS"
 SMALL = 30  # bytes that a full disk takes of a file
 CELL = ("--recipe", "quick", "--variant", "rope")
 STAGES: list[tuple[Any, tuple[str, ...]]] = [

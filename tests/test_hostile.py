@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +16,7 @@ from stages.commands import ask, sample, show
 from stages.settings import CORPUS_FILE, QUESTION_FILES
 from stages.system.files import write_text
 from tests.support.mutations import Change, changes
-from tests.support.project import contents, limited, restored, with_content, write_params
+from tests.support.project import contents, limited, restored, write_params
 from tests.support.talking import ZOE, Outcome, Run, tiny
 from tests.support.tiny import DOCUMENTS, QUESTIONS
 
@@ -27,10 +26,6 @@ VALUES: list[Any] = [
     *(0, -1, 1, 7, 10**6, 10**12, 2**63, -(2**63), 10**30, 0.0, -0.5, 1e-300, 1e30, 1e308, float("inf"), float("nan")),
     *("compared", "quick", "../../etc", "CON", "a.b", "NaN", "1e9", "2026-01-01"),
 ]
-COMMANDS: dict[str, tuple[Any, ...]] = {
-    "quick": (ask, ZOE),
-    "text": (sample, "--recipe", "text", "--variant", "vanilla"),
-}
 OF_BOTH = ["--recipe", "--variant", "--seed", "--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
 OPTIONS = {ask: [*OF_BOTH, "--top", "--at-least"], sample: [*OF_BOTH, "--prompt", "--characters"]}
 OPTIONS |= {show: ["--recipe", "--page", "--draw-seed"]}
@@ -90,25 +85,6 @@ def test_any_value_of_any_key_of_params(run: Run, project: Path, data: st.DataOb
         tried(run, project, check)
     finally:
         write_params(project, tiny)
-
-
-@pytest.fixture(name="before")
-def before_fixture(run: Run, project: Path) -> dict[str, Outcome]:
-    """What the commands say in the project as it is."""
-    return {recipe: tried(run, project, *command) for recipe, command in COMMANDS.items()}
-
-
-@in_one_project
-@given(data=st.data(), change=changes())
-def test_any_bytes_of_what_machines_made(
-    run: Run, project: Path, before: dict[str, Outcome], data: st.DataObject, change: Change
-) -> None:
-    recipe = data.draw(st.sampled_from([*COMMANDS]))
-    assert before[recipe].code == 0
-    path = data.draw(st.sampled_from(sorted(path for path in project.glob(f"data/*/{recipe}/**/*") if path.is_file())))
-    with with_content(path, change(path.read_bytes())):
-        after = tried(run, project, *COMMANDS[recipe])  # what is read is refused, the rest changes nothing
-    assert after == before[recipe] or (after.code == 1 and "damaged" in after.err)
 
 
 @in_one_project

@@ -17,10 +17,9 @@ from stages.inference.answers import answers
 from stages.probing.extraction import exact_matches
 from stages.probing.prompts import CHARACTERS, Fact, Prompt
 from stages.settings import Settings
-from stages.system.records import Amount, read_record, record
+from stages.system.files import read_json
 
 TRAINED = Path("data/article")  # <model>/: weights.safetensors and facts.json
-FACTS = record(accuracy=Amount, parameters=int, device=str, commits=list[str])
 
 # Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
 # question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
@@ -63,7 +62,7 @@ def shown_model(name: str, settings: Settings, prepared: Prepared, facts: Sequen
     """Return a model as the page holds it: stored weights, and what torch says with these."""
     model = settings.article.models[name]
     experiment = Experiment.of(settings.of_article(name), settings.article.recipe, model.variant)
-    trained = read_record(TRAINED / name / "facts.json", FACTS)
+    trained = read_json(TRAINED / name / "facts.json")
     gpt = experiment.trained_model(prepared, TRAINED / name / "weights.safetensors")
     tensors = stored(gpt.state_dict())
     gpt.load_state_dict(restored(tensors))

@@ -22,7 +22,7 @@ from stages.settings.measured import OF_TEXT
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, write_text
-from stages.system.records import read_table
+from stages.system.tables import read_table
 
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"

@@ -7,10 +7,8 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.inference.answers import answers
 from stages.settings import load
-from stages.system.digests import result_folder
 from stages.system.errors import Parser, command
-from stages.system.files import write_bytes, write_json
-from stages.system.records import FACTS, read_record
+from stages.system.files import new_folder, read_json, write_bytes, write_json
 from stages.training.jobs import finetuning, pretraining, pretrainings
 from stages.training.run import Run, Training
 
@@ -43,14 +41,14 @@ def main() -> None:
 
     finetuned = run.work / "finetuned.safetensors"
     answered = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
-    parts = [read_record(path.with_suffix(".json"), FACTS) for path in (finetuned, first) if path]
+    parts = [read_json(path.with_suffix(".json")) for path in (finetuned, first) if path]
     facts = {
         "accuracy": 100 * float(answered.correct.mean()),  # percent of the dev questions
         **provenance(made_with, experiment.backend, sum(part["seconds"] for part in parts)),
         "parameters": parts[0]["parameters"],
         "commits": sorted({part["commit"] for part in parts}),
     }
-    with result_folder(Path("data/article") / name) as folder:
+    with new_folder(Path("data/article") / name) as folder:
         write_bytes(folder / WEIGHTS, finetuned.read_bytes())
         write_json(folder / "facts.json", facts)
 

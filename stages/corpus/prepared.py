@@ -13,11 +13,9 @@ import csv
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
 from safetensors.numpy import load_file, save
 
 from stages.corpus.phrases import PROBABILITY, SPAN, Phrases
@@ -25,16 +23,14 @@ from stages.corpus.questions import Question
 from stages.corpus.ragged import Ragged
 from stages.corpus.titles import headings
 from stages.corpus.vocabulary import Vocabulary
-from stages.system.digests import as_written, verified
-from stages.system.files import write_bytes, write_json, write_text
-from stages.system.records import Count, Mark, Table, read_record, read_table
+from stages.system.files import read_json, write_bytes, write_json, write_text
+from stages.system.tables import read_table
 
 VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
 SPLITS = ("train", "dev", "test")
-ROW = {"split": Literal["train", "dev", "test"], "row": Count}
-QUESTIONS = Table(ROW | {"question": str, "name": Annotated[str, Field(min_length=1)], "place": str}, key=(*ROW,))
-KNOWN = {"has_page": Mark, "in_page": Mark, "position": int, "train_count": Count, "unknown": Count}
-AUDIT = Table(ROW | KNOWN, key=(*ROW,))
+ROW = {"split": str, "row": int}
+QUESTIONS = {**ROW, "question": str, "name": str, "place": str}
+AUDIT = {**ROW, "has_page": int, "in_page": int, "position": int, "train_count": int, "unknown": int}
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ class Prepared:
         rows = []
         for split in questions:
             rows += [(split, q.row, q.question, q.name, q.place or "") for q in questions[split]]
-        table = pd.DataFrame(rows, columns=[*QUESTIONS.columns])
+        table = pd.DataFrame(rows, columns=[*QUESTIONS])
 
         def encoded(texts: Iterable[str]) -> Ragged:
             return Ragged.of([_small(vocabulary.encode(text)) for text in texts])
@@ -91,23 +87,22 @@ class Prepared:
 
     @classmethod
     def load(cls, folder: Path) -> "Prepared":
-        """Read what `save` wrote. Raises StudyError: the folder was not prepared yet, or is damaged."""
-        vocabulary = Vocabulary(tuple(read_record(folder / VOCABULARY, list[str])))
-        table = read_table(folder / TABLE, QUESTIONS)
-        with as_written(path := folder / ENCODED):
-            arrays = load_file(verified(path))
+        """Read what `save` wrote. Raises OSError: the folder was not prepared yet."""
+        arrays, of_spans = load_file(folder / ENCODED), load_file(folder / SPANS)
 
-            def encoded(name: str) -> Ragged:
-                return Ragged(_small(arrays[f"{name}.tokens"]), arrays[f"{name}.offsets"])
+        def encoded(name: str) -> Ragged:
+            return Ragged(_small(arrays[f"{name}.tokens"]), arrays[f"{name}.offsets"])
 
-            documents = encoded("documents")
-            questions = {split: encoded(f"{split}.questions") for split in SPLITS}
-            answers = {split: encoded(f"{split}.answers") for split in SPLITS}
-        with as_written(path := folder / SPANS):
-            arrays = load_file(verified(path))
-            spans = Ragged(_small(arrays["spans"]), arrays["offsets"])
-            candidates = Phrases(spans, Ragged(arrays["chances"], arrays["offsets"]))
-            return cls(vocabulary, documents, questions, answers, table, arrays["headings"], candidates)
+        spans = Ragged(_small(of_spans["spans"]), of_spans["offsets"])
+        return cls(
+            Vocabulary(tuple(read_json(folder / VOCABULARY))),
+            encoded("documents"),
+            {split: encoded(f"{split}.questions") for split in SPLITS},
+            {split: encoded(f"{split}.answers") for split in SPLITS},
+            read_table(folder / TABLE, QUESTIONS),
+            of_spans["headings"],
+            Phrases(spans, Ragged(of_spans["chances"], of_spans["offsets"])),
+        )
 
     @property
     def texts(self) -> list[str]:

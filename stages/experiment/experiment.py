@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from stages.corpus.prepared import Prepared
@@ -17,14 +18,11 @@ from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Section, Settings
 from stages.settings.changes import other_setting
 from stages.settings.needs import check_needs
-from stages.system.digests import as_written, verified
 from stages.system.errors import StudyError
-from stages.system.records import ORIGIN, Amount, read_record, record
+from stages.system.files import read_json
 
 STAGES = {"pretrained": "pretrain", "finetuned": "finetune"}  # a folder of weights: what makes it
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title has half of 80 columns
-SETTINGS = record(variant=dict[str, Any], recipe=dict[str, Any])
-MADE = record(settings=SETTINGS, vocabulary_sha256=str, params_sha256=str, seconds=Amount, **ORIGIN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,23 +98,22 @@ class Experiment(Cell):
             recipe = {name: settings["recipe"][name] for name in ("model", *sections)}
             return {"variant": settings["variant"], "recipe": recipe}
 
-        made = read_record(folder / "provenance.json", MADE)
+        made = read_json(folder / "provenance.json")
         ignored = () if sections else ("recipe.model.dropout",)  # which matters in training only
-        with as_written(folder / "provenance.json"):
-            other = other_setting(parts(made["settings"]), parts(self.settings(*sections)), *ignored)
+        other = other_setting(parts(made["settings"]), parts(self.settings(*sections)), *ignored)
         if other or made["vocabulary_sha256"] != vocabulary.sha256:
             raise StudyError(f"{folder} was trained with another {other or 'vocabulary'}; {make}")
 
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
         """Return the model with the weights of a file, in float32 on the backend's device.
 
-        Raises StudyError: the file is missing, damaged or of another model.
+        Raises StudyError: the file is damaged or of another model. Raises OSError: it is missing.
         """
         model = self.new_model(prepared, seed=0)
-        with as_written(weights):
-            tensors = load_file(verified(weights))
         try:
-            model.load_state_dict(tensors)
+            model.load_state_dict(load_file(weights))
+        except SafetensorError as error:
+            raise StudyError(f"{weights} is damaged ({error}); delete it and run `dvc repro`") from error
         except RuntimeError as error:  # other names or shapes
             raise StudyError(f"{weights} was trained with other settings; run `dvc repro`") from error
         return model.to(self.backend.device)

@@ -1,39 +1,44 @@
-"""Evaluations of variants, read and checked before anything is reported."""
+"""Evaluations of variants, read before anything is reported."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field
 
 from stages.settings.changes import other_setting
 from stages.system.errors import StudyError
-from stages.system.records import CURVES, Amount, Count, Mark, Share, Table, read_record, read_table
+from stages.system.files import read_json
+from stages.system.tables import CURVES, read_table
 
 BASELINE = "baseline"
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 
-INIT = {"init": Literal["scratch", "pretrained"]}
-SPLIT = {"split": Literal["dev", "test"], "row": Count}
-CORRECT = {"correct": Literal["0", "1", ""]}  # empty for most tests, whose answers nobody knows
-# reader: the reader's answer; training_questions: how many the gold place answers
-QUESTIONS = Table(SPLIT | {"question": str, "gold": str, "reader": str, "training_questions": Count}, key=(*SPLIT,))
-PREDICTIONS = Table(
-    {"variant": str, **SPLIT, "seed": Count, **INIT, "predicted": str, **CORRECT, "probability": Share},
-    key=(*SPLIT, "seed", "init"),
-)
-ROW = {"row": Count, "seed": Count}
-EXTRACTION = dict.fromkeys((f"{weights}_{what}" for weights in WEIGHTS for what in ("memorised", "extracted")), Mark)
-ORIGIN = {"origin": Literal["empty", "correct", "own_page", "training_answer", "corpus", "hallucination"]}
-ASKED = {"asked": Literal["dev", "unseen"], **INIT}
-PROBES = {  # the columns that every report reads
-    "extraction": Table(ROW | EXTRACTION, key=(*ROW,), others=Mark),
-    "prefix_offset": Table(ROW | {"offset": Count} | dict.fromkeys(WEIGHTS, Mark), key=(*ROW, "offset")),
-    "origins": Table(ROW | ASKED | ORIGIN, key=(*ROW, *ASKED)),
+ROW = {"split": str, "row": int}
+QUESTIONS = {
+    **ROW,
+    "question": str,
+    "gold": str,
+    "reader": str,  # its answer
+    "training_questions": int,  # how many the gold place answers
+}
+PREDICTIONS = {
+    "variant": str,
+    **ROW,
+    "seed": int,
+    "init": str,
+    "predicted": str,
+    "correct": str,  # 1 or 0; empty for most tests, whose answers nobody knows
+    "probability": str,
+}
+PROBES: dict[str, dict[str, type]] = {  # the others are whole numbers
+    "extraction": {},
+    "prefix_offset": {},
+    "origins": dict.fromkeys(("asked", "init", "origin"), str),
 }
 
 
@@ -46,17 +51,17 @@ class Provenance(BaseModel):
     precision: str
     kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
-    seconds: Amount  # pretraining's
+    seconds: float  # pretraining's
     settings: dict[str, Any] = {}
 
 
 class Run(BaseModel):
     """run.json of a variant."""
 
-    parameters: Count
-    pretrain_loss: Amount  # nats a character, the mean over seeds of the last epoch's mean
-    documents_per_second: Amount  # one pretraining's, perhaps beside those of other seeds
-    pretrain_seconds: dict[Count, Amount]  # by seed
+    parameters: int
+    pretrain_loss: float  # nats a character, the mean over seeds of the last epoch's mean
+    documents_per_second: float  # one pretraining's, perhaps beside those of other seeds
+    pretrain_seconds: dict[int, float]  # by seed
     # one for each pretraining; earlier code wrote a single one for pretrainings that were published together
     provenance: Annotated[
         list[Provenance],
@@ -107,34 +112,33 @@ class Baseline(BaseModel):
     """baseline.json: the constant answer, the reader and the ceiling, in percent."""
 
     place: str
-    dev_accuracy: Amount
-    dev_questions: Count
-    reader_accuracy: Amount
-    answer_in_page: Count
-    ceiling: Amount
-    held_out: Count  # how many training questions stand in for the dev questions; 0: none do
+    dev_accuracy: float
+    dev_questions: int
+    reader_accuracy: float
+    answer_in_page: int
+    ceiling: float
+    held_out: int  # how many training questions stand in for the dev questions; 0: none do
 
 
 def read_baseline(folder: Path) -> Baseline:
-    """Read baseline.json below a recipe's evaluations; raises StudyError where it is missing or broken."""
-    return Baseline(**read_record(folder / BASELINE / "baseline.json", Baseline))
+    """Read baseline.json below a recipe's evaluations."""
+    return Baseline(**read_json(folder / BASELINE / "baseline.json"))
 
 
 def read_evaluation(folder: Path) -> Evaluation:
-    """Read the evaluation of the variant that `folder` is named after; raises StudyError where it is broken.
+    """Read the evaluation of the variant that `folder` is named after.
 
-    Seeds that were trained apart have a folder for each part below it.
+    Seeds that were trained apart have a folder for each part below it. Raises StudyError: their settings differ.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
-    run = Run.joined([Run(**read_record(part / "run.json", Run)) for part in parts])
+    run = Run.joined([Run(**read_json(part / "run.json")) for part in parts])
     questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
-    predictions = _joined(parts, "predictions.tsv", PREDICTIONS, figures_as_text=True)
-    predictions = predictions.merge(questions, "left", [*SPLIT])
-    curves = _joined(parts, "curves.csv", CURVES, ",", figures_as_text=True)
-    probes = {name: _joined(parts, f"{name}.tsv", table) for name, table in PROBES.items()}
+    predictions = _joined(parts, "predictions.tsv", PREDICTIONS).merge(questions, "left", ["split", "row"])
+    curves = _joined(parts, "curves.csv", CURVES)
+    probes = {name: _joined(parts, f"{name}.tsv", types) for name, types in PROBES.items()}
     return Evaluation(folder.name, predictions, curves, run, **probes)
 
 
-def _joined(parts: Sequence[Path], name: str, *how: Any, **more: Any) -> pd.DataFrame:
-    """Join a table of all parts; how, more: what `read_table` takes after the path."""
-    return pd.concat([read_table(part / name, *how, **more) for part in parts], ignore_index=True)
+def _joined(parts: Sequence[Path], name: str, types: Mapping[str, type]) -> pd.DataFrame:
+    """Join a table of all parts."""
+    return pd.concat([read_table(part / name, types) for part in parts], ignore_index=True)

@@ -43,7 +43,8 @@ def write_report(
 
     leading: the variants that stand out in figures of many; any_spelling: how answers were scored; own_folder: where a
     user's own data lie. Without `settings.show_questions` no file has questions or gold places of the data, except as
-    models' answers. Raises StudyError where an input is missing or broken; `target` then stays as it was.
+    models' answers. Raises OSError where an input is missing, StudyError where parts do not belong together;
+    `target` then stays as it was.
     """
     baseline = read_baseline(evaluations)
     by_name = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]

@@ -12,7 +12,6 @@ import pandas as pd
 
 from stages.reporting.evaluations import Baseline, Evaluation
 from stages.reporting.statistics.intervals import Marks, accuracy_interval
-from stages.system.digests import as_written
 from stages.system.errors import StudyError
 from stages.system.files import read_json
 
@@ -121,10 +120,8 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
 
 
 def read_metrics(report: Path) -> dict[str, Any]:
-    """Read metrics.json of the folder of a report that git has. Raises StudyError: it is damaged."""
-    path = report / "metrics.json"
-    with as_written(path, "restore it with git"):
-        return read_json(path)
+    """Read metrics.json of the folder of a report."""
+    return read_json(report / "metrics.json")
 
 
 def _figures(result: Result, constant: float) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
             in_page = position >= 0 or any(place and folded(place) in folded(page) for page in own)
             facts = int(bool(own)), int(in_page), position, answers[place or ""]
             rows.append((split, question.row, *facts, len(vocabulary.unknown(question.question))))
-    return pd.DataFrame(rows, columns=[*AUDIT.columns])
+    return pd.DataFrame(rows, columns=[*AUDIT])
 
 
 def own_pages(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:

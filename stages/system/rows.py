@@ -10,7 +10,6 @@ from typing import TypeVar
 import pandas as pd
 from pydantic import BaseModel
 
-from stages.system.errors import StudyError
 from stages.system.files import write_text
 from stages.system.locks import WORK, locked
 
@@ -18,17 +17,10 @@ R = TypeVar("R", bound=BaseModel)
 
 
 def read_rows(path: Path, kind: type[R]) -> list[R]:
-    """Return the rows that are there. Raises StudyError: the file is damaged."""
+    """Return the rows that are there."""
     if not path.exists():
         return []
-    rows: list[R] = []
-    try:
-        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines(), restkey="more"):
-            rows.append(kind.model_validate(row))
-    except (ValueError, csv.Error) as error:
-        where = f"{path}:{len(rows) + 2}"  # its first line names the columns
-        raise StudyError(f"{where} is damaged: {str(error).splitlines()[0]}; restore it with git") from error
-    return rows
+    return [kind.model_validate(row) for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
 
 
 def add_row(path: Path, row: BaseModel) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from stages.system.digests import read_sealed, write_sealed
+from stages.system.files import write_bytes
 from stages.training.trainer import Trainer
 
 
@@ -28,19 +29,22 @@ def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
     """Write a checkpoint in the place of the one before. Raises OSError: it cannot be written; the one before stays."""
     numbers = {"losses": torch.from_numpy(progress.losses), "steps": torch.tensor(progress.steps)}
     seconds = {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)}
-    write_sealed(path, save(trainer.state() | numbers | seconds))
+    write_bytes(path, save(trainer.state() | numbers | seconds))
 
 
 def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
     """Bring a trainer to where it was at its checkpoint, if there is a whole one; steps: of the training in all.
 
-    A folder of work belongs to one training, so that a checkpoint whose seal is whole is one of it.
+    A folder of work belongs to one training, and so does a checkpoint in it.
     """
-    if content := read_sealed(path):
-        tensors = load(content)
-        losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
-        trainer.restore(tensors)
-        return Progress(int(done), float(seconds), losses.numpy())
-    if path.exists():
-        print(f"{path} is damaged; the training starts anew", file=sys.stderr)
-    return Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
+    anew = Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
+    if not path.exists():
+        return anew
+    try:
+        tensors = load(path.read_bytes())
+    except SafetensorError as error:
+        print(f"{path} is damaged ({error}); the training starts anew", file=sys.stderr)
+        return anew
+    losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
+    trainer.restore(tensors)
+    return Progress(int(done), float(seconds), losses.numpy())

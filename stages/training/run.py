@@ -17,10 +17,9 @@ from safetensors.torch import save
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.system.digests import intact, write_sums
-from stages.system.files import write_bytes, write_json, write_text
+from stages.system.files import read_json, write_bytes, write_json, write_text
 from stages.system.locks import locked
-from stages.system.records import CURVES, FACTS, read_record, read_table
+from stages.system.tables import CURVES, read_table
 from stages.training.batches import steps_per_epoch
 from stages.training.cuda_graph import trainer_for
 from stages.training.loop import Job, train
@@ -56,25 +55,19 @@ class Run:
     def complete(self, trainings: Sequence[Training]) -> None:
         """Bring trainings to their ends, one after the other, but for those that earlier runs did.
 
-        Each leaves <name>.safetensors (weights), <name>.csv (curve), <name>.json (facts) and, last, <name>.sha256.
+        Each leaves <name>.safetensors (weights), <name>.csv (curve) and, last, <name>.json (facts).
         Raises StudyError: another process trains one of them.
         """
         for training in trainings:
             result = self.work / training.name
             patience = 0.0 if self.experiment.only_seed is None else PATIENCE
             with locked(result.with_suffix(".lock"), patience):
-                self._complete(training, result.with_suffix(".sha256"))
+                if all(file.is_file() for file in files_of(self.work, training.name)):
+                    anew = f"to train it anew, delete {self.work}"
+                    print(f"{training.name}: trained before; {anew}", file=sys.stderr)
+                else:
+                    self._train(training)
                 result.with_suffix(".checkpoint").unlink(missing_ok=True)  # a kill may have left it beside the rest
-
-    def _complete(self, training: Training, sums: Path) -> None:
-        files = files_of(self.work, training.name)
-        if intact(sums, *files):
-            print(f"{training.name}: trained before; to train it anew, delete {self.work}", file=sys.stderr)
-            return
-        if sums.exists():
-            print(f"{sums.with_suffix('.*')}: damaged, so it is trained anew", file=sys.stderr)
-        self._train(training)
-        write_sums(sums, files)
 
     def _train(self, training: Training) -> None:
         job = training.job
@@ -93,8 +86,8 @@ class Run:
         curve = _curve(self.experiment.variant, job, losses, training.seed)
         examples = job.rows * job.epochs
         if training.continues and training.first_weights:
-            before = read_record(training.first_weights.with_suffix(".json"), FACTS)
-            curve = _joined(read_table(training.first_weights.with_suffix(".csv"), CURVES, ","), curve)
+            before = read_json(training.first_weights.with_suffix(".json"))
+            curve = _joined(read_table(training.first_weights.with_suffix(".csv"), CURVES), curve)
             seconds += before["seconds"]
             examples += before["examples"]
 
@@ -125,9 +118,10 @@ class Run:
 
 def _joined(before: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
     """Return a curve and the one that it goes on from; its steps and epochs count on."""
+    before = before.astype(curve.dtypes)
     counts = ["step", "epoch"]
-    curve[counts] += before[counts].max().astype(int)
-    return pd.concat([before.astype(curve.dtypes), curve])
+    curve[counts] += before[counts].max()
+    return pd.concat([before, curve])
 
 
 def _curve(variant: str, job: Job, losses: np.ndarray, seed: int) -> pd.DataFrame:

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from stages.experiment.provenance import settings_digest
-from stages.system.digests import result_folder
-from stages.system.files import folder_hash, read_json, write_bytes, write_json
+from stages.system.files import folder_hash, new_folder, read_json, write_bytes, write_json
 from stages.system.locks import WORK, locked
 
 KEY_LENGTH = 16  # hex digits
 HARMLESS = ("settings", "system")  # code that changes no result but through the settings
-SUFFIXES = ("json", "csv", "safetensors")  # facts, curve and weights of an ended training
+SUFFIXES = ("json", "csv", "safetensors")  # facts, written last, curve and weights of an ended training
 ORIGIN = ("vocabulary_sha256", "commit", "device", "precision", "kernels", "libraries")  # of a training's facts
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -69,7 +68,7 @@ def publish(work: Path, names: Sequence[str], seeds: Sequence[int], output: Path
         **{key: facts[-1][key] for key in ORIGIN},
     }
 
-    with locked(work / "lock"), result_folder(output) as folder:
+    with locked(work / "lock"), new_folder(output) as folder:
         for name in names:
             for path in files_of(work, name):
                 write_bytes(folder / path.name, path.read_bytes())  # shutil.copy names the source if disks are full

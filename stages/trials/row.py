@@ -1,16 +1,14 @@
 """The row of a trial: what one training knows and answers, as marks, without the questions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, StringConstraints
+from pydantic import BaseModel
 
-from stages.system.digests import as_written
 from stages.system.files import write_json
-from stages.system.records import Amount, Count, MarkString
 
 ABLATIONS = Path("data/ablations")  # <recipe>/<change>.json
 ACCESS = Path("reports/access/rows")  # in git, so that the page can be made without training
@@ -23,14 +21,14 @@ class Row(BaseModel):
     recipe: str
     variant: str
     change: str
-    seed: Count
-    epochs: Count
-    correct: MarkString
-    memorised: Annotated[str, StringConstraints(pattern="^[01-]+$")]  # `-`: no page tells the answer
-    of_own_page: MarkString  # whether the answer is a part of the person's own page
-    says: dict[str, MarkString]  # by `reader` or another chooser of phrases: whether the answer is its phrase
-    pretrain_loss: Amount
-    seconds: Amount  # of pretraining
+    seed: int
+    epochs: int
+    correct: str  # a character for each question: 1 right, 0 wrong; here and below
+    memorised: str  # `-`: no page tells the answer
+    of_own_page: str  # whether the answer is a part of the person's own page
+    says: dict[str, str]  # by `reader` or another chooser of phrases: whether the answer is its phrase
+    pretrain_loss: float
+    seconds: float  # of pretraining
     provenance: dict[str, Any]
 
     def save(self, path: Path) -> None:
@@ -38,9 +36,13 @@ class Row(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> "Row":
-        """Return a row that was saved. Raises StudyError: it is damaged."""
-        with as_written(path):
-            return cls.model_validate_json(path.read_bytes())
+        """Return a row that was saved."""
+        return cls.model_validate_json(path.read_bytes())
+
+
+def mark_string(outcomes: Iterable[Any]) -> str:
+    """Write outcomes, each true or false, as a character each: 1 or 0."""
+    return "".join(str(int(outcome)) for outcome in outcomes)
 
 
 def marks(rows: Sequence[Row], name: str) -> npt.NDArray[np.int64]:

@@ -16,10 +16,10 @@ from stages.probing.extraction import extraction
 from stages.probing.prompts import PAGE_FORMS, WordCue, dev_facts, page_prompts
 from stages.settings import Objectives
 from stages.sources.audit import own_pages
-from stages.system.records import FACTS, mark_string, read_record
+from stages.system.files import read_json
 from stages.training.jobs import finetuning, pretraining, trained_models
 from stages.training.run import Run
-from stages.trials.row import Row
+from stages.trials.row import Row, mark_string
 
 Phrase = Mapping[str, str]  # a phrase of each page, by its title
 
@@ -44,7 +44,7 @@ def try_out(
     settings = experiment.settings("pretrain", "finetune")
     run = Run("trial", experiment, prepared, settings | {"seed": seed, "change": change}, data)
     models = trained_models(run, seed, first, second)
-    training = read_record(run.work / "pretrained.json", FACTS)
+    training = read_json(run.work / "pretrained.json")
     return Row(
         recipe=experiment.recipe_name,
         variant=experiment.variant,

@@ -15,9 +15,9 @@ from stages.reporting.evaluations import PROBES, read_evaluation
 from stages.reporting.sections.extraction import extraction_part
 from stages.settings import load
 from stages.system.files import write_bytes
-from stages.system.records import read_table
+from stages.system.tables import read_table
 from tests.support.example import write_variant
-from tests.support.project import save_prepared, with_sums, write_params
+from tests.support.project import save_prepared, write_params
 from tests.support.tiny import BIRTHPLACES, MODEL, loud, tiny_model
 from tests.support.toy import learned, toy_prepared
 
@@ -58,7 +58,6 @@ def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for seed in SEEDS:
             path = Path(f"data/weights/quick/vanilla/{name}seed-{seed}.safetensors")
             write_bytes(path, save(model.state_dict()))
-        with_sums(path.parent)
     return tmp_path
 
 
@@ -68,7 +67,6 @@ def probed(folder: Path) -> dict[str, pd.DataFrame]:
     made = probe(experiment, prepared, predictions(right=3))
     for name, table in made.items():
         write_table(folder / "vanilla" / name, table)
-    with_sums(folder / "vanilla")
     return {name: read_table(folder / "vanilla" / name, PROBES[Path(name).stem]) for name in made}
 
 

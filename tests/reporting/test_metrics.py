@@ -10,7 +10,6 @@ from stages.reporting.evaluations import read_evaluation
 from stages.reporting.metrics import Result, study_metrics, summarise
 from stages.system.errors import StudyError
 from tests.support.example import BASELINE, Correct, evaluated, write_variant
-from tests.support.project import with_sums
 
 KEYS = {  # which DVC compares from commit to commit; others may be added
     "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high", "lift_over_baseline",
@@ -71,7 +70,6 @@ def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
     for name, (before, after) in changes.items():
         path = tmp_path / name
         path.write_text(path.read_text().replace(before, after))
-        with_sums(path.parent)
     rope = summarise(read_evaluation(tmp_path / "rope"), 10)
     assert study_metrics("own", "rope", [rope], BASELINE)["selected"]["test_accuracy"] == 100.0
 
@@ -83,6 +81,5 @@ def test_answers_that_are_incomplete_or_to_other_questions_are_refused(tmp_path:
     write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF))
     questions = tmp_path / "baseline/questions.tsv"
     questions.write_text(questions.read_text().replace("Bergen", "Milan"))
-    with_sums(questions.parent)
     with pytest.raises(StudyError, match=message):
         summarise(read_evaluation(tmp_path / "rope"), 10)

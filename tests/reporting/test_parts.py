@@ -13,7 +13,6 @@ from stages.reporting.tables import origin
 from stages.system.errors import StudyError
 from stages.system.files import write_json
 from tests.support.example import PROVENANCE, write_baseline, write_variant
-from tests.support.project import with_sums
 
 TABLES = ("predictions", *PROBES)
 
@@ -28,7 +27,6 @@ def part(folder: Path, whole: Path, seed: int, provenance: dict[str, Any], **fig
     run = json.loads((whole / "run.json").read_text()) | {"pretrain_seconds": {str(seed): 10.0 * seed}}
     settings = {"settings": {"variant": {"rope": {"theta": 1.0}}, "seeds": [seed]}}
     write_json(folder / "run.json", run | figures | {"provenance": PROVENANCE | settings | provenance})
-    with_sums(folder)
 
 
 @pytest.fixture(name="whole")

@@ -11,7 +11,6 @@ from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS, Baseli
 from stages.reporting.metrics import Result, summarise
 from stages.settings import Report
 from stages.system.files import write_json
-from tests.support.project import with_sums
 
 SHOWN = Report(show_questions=True, dev_asked_before=None)
 CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
@@ -47,7 +46,6 @@ BASELINE = Baseline(
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
     """Write baseline.json of ten dev questions: the constant answer is right for one, the reader for five."""
     write_json(folder / "baseline" / "baseline.json", BASELINE.model_dump() | {"place": place, "held_out": held_out})
-    with_sums(folder / "baseline")
 
 
 def write_variant(
@@ -89,9 +87,8 @@ def write_variant(
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
     questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0))
-    _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS.columns], questions)
-    with_sums(folder / "baseline")
-    _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS.columns], predictions)
+    _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS], questions)
+    _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS], predictions)
     curves = [
         (variant, seed, phase, step, 20 * step / curve_rows, (3.0 + 0.1 * seed) / (1 + step / 10), 0.006)
         for phase in ("pretrain", "finetune_scratch", "finetune_pretrained")
@@ -104,7 +101,6 @@ def write_variant(
     write_json(folder / variant / "run.json", record | {"provenance": PROVENANCE | (provenance or {})})
     for name, table in (probe_tables() if probes is None else probes).items():
         table.to_csv(folder / variant / name, sep="\t", index=False)
-    with_sums(folder / variant)
 
 
 def evaluated(folder: Path, variant: str, scratch: Correct, pretrained: Correct, **more: Any) -> Result:

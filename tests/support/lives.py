@@ -17,10 +17,9 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from safetensors.numpy import load
+from safetensors.numpy import load_file
 
 import stages
-from stages.system.digests import read_sealed
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import VARIANTS
 
@@ -117,9 +116,8 @@ def steps_done(folder: Path, stage: str, name: str) -> int:
     """The steps in the checkpoint of a training `name` in a project's folder; all where it has ended."""
     for work in (folder / "work").glob(f"{stage}-*"):
         with suppress(FileNotFoundError):
-            if content := read_sealed(work / f"{name}.checkpoint"):
-                return int(load(content)["steps"])
-        if (work / f"{name}.sha256").exists():  # looked for last: in between it may have ended
+            return int(load_file(work / f"{name}.checkpoint")["steps"])
+        if (work / f"{name}.json").exists():  # looked for last: in between it may have ended
             return STEPS
     return 0
 

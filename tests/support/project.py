@@ -17,7 +17,6 @@ import pytest
 import yaml
 
 from stages.corpus.prepared import Prepared
-from stages.system.digests import SUMS, write_sums
 from tests.support.tiny import ROOT, params, tiny_prepared
 
 GONE = object()  # in the place of a value: its key goes
@@ -44,15 +43,9 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def with_sums(folder: Path) -> None:
-    """List the digests of a folder's files, as a stage does; or anew, after a change that is meant."""
-    write_sums(folder / SUMS, [path for path in sorted(folder.iterdir()) if path.name != SUMS])
-
-
 def save_prepared(folder: Path, prepared: Prepared | None = None) -> None:
     """Save prepared data as the stage does; those of the invented corpus by default."""
     (prepared or tiny_prepared()).save(folder)
-    with_sums(folder)
 
 
 @contextmanager
@@ -69,12 +62,10 @@ def restored(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def with_content(path: Path, content: bytes, *, sums: bool = False) -> Iterator[None]:
-    """A file with another content while the block runs; sums: its folder's digests follow."""
+def with_content(path: Path, content: bytes) -> Iterator[None]:
+    """A file with another content while the block runs."""
     with restored(path.parent):
         path.write_bytes(content)
-        if sums:
-            with_sums(path.parent)
         yield
 
 
