@@ -20,7 +20,8 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     A title is found in any spelling (see `folding`); the name is spelled as in its page. The name of a question without
     a title is the question itself. Raises StudyError: a file is missing or faulty, or a question exceeds `context`.
     """
-    documents = [line if len(page := fields(line)) > 1 else page[0] for line in read_documents(folder / OWN_PAGES)]
+    lines = [line.rstrip("\t") for line in read_documents(folder / OWN_PAGES)]  # without a spreadsheet's empty columns
+    documents = [line if len(page := fields(line)) > 1 else page[0] for line in lines]
     titles: dict[str, str] = {}  # as spelled, by the folded title
     for document in documents:
         for title in possible_titles(document):

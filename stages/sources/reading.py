@@ -4,7 +4,7 @@ import codecs
 import csv
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from stages.corpus.folding import folded
@@ -16,6 +16,7 @@ from stages.system.terminal import harmless, quoted
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
 ZIP = b"PK\x03\x04"
 SHOWN = 3  # places of a fault
+MOST_LINES = 100  # of a row: a quoted cell that does not end within them is no cell
 REPLACED = {PAD: "■", MASK: "??"}  # what reserved characters may be written as
 BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
 
@@ -25,8 +26,9 @@ NameOf = Callable[[str], str | None]  # whom a question asks about; None: it is 
 def read_documents(path: Path) -> list[str]:
     """Read one document a line, in the file's order, with the spaces around it; blank lines are left out.
 
-    The file is in UTF-8, or in UTF-16 with a byte order mark, and its lines end in LF or CRLF. Raises StudyError: there
-    is no such file, or it is in another encoding, has a reserved character or no document.
+    The file is in UTF-8, or in UTF-16 with a byte order mark, and its lines end in LF or CRLF; a cell in quotes may
+    have several. Raises StudyError: there is no such file, or it is in another encoding, has a reserved character or no
+    document.
     """
     documents = [line for _, line in read_lines(path)]
     if not documents:
@@ -62,7 +64,7 @@ def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: 
     """
     rows = [*read_lines(path)]
     if labelled is None:
-        labelled = any(len(fields(line)) > 1 for _, line in rows[:1])
+        labelled = any(any(fields(line)[1:]) for _, line in rows[:1])
     expected = "a question that names a page" if name_of else "`Where was NAME born?`"
     expected += ", a tab and the answer" if labelled else ""
     questions: list[Question] = []
@@ -106,6 +108,8 @@ def _who_was_born(question: str) -> str | None:
 def _question(row: int, line: str, labelled: bool, context: int, name_of: NameOf) -> Question:
     """Read the question of a line; ValueError: what is wrong with it."""
     question, *places = fields(line)
+    while len(places) > labelled and not places[-1]:  # a spreadsheet's empty columns
+        places.pop()
     if len(places) != labelled:
         what = f"tabs found: {len(places)}, wanted: {int(labelled)}, in {quoted(line)}"
         raise ValueError(what + _likely_cause(line, question, len(places)))
@@ -140,17 +144,41 @@ def fields(line: str) -> list[str]:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Read the lines that are not blank, each with its 1-based row. Raises StudyError: see `read_documents`."""
-    return ((row, line) for row, line in enumerate(_lines(path), start=1) if line.strip())
+    """Read the lines that are not blank, each with its 1-based row. Raises StudyError: see `read_documents`.
+
+    A row of a spreadsheet, whose cells in quotes may have several lines, is one line, with spaces for the breaks.
+    """
+    lines = [*_lines(path)]
+    start = 0
+    while start < len(lines):
+        end = start + (_lines_of_row(lines[start : start + MOST_LINES]) if '"' in lines[start] else 1)
+        line = " ".join(lines[start:end])
+        if line.strip():
+            yield start + 1, line
+        start = end
+
+
+def _lines_of_row(lines: Sequence[str]) -> int:
+    """Count the lines of the first row as CSV has it."""
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter="\t", strict=True)
+    try:
+        next(reader)
+    except csv.Error:  # a quote that is a part of the text
+        return 1
+    return reader.line_num
 
 
 def _lines(path: Path) -> Iterator[str]:
     """Read the lines; the last one is empty where the file ends with a newline."""
     # not str.splitlines, which also splits at U+2028, U+0085 and others: these may stand inside a document
-    for row, ended in enumerate(_text(path).split("\n"), start=1):
+    text = _text(path)
+    for row, ended in enumerate(text.split("\n"), start=1):
         line = ended.removesuffix("\r")
         if "\r" in line:
-            raise _fault(path, row, "a carriage return inside the line", "end lines with LF or CRLF")
+            advice = "end lines with LF or CRLF"
+            if "\n" not in text:  # as old Macs end them
+                advice += f", for instance: tr '\\r' '\\n' < {harmless(shlex.quote(str(path)))} > mended.txt"
+            raise _fault(path, row, "a carriage return inside the line", advice)
         for reserved, other in REPLACED.items():
             if reserved in line:
                 what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text"

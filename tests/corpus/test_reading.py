@@ -108,6 +108,29 @@ def test_utf_16_without_its_mark_is_told(tmp_path: Path, encoding: str, end: str
     assert fault(path, read).startswith(":1: NUL bytes, as in UTF-16 without a byte order mark; save the file as UTF-8")
 
 
+def test_lines_that_end_in_cr_alone_are_mended_by_the_command_that_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{ODA}\tVell\r{TAM}\tIlm\r")
+    command = fault(path).partition("for instance: ")[2]
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    assert [question.place for question in LABELLED(tmp_path / "mended.txt")] == ["Vell", "Ilm"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ['"Who" is Oda?\tVell', 'Who is "Tam"?\tIlm'],
+        ['"Who is Oda?\tVell'],
+        ['"Who is Oda?\tVell', 'Who is "Tam"?\tIlm'],  # the first quote ends nowhere
+        ['"Who is Oda?\tVell', '"Who is Tam?\tIlm'],
+        ['"Who is Oda?\tVell', *["Who?\tIlm"] * 100, 'Who is Tam"\tIlm'],  # or too far away
+    ],
+)
+def test_quotes_that_are_no_cell_are_text(tmp_path: Path, rows: list[str]) -> None:
+    path = write(tmp_path, "\n".join(rows))
+    read = read_questions(path, labelled=True, context=99, name_of=str)
+    assert [f"{question.question}\t{question.place}" for question in read] == rows
+
+
 def test_reserved_characters_are_replaced_by_the_command_that_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, "A page ⁇⁇.\nAnother □, ⁇.\n")
     for reserved, row in (("⁇", 1), ("□", 2)):

@@ -4,7 +4,6 @@ import csv
 import io
 import unicodedata
 from collections.abc import Callable
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,6 +30,7 @@ PEOPLE = st.lists(NAMES, min_size=4, max_size=8, unique_by=str.casefold).filter(
 # letters, signs and spaces of any script; lines end, fields part and masks stand elsewhere
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="□⁇\ufeff"), min_size=1)
 FIELDS = TEXTS.map(str.strip).filter(bool)
+CELLS = st.lists(FIELDS, min_size=1, max_size=3).map("\n".join)
 SPELLINGS: list[Callable[[str], str]] = [
     lambda text: unicodedata.normalize("NFC", text),
     lambda text: unicodedata.normalize("NFD", text),
@@ -69,10 +69,13 @@ def test_of_titles_as_long_one_that_stands_alone_is_taken(letter: str) -> None:
 
 @given(PEOPLE, st.sampled_from([",", "\t"]))
 def test_pages_in_quotes_are_read_as_csv_has_them(names: list[str], delimiter: str) -> None:
-    pages = [f'{name}. {name}, "the Swift", was born in Orsa .' for name in names]
+    pages = [f'{name}. {name}, "the Swift",\nwas born in Orsa .' for name in names]
+    columns = [""] if delimiter == "\t" else []
     file = io.StringIO()
-    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([page] for page in pages)
-    plain, _ = checked(pages, rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"]))
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([page, *columns] for page in pages)
+    plain, _ = checked(
+        [page.replace("\n", " ") for page in pages], rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"])
+    )
     quoted, noted = checked(file.getvalue().splitlines(), rows(names, ["Orsa"] * len(names)), rows(names[:1], ["Orsa"]))
     assert quoted == plain and not any("page" in note for note in noted)
 
@@ -158,25 +161,24 @@ def test_each_cause_is_told_in_a_line_of_its_own() -> None:
         assert line.startswith("1 of 8 questions: each ") and cause in line
 
 
-@given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=5, unique_by=itemgetter(0)), st.data())
-def test_what_a_program_writes_is_read_as_it_was(table: list[tuple[str, str]], data: st.DataObject) -> None:
+@given(
+    st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5, unique_by=lambda row: tuple(row[0].split())), st.data()
+)
+def test_what_a_program_writes_is_read_as_it_was_with_spaces_for_breaks_and_without_empty_columns(
+    table: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    expected = [tuple(cell.replace("\n", " ") for cell in row) for row in table]
     file, end = io.StringIO(), data.draw(st.sampled_from(["\n", "\r\n"]))
     quoting = data.draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
-    csv.writer(file, delimiter="\t", quoting=quoting, lineterminator=end).writerows(table)
+    columns = [""] * data.draw(st.integers(0, 2))
+    csv.writer(file, delimiter="\t", quoting=quoting, lineterminator=end).writerows([*row, *columns] for row in table)
     content = file.getvalue().encode(data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "train.tsv"
         path.write_bytes(content)
         for labelled in (True, None):
             read = read_questions(path, labelled=labelled, context=10**6, name_of=str)
-            assert [(question.question, question.place) for question in read] == table
-
-
-@pytest.mark.parametrize("line", ['"Who" is Ada?\tVell', 'Who is "Ada"?\tVell', '"Who is Ada?\tVell'])
-def test_quotes_that_are_no_csv_are_text(tmp_path: Path, line: str) -> None:
-    (tmp_path / "train.tsv").write_text(line)
-    (read,) = read_questions(tmp_path / "train.tsv", labelled=True, context=99, name_of=str)
-    assert f"{read.question}\t{read.place}" == line
+            assert [(question.question, question.place) for question in read] == expected
 
 
 @settings(max_examples=15)  # each writes a folder
