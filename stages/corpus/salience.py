@@ -7,6 +7,7 @@ instead. Nothing is known of capitals, scripts or languages beforehand. Every pa
 No answer of dev or test is known here, nor what the questions ask.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+from tqdm import tqdm
 
 from stages.corpus.folding import folded
 from stages.corpus.phrases import DIGITS, PROBABILITY, SPAN, Phrases, as_probabilities
@@ -61,10 +63,9 @@ class Reader:
         self.spans = Spans(prepared.vocabulary, cutter, min(longest, MOST_PIECES))
         self.of_all = Logit.fitted(self._marked(row, answer, *self._described(row)) for row, answer in answers)
 
-        pages = range(len(prepared.documents))
-        self.kept = Ragged.gather((self._likeliest(row).tolist() for row in pages), SPAN)
+        self.kept = Ragged.gather((self._likeliest(row).tolist() for row in self._rows("spans")), SPAN)
         self.pages = Counter[str]()  # that keep a text
-        for row in pages:
+        for row in range(len(self.kept)):
             self.pages.update({*self._texts(row, self.kept[row])})
         self.answers = Counter(map(folded, prepared.of_split("train").place))
         self.of_kept = Logit.fitted(
@@ -73,8 +74,13 @@ class Reader:
 
     def candidates(self) -> Phrases:
         """Weigh the likeliest spans of each page: phrases with their probabilities."""
-        scores = (self.of_kept.scores(self._counted(row)) for row in range(len(self.kept)))
+        scores = (self.of_kept.scores(self._counted(row)) for row in self._rows("candidates"))
         return Phrases(self.kept, Ragged.gather(map(as_probabilities, scores), PROBABILITY))
+
+    def _rows(self, what: str) -> "tqdm[int]":
+        """Iterate over the pages, with a bar where they are so many that it takes seconds."""
+        often = 0.5 if sys.stderr.isatty() else 15  # seconds; in a log one line follows the other
+        return tqdm(range(len(self.prepared.documents)), what, delay=2, mininterval=often, unit=" pages", leave=False)
 
     def _described(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """(spans, 2) all spans of a page, and (spans, features) their features."""
