@@ -52,6 +52,8 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
     )
     doses = data[(data.practice == "any") & (data.variant == data.variant[0])]
 
+    compared = {cell: differences(variants) for cell, variants in cells.items() if len(variants) > 1}
+
     files = trial_files(recipe, data, f"{recipe}_exposures", doses)
     text = fill(
         __file__,
@@ -59,7 +61,8 @@ def recipe_part(recipe: str, rows: Sequence[Row]) -> Part:
         recipe=recipe,
         rows=data.to_dict("records"),
         doses=f"{recipe}_exposures.svg" in files,
-        compared={cell: differences(variants) for cell, variants in cells.items() if len(variants) > 1},
+        compared=compared,
+        is_tested=any(pair.is_tested for pairs in compared.values() for pair in pairs),
         questions=len(rows[0].correct),
     )
     return Part(text, files)

@@ -14,9 +14,10 @@ from stages.reporting.metrics import Result, study_metrics, summarise
 from stages.reporting.sections.comparisons import comparisons_part
 from stages.reporting.sections.errors import errors_part
 from stages.reporting.sections.extraction import extraction_part
+from stages.reporting.sections.first_screen import first_screen
 from stages.reporting.sections.public_runs import public_part
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import accuracy_rows, origin, thin
+from stages.reporting.tables import accuracy_rows, origin, origins, thin
 from stages.reporting.template import Part, fill
 from stages.settings import Report
 
@@ -53,7 +54,6 @@ def write_report(
 
     dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if recipe == PUBLIC and "vanilla" in variants else None
     runs = [result.evaluation.run for result in results]
-    seeds = [len(result.pretrained.by_seed) for result in results]
     parts = sections(results, baseline, recipe, variants[0])
     text = fill(
         __file__,
@@ -64,14 +64,15 @@ def write_report(
         any_spelling=any_spelling,
         own_folder=own_folder,
         results=results,
+        first_screen=first_screen(results, baseline),
         dots=dots is not None,
         parts=[part.text for part in parts],
         others=[(name.partition("/")[0], name) for name in OTHERS if name != f"{recipe}/{selection}"],
-        seeds=min(seeds),
-        most_seeds=max(seeds),
+        most_seeds=max(len(result.pretrained.by_seed) for result in results),
         all_seeds=sorted({seed for run in runs for seed in run.pretrain_seconds}),
         alike=len({(made.commit, made.device, made.precision) for run in runs for made in run.provenance}) == 1,
         origin=origin,
+        origins=origins(results),
     )
     curves = pd.concat([result.evaluation.curves for result in by_name], ignore_index=True)
     files = {

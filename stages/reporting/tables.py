@@ -20,6 +20,15 @@ def origin(run: Run) -> list[str]:
     return [" + ".join(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
 
 
+def origins(results: Sequence[Result]) -> dict[tuple[str, ...], list[str]]:
+    """Return the variants by what `origin` says of their runs but for the params hash, which is each one's own."""
+    variants: dict[tuple[str, ...], list[str]] = {}
+    for result in results:
+        commit, _, *made = origin(result.evaluation.run)
+        variants.setdefault((commit, *made), []).append(result.variant)
+    return variants
+
+
 def short(identity: str) -> str:
     """Return the beginning of a hash, with the + of a commit whose code was changed before the run."""
     return identity[:10] + ("+" if identity.endswith("+") else "")

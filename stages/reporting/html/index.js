@@ -19,7 +19,7 @@
   current();
 
   // ---- what scrolls by itself can be reached by keyboard and is dotted at its right, but only where it does scroll
-  const boxes = document.querySelectorAll(".scroll, pre");
+  const boxes = document.querySelectorAll(".scroll");
   const mark = (box) => box.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
   // a table ends with a whole column: half a number reads as another one
   const snap = (box) => {

@@ -69,6 +69,7 @@ def draw_extraction(rows: pd.DataFrame) -> Figure:
 
 
 def before_and_after(rows: pd.DataFrame, variant: str, measures: Sequence[str]) -> list[str]:
-    """Return cells `pretrained → finetuned` of a variant, in percent; dashes for a form that it did not practise."""
+    """Return cells `pretrained → finetuned` of a variant, in percent; a dash for a form that it was not trained on."""
     shown = rows[rows.variant == variant].pivot(index="measure", columns="weights", values="share").reindex([*measures])
-    return [" → ".join(map(percent, pair)) for pair in shown[[*WEIGHTS]].to_numpy()]
+    pairs = shown[[*WEIGHTS]].to_numpy()
+    return ["–" if np.isnan(pair).all() else " → ".join(map(percent, pair)) for pair in pairs]

@@ -38,9 +38,13 @@ class Difference:
     corrected_p: float
 
     @property
+    def is_tested(self) -> bool:
+        return not isnan(self.p)
+
+    @property
     def significant(self) -> str:
         """`yes` where the corrected test rejects, `no` where it does not; a dash without a test."""
-        if isnan(self.corrected_p):
+        if not self.is_tested:
             return "–"
         return "yes" if self.corrected_p < LEVEL else "no"
 

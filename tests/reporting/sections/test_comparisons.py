@@ -7,20 +7,25 @@ import pytest
 from stages.reporting.metrics import Result
 from stages.reporting.sections.comparisons import between_variants, comparisons_part
 from tests.support.example import evaluated
+from tests.support.pages import cells
 
 
 def results(folder: Path, right: dict[str, int], seeds: int = 1) -> list[Result]:
-    """Variants that answer the first so many of 50 questions; the reader knows every other question."""
+    """Variants that answer the first so many of 50 questions."""
     marks = {name: [[1] * hits + [0] * (50 - hits)] * seeds for name, hits in right.items()}
     return [evaluated(folder, name, [[0] * 50] * seeds, rows, curve_rows=2) for name, rows in marks.items()]
 
 
-def test_the_tables_have_differences_and_where_a_variant_and_the_reader_part(tmp_path: Path) -> None:
-    part = comparisons_part(results(tmp_path, {"rope": 40, "vanilla": 36}), "vanilla")
-    (pair,) = [line for line in part.text.splitlines() if line.startswith("| rope | vanilla |")]
-    assert pair.startswith("| rope | vanilla | +8.0 (+0.4 to +15.6) | – | – | – |")  # 1.96 √(0.08 · 0.92 / 49)
-    # the reader knows 20 of the 40 right ones and 5 of the 10 wrong ones; to the others it says `Nowhere`, as the model
-    assert "| rope | 50.0 | 40.0 | 10.0 |" in part.text
+def test_the_table_has_differences_and_columns_of_a_test_where_there_is_one(tmp_path: Path) -> None:
+    right = {"rope": 40, "vanilla": 36}
+    part = comparisons_part(results(tmp_path, right), "vanilla")
+    assert part is not None
+    assert cells(part.text, "rope", "vanilla") == [["+8.0 (+0.4 to +15.6)"]]  # 1.96 √(0.08 · 0.92 / 49)
+    part = comparisons_part(results(tmp_path, right, seeds=3), "vanilla")
+    assert part is not None
+    ((_, p, corrected_p, is_significant),) = cells(part.text, "rope", "vanilla")
+    assert p == corrected_p and is_significant == "no"  # three seeds have two degrees of freedom
+    assert comparisons_part(results(tmp_path, {"rope": 40}), "rope") is None
 
 
 @pytest.mark.parametrize(("variants", "pairs"), [(4, 6), (5, 10), (6, 5), (14, 13)])

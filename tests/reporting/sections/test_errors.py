@@ -1,12 +1,12 @@
-"""Whose answers are wrong, in which way, and how sure: shares that are counted by hand."""
+"""Which questions are answered wrongly, and how sure: shares that are counted by hand."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stages.reporting.sections.errors import auroc, coverage, errors_part, kinds_table
-from tests.support.example import BASELINE, evaluated, probe_tables
+from stages.reporting.sections.errors import auroc, coverage, errors_part
+from tests.support.example import BASELINE, evaluated
 from tests.support.pages import cells
 
 ALWAYS = BASELINE.model_copy(update={"place": "Nowhere"})
@@ -19,34 +19,23 @@ def text_of(folder: Path, right: int, questions: int = 50, probability: list[lis
     return errors_part([result], ALWAYS).text
 
 
-def test_answers_have_the_shares_of_their_kinds(tmp_path: Path) -> None:
-    text = text_of(tmp_path, right=40)
-    # each seed's: one right, one of the own page, one each of three kinds of retrieval, none empty
-    kinds, _, _, unseen = cells(text, "x")
-    assert kinds == ["20.0", "20.0", "60.0", "20.0", "20.0", "20.0", "0.0", "0.0"]
-    assert unseen == ["50.0", "0.0", "25.0", "25.0"] and "4 unseen names" in text
-
-
-def test_an_error_where_the_page_lacks_the_answer_is_neither_of_choice_nor_of_retrieval(tmp_path: Path) -> None:
-    result = evaluated(tmp_path, "x", [[0]], [[1]], curve_rows=2, probes=probe_tables(facts=2))  # of five questions
-    assert cells(kinds_table([result]), "x") == [["20.0", "20.0", *["0.0"] * 5, "60.0"]]
-
-
-def test_accuracy_has_a_class_for_none_one_few_and_many_training_questions(tmp_path: Path) -> None:
+def test_accuracy_has_a_group_for_none_one_few_and_many_training_questions_and_the_readers_errors(
+    tmp_path: Path,
+) -> None:
     text = text_of(tmp_path, right=45)
-    assert cells(text, "dev questions") == [["5", "5", "20", "20"]]
+    assert cells(text, "dev questions") == [["5", "5", "20", "20", "25"]]
     # the last five questions: one each of the places that answer 6, 7, 8, 9 and 0 training questions
-    assert cells(text, "x")[1] == ["80.0", "100.0", "100.0", "80.0"]
-    assert cells(text, "the reader") == [["0.0", "100.0", "50.0", "50.0"]]  # knows every other question
-    assert cells(text, "always Nowhere") == [["0.0"] * 4]
-    assert cells(text_of(tmp_path, right=1, questions=1), "x")[1] == ["100.0"]  # a class without a question: no column
+    assert cells(text, "x")[0] == ["80.0", "100.0", "100.0", "80.0", "88.0"]  # the reader errs in three of these
+    assert cells(text, "the reader") == [["0.0", "100.0", "50.0", "50.0", "0.0"]]  # knows every other question
+    assert cells(text, "always Nowhere") == [["0.0"] * 5]
+    assert cells(text_of(tmp_path, right=1, questions=1), "x")[0] == ["100.0"]  # groups without a question: no column
 
 
 def test_auroc_and_coverage_are_means_of_what_each_seed_gets_alone(tmp_path: Path) -> None:
     sure_when_right, sure_when_wrong = [0.9] * 20 + [0.1] * 20, [0.02] * 20 + [0.04] * 20
     text = text_of(tmp_path, right=20, questions=40, probability=[sure_when_right, sure_when_wrong])
-    # says Nowhere to half; all answers together would have an AUROC of 75 %
-    assert cells(text, "x")[2] == ["50.0", "26.5", "50.0", "25.0", "25.0"]
+    # says Nowhere to half; all answers together would have an AUROC of 75 %; unseen names get two training answers of 4
+    assert cells(text, "x")[1] == ["50.0", "26.5", "50.0", "25.0", "25.0", "50.0"]
 
 
 def test_auroc_is_the_share_of_pairs_in_which_the_right_answer_is_surer() -> None:

@@ -1,0 +1,85 @@
+"""The report's first screen: how much is answered, what is memorised and extracted, and which kinds of errors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from stages.reporting.evaluations import Baseline
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.metrics import Result
+from stages.reporting.statistics.intervals import wilson
+from stages.reporting.tables import percent
+from stages.reporting.template import fill
+
+# origin: heading, of answers that stand in no page of the name
+ELSEWHERE = {"training_answer": "training answer", "corpus": "other page", "hallucination": "nowhere", "empty": "empty"}
+KINDS = {"correct": "correct", "own_page": "choice", "retrieval": "retrieval", **ELSEWHERE, "lacks": "page lacks it"}
+
+
+def first_screen(results: Sequence[Result], baseline: Baseline) -> Markdown:
+    """Return three tables on `results`, best first, below the figure of accuracies; no question is shown."""
+    seeds = [len(result.pretrained.by_seed) for result in results]
+    return fill(
+        __file__,
+        "first_screen.md.jinja",
+        answers_table=answers_table(results, baseline),
+        memorised_table=memorised_table(results),
+        kinds_table=kinds_table(results),
+        facts=results[0].evaluation.extraction.row.nunique(),
+        seeds=min(seeds),
+        most_seeds=max(seeds),
+    )
+
+
+def answers_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
+    """Return accuracies with intervals, and how often the reader's answer is given, in percent; the ceiling is last."""
+    is_marked = any(result.test for result in results)  # whether the data have answers to test
+    header = ("answers", "pretrained", "from scratch", *(["test"] if is_marked else []), "as the reader")
+    asked = results[0].pretrained.asked
+
+    def like_reader(answers: npt.NDArray[np.str_]) -> str:
+        return percent((answers == asked.reader.to_numpy(str)[:, None]).mean())
+
+    rows: list[tuple[str, ...]] = []
+    for result in results:
+        test = [result.test.shown() if result.test else ""] if is_marked else []
+        shown = (result.pretrained.shown(), result.scratch.shown(), *test)
+        rows.append((result.variant, *shown, like_reader(result.pretrained.predicted)))
+    blank = [""] * (len(header) - 3)
+    place = np.full((len(asked), 1), baseline.place)
+    for name, accuracy, same in (
+        ("the reader", baseline.reader_accuracy, percent(1)),
+        (f"always {baseline.place}", baseline.dev_accuracy, like_reader(place)),
+    ):
+        low, high = wilson(accuracy / 100, baseline.dev_questions)
+        rows.append((name, f"{accuracy:.1f} ({percent(low)} to {percent(high)})", *blank, same))
+    rows.append(("ceiling", f"{baseline.ceiling:.1f}", *blank, ""))
+    return table(header, rows, right=header[1:])
+
+
+def memorised_table(results: Sequence[Result]) -> Markdown:
+    """Return the shares of the facts that each variant has memorised and extracts, in percent, all seeds together."""
+    header = ("variant", "memorised", "extracted", "extracted of memorised")
+    rows = []
+    for result in results:
+        facts = result.evaluation.extraction
+        of_memorised = facts[facts.pretrained_memorised == 1].finetuned_extracted.mean()
+        shares = (facts.pretrained_memorised.mean(), facts.finetuned_extracted.mean(), of_memorised)
+        rows.append((result.variant, *map(percent, shares)))
+    return table(header, rows, right=header[1:])
+
+
+def kinds_table(results: Sequence[Result]) -> Markdown:
+    """Return the shares of each pretrained variant's answers to dev by their kind, in percent, all seeds together.
+
+    Where the own page has the right answer, an error is one of choice or of retrieval; further columns part the latter.
+    """
+    rows = []
+    for result in results:
+        origins = result.evaluation.origins.query("asked == 'dev' and init == 'pretrained'")
+        has_answer = origins.row.isin(result.evaluation.extraction.row)
+        kind = origins.origin.where(has_answer | (origins.origin == "correct"), "lacks")
+        shares = {name: (kind == name).mean() for name in KINDS} | {"retrieval": kind.isin(ELSEWHERE).mean()}
+        rows.append((result.variant, *map(percent, shares.values())))
+    return table(("variant", *KINDS.values()), rows, right=[*KINDS.values()])
