@@ -9,8 +9,9 @@ No answer of dev or test is known here, nor what the questions ask.
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
@@ -30,7 +31,8 @@ MOST_SPANS = 500_000  # are learned from: memory has no place for those of all p
 LAST_NUMBER = 6  # that of all later candidates, too
 PENALTY = 0.3  # on half the sum of the squared coefficients
 
-Answered = Sequence[tuple[int, str]]  # rows of pages, each with an answer that stands in it
+# Rows of pages, each with an answer that stands in it, and the answers to all questions about the page
+Answered = Sequence[tuple[int, str, Counter[str]]]
 Page = tuple[np.ndarray, np.ndarray]  # (spans, features) of a page's spans, and (spans,) which of them are the answer
 
 
@@ -40,13 +42,21 @@ def with_candidates(prepared: Prepared) -> Prepared:
     return replace(prepared, candidates=Reader(prepared, answers).candidates()) if answers else prepared
 
 
-def answered(prepared: Prepared) -> Iterator[tuple[int, str]]:
-    """Find the training questions whose page has the answer after its title: the page's row, the answer folded."""
+def answered(prepared: Prepared) -> Iterator[tuple[int, str, Counter[str]]]:
+    """Find the training questions whose page has the answer after its title: the page's row, the answer folded.
+
+    With them come the answers to this and to other questions about the name: a page may answer several. The same
+    question twice is about namesakes, and each then has its own answer alone.
+    """
     asked = prepared.of_split("train")[:MOST_QUESTIONS]
+    about: dict[str, dict[str, str]] = {}  # by name: each question's first answer
+    for name, question, answer in zip(asked.name, asked.question, asked.place, strict=True):
+        about.setdefault(name, {}).setdefault(question, folded(answer))
     rows = {prepared.title(row): row for row in reversed(range(len(prepared.documents)))}  # of equals the first
-    for name, answer in zip(asked.name, asked.place, strict=True):
-        if name in rows and folded(answer) in folded(prepared.text(row := rows[name])[prepared.start(row) :]):
-            yield row, folded(answer)
+    for name, question, place in zip(asked.name, asked.question, asked.place, strict=True):
+        answer = folded(place)
+        if name in rows and answer in folded(prepared.text(row := rows[name])[prepared.start(row) :]):
+            yield row, answer, Counter([*(about[name] | {question: answer}).values()])
 
 
 class Reader:
@@ -56,12 +66,12 @@ class Reader:
     """
 
     def __init__(self, prepared: Prepared, answers: Answered) -> None:
-        self.prepared = prepared
-        texts = [(prepared.documents[row][prepared.start(row) :], answer) for row, answer in answers]
+        self.prepared, self.answered = prepared, answers
+        texts = [(prepared.documents[row][prepared.start(row) :], answer) for row, answer, _ in answers]
         cutter = Cutter.learned(prepared.vocabulary, texts)
-        longest = max(len(cutter.cut(prepared.vocabulary.encode(answer))[0]) for _, answer in answers)
+        longest = max(len(cutter.cut(prepared.vocabulary.encode(answer))[0]) for _, answer, _ in answers)
         self.spans = Spans(prepared.vocabulary, cutter, min(longest, MOST_PIECES))
-        self.of_all = Logit.fitted(self._marked(row, answer, *self._described(row)) for row, answer in answers)
+        self.of_all = Logit.fitted(self._marked(row, answer, *self._described(row)) for row, answer, _ in answers)
 
         self.kept = Ragged.gather((self._likeliest(row).tolist() for row in self._rows("spans")), SPAN)
         self.pages = Counter[str]()  # that keep a text
@@ -69,12 +79,17 @@ class Reader:
             self.pages.update({*self._texts(row, self.kept[row])})
         self.answers = Counter(map(folded, prepared.of_split("train").place))
         self.of_kept = Logit.fitted(
-            self._marked(row, answer, self.kept[row], self._counted(row, answer)) for row, answer in answers
+            self._marked(row, answer, self.kept[row], self._counted(row, own)) for row, answer, own in answers
         )
 
     def candidates(self) -> Phrases:
-        """Weigh the likeliest spans of each page: phrases with their probabilities."""
-        scores = (self.of_kept.scores(self._counted(row)) for row in self._rows("candidates"))
+        """Weigh the likeliest spans of each page: phrases with their probabilities.
+
+        A page with several answers is weighed as one of dev, without them: a date that answers nobody else would
+        outweigh the rest.
+        """
+        several = {row: own for row, _, own in self.answered if own.total() > 1}
+        scores = (self.of_kept.scores(self._counted(row, several.get(row, {}))) for row in self._rows("candidates"))
         return Phrases(self.kept, Ragged.gather(map(as_probabilities, scores), PROBABILITY))
 
     def _rows(self, what: str) -> "tqdm[int]":
@@ -94,15 +109,15 @@ class Reader:
         likeliest = np.argsort(-self.of_all.scores(features), kind="stable")[:MOST_CANDIDATES]
         return spans[np.sort(likeliest)]
 
-    def _counted(self, row: int, own_answer: str = "") -> np.ndarray:
-        """(spans, features) what the second logit has of the kept spans; own_answer: to the page's own question.
+    def _counted(self, row: int, own: Mapping[str, int] = MappingProxyType({})) -> np.ndarray:
+        """(spans, features) what the second logit has of the kept spans; own: how often a text answers about the page.
 
         Their features are found anew: those of all pages would take more memory than all the rest.
         """
         spans, features = self._described(row)
         is_kept = (spans[:, None] == self.kept[row]).all(axis=2).any(axis=1)
         texts = self._texts(row, self.kept[row])
-        others = [self.answers[text] > (text == own_answer) for text in texts]
+        others = [self.answers[text] > own.get(text, 0) for text in texts]
         pages = [self.pages[text].bit_length() for text in texts]
         numbers = np.minimum(np.arange(len(texts)), LAST_NUMBER)
         return distinct([*features[is_kept].T, *np.array([others, pages, numbers], np.int64)])

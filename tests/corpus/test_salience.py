@@ -113,8 +113,34 @@ def test_a_pages_own_question_does_not_put_its_answer_on_the_list() -> None:
     train = [Question(1, "Oda?", "Oda", "Vell")]
     prepared = Prepared.of(["Oda. Born in Vell ."], {"train": train, "dev": [], "test": []})
     reader = Reader(prepared, [*answered(prepared)])
-    plain, own = (reader._counted(0, answer) for answer in ("", "Vell"))
+    plain, own = (reader._counted(0, answers) for answers in ({}, {"Vell": 1}))
     assert np.argwhere(plain != own).tolist() == [[2, plain.shape[1] - 3]]  # of Born, in and Vell the last one's
+
+
+def test_all_facts_of_a_page_are_as_likely_if_each_is_asked_for_a_date_among_them() -> None:
+    def page(row: int) -> str:
+        return (
+            f"Oda Quill{'x' * row}. Born in {PLACES[row % 6]} in {1800 + row} , she went to {SCHOOLS[(row + row // 6) % 6]} ."
+        )
+
+    def facts(row: int) -> dict[str, str]:
+        return {"Where": PLACES[row % 6], "When": str(1800 + row), "What": SCHOOLS[(row + row // 6) % 6]}
+
+    names = [f"Oda Quill{'x' * row}" for row in range(40)]
+    train = [
+        Question(3 * row + number, f"{kind} {names[row]}?", names[row], answer)
+        for row in range(30)
+        for number, (kind, answer) in enumerate(facts(row).items(), 1)
+    ]
+    asked_for = {"train": train, "dev": [], "test": []}
+    candidates = with_candidates(Prepared.of([page(row) for row in range(40)], asked_for)).candidates
+    for row in range(40):  # those of dev are the last ten
+        shares = [
+            probability
+            for (start, end), probability in zip(candidates.spans[row], candidates.probabilities[row], strict=True)
+            if page(row)[start:end] in facts(row).values()
+        ]
+        assert shares == pytest.approx([1 / 3] * 3, abs=0.05)
 
 
 @pytest.mark.parametrize("pages", [1, 5, 40])
