@@ -43,7 +43,8 @@ class Sampler:
         temperature, top_k = (self.temperature, self.top_k) if self.temperature else (1.0, 1)
         order = np.argsort(-logits, axis=1, kind="stable")
         falling = np.take_along_axis(logits, order, axis=1).astype(np.float64)
-        falling = np.exp((falling - falling[:, :1]) / temperature)
+        with np.errstate(over="ignore"):  # at a temperature near 0 others have -inf, and a probability of 0
+            falling = np.exp((falling - falling[:, :1]) / temperature)
         if top_k is not None:
             falling[:, top_k:] = 0
         falling /= falling.sum(axis=1, keepdims=True)

@@ -24,7 +24,8 @@ def test_a_temperature_divides_the_logits() -> None:
     assert Sampler(0, temperature=0.5).distribution(HALVES)[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1e-4])
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("temperature", [0.0, 1e-4, 1e-300, 5e-324])
 def test_a_temperature_near_zero_is_greedy(temperature: float) -> None:
     chosen = Sampler(0, temperature=temperature).distribution(LOGITS)
     assert chosen == pytest.approx(np.eye(7)[LOGITS.argmax(axis=1)])
