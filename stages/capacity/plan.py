@@ -6,8 +6,9 @@ from pathlib import Path
 from statistics import median
 
 from stages.capacity.row import BITS_OF_A_PLACE, Cell, Row, digest
-from stages.settings import Settings
+from stages.settings import PARAMS, Settings
 from stages.settings.measured import RATES, Rates
+from stages.system.errors import StudyError
 
 ROWS = Path("reports/capacity/rows.csv")  # in git, so that the page can be made of them
 CHOICE_SEED = 0  # of the world on which rates are chosen
@@ -70,8 +71,15 @@ class Plan:
                 yield cell.model_copy(update={"learning_rate": rate})
 
     def _asked(self, part: str) -> Iterator[Cell]:
-        """Yield a part's cells, one seed after the other; a rate of 0 is still to be chosen."""
+        """Yield a part's cells, one seed after the other; a rate of 0 is still to be chosen.
+
+        Raises StudyError: params.yaml has no section of one of its variants.
+        """
         grid = getattr(self.section.parts, part)
+        for variant in grid.variants:
+            if variant not in self.variants:
+                fault = f"capacity.parts.{part}.variants: was '{variant}'; allowed: {', '.join(self.variants)}"
+                raise StudyError(f"{PARAMS}: {fault}")
         rates = [(matrices, rate) for matrices, of_matrices in (grid.rates or BEST).items() for rate in of_matrices]
         axes = (self.section.seeds, grid.loads, grid.exposures, grid.widths, grid.controls, rates)
         for seed, load, exposures, width, control, (matrices, rate) in product(*axes):

@@ -1,6 +1,7 @@
 """The sections of params.yaml for the studies beside the recipes."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -63,9 +64,12 @@ class Capacity(Section):
 
     @field_validator("rates")
     @classmethod
-    def _has_those_of_muon(cls, rates: Rates) -> Rates:
+    def _are_those_of_muon_and_in_the_grid(cls, rates: Rates) -> Rates:
         if "muon" not in rates:
             raise ValueError("muon is missing; parts without rates of their own train with it")
+        for rate in chain(*rates.values()):
+            if rate not in RATES:
+                raise ValueError(f"was {rate}; allowed: {', '.join(map(str, RATES))}")
         return rates
 
     @model_validator(mode="after")

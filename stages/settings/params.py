@@ -6,14 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.measured import (
-    CHANGEABLE,
-    RATES,
-    Ablation,
-    Article,
-    Capacity,
-    merged,
-)
+from stages.settings.measured import CHANGEABLE, Ablation, Article, Capacity, merged
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
 from stages.settings.section import Name, NonNegative, Section, Some, check, read_yaml
 from stages.settings.sources import Sources
@@ -65,34 +58,23 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _names_exist(self) -> Self:
-        questions = {name: recipe for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)}
-        asked = [*questions]
-        in_public = [name for name, recipe in questions.items() if recipe.report.show_questions]
+    def _selected_names_exist(self) -> Self:
+        """Check what a report depends on: the studies check their own names when they run."""
+        asked = [name for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)]
         if sorted(self.study.asked) != sorted(asked):
             raise ValueError(
                 f"study.asked: was {self.study.asked}; allowed: each key of `recipes` with questions once: "
                 f"{', '.join(asked)}"
             )
-        named: list[tuple[str, Sequence[object], Collection[object]]] = [
+        named: list[tuple[str, Sequence[str], Collection[str]]] = [
             ("recipe", [self.recipe], asked),
             ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),
             ("study.compared", self.study.compared, self.variants),
-            ("ablation.recipe", [self.ablation.recipe], asked),
-            ("ablation.variant", [self.ablation.variant], self.variants),
-            ("article.recipe", [self.article.recipe], in_public),
         ]
-        for key, model in self.article.models.items():
-            named.append((f"article.models.{key}.variant", [model.variant], IN_JAVASCRIPT))
-        for key, part in self.capacity.parts:
-            named.append((f"capacity.parts.{key}.variants", part.variants, self.variants))
-        for matrices, rates in self.capacity.rates.items():
-            named.append((f"capacity.rates.{matrices}", rates, RATES))
-
         for key, names, allowed in named:
             for name in names:
                 if name not in allowed:
-                    fault = f"{key}: was '{name}'; allowed: {', '.join(map(str, allowed))}"
+                    fault = f"{key}: was '{name}'; allowed: {', '.join(allowed)}"
                     if name not in self.variants and (MIXERS / f"{name}.py").is_file():
                         fault += f"; stages/mixers/{name}.py is there: give it a section of `variants`, at least `{{}}`"
                     raise ValueError(fault)
@@ -108,11 +90,20 @@ class Settings(Section):
         return self.with_change(ablation.recipe, ablation.changes[change], ablation.seed, f"ablation.changes.{change}")
 
     def of_article(self, model: str) -> Self:
-        """Change the article's recipe in these settings; model: a key of `article.models`. As `ablated`."""
-        article = self.article
-        return self.with_change(
-            article.recipe, article.models[model].change, article.seed, f"article.models.{model}.change"
-        )
+        """Change the article's recipe in these settings; model: a key of `article.models`.
+
+        Raises StudyError: as `ablated`; the page cannot compute the variant, or may not show the recipe's questions.
+        """
+        article, chosen = self.article, self.article.models[model]
+        recipes = self.recipes.items()
+        in_public = [name for name, r in recipes if isinstance(r, QuestionRecipe) and r.report.show_questions]
+        for key, name, allowed in (
+            ("recipe", article.recipe, in_public),
+            (f"models.{model}.variant", chosen.variant, IN_JAVASCRIPT),
+        ):
+            if name not in allowed:
+                raise StudyError(f"{PARAMS}: article.{key}: was '{name}'; allowed: {', '.join(allowed)}")
+        return self.with_change(article.recipe, chosen.change, article.seed, f"article.models.{model}.change")
 
     def with_change(self, name: str, change: Mapping[str, Any], seed: int, key: str) -> Self:
         """Give a recipe in these settings one seed and the values of a change, whose key in params.yaml is `key`.

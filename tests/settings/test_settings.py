@@ -1,7 +1,9 @@
 """params.yaml: the committed file is valid, and every fault in it is one line that names its key."""
 
 import os
+import re
 import shutil
+from collections.abc import Callable
 from contextlib import chdir
 from functools import reduce
 from operator import getitem
@@ -13,7 +15,9 @@ import yaml
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
-from stages.settings import load
+from stages.capacity.plan import Plan
+from stages.experiment.experiment import Experiment
+from stages.settings import FULL, Settings, load
 from stages.settings.section import read_yaml
 from stages.system.errors import StudyError
 from tests.support.project import GONE, write_params
@@ -76,8 +80,7 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         # another type, whatever could be made of it
         (f"{HANDOUT}.model.layers", "four", [f"{HANDOUT}.model.layers: was 'four'", "integer"]),
         (HANDOUT, None, [f"{HANDOUT}: was None"]),
-        # what a page that git has may not show, and what its text speaks of
-        ("article.recipe", "open", ["article.recipe: was 'open'; allowed: quick, own"]),
+        # what the text of a page speaks of
         (READER, GONE, ["article: models: there is no with_reader"]),
         # an impossible value
         (f"{HANDOUT}.finetune.learning_rate", float("nan"), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
@@ -100,13 +103,11 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
         # a key that earlier versions had
         ("study.variants", ["rope"], ["study.variants: this key is gone; remove it"]),
-        ("capacity.parts.doses.variants", ["ropes"], ["capacity.parts.doses.variants: was 'ropes'; allowed: vanilla"]),
         ("capacity.parts.loads", GONE, ["capacity.parts.loads: this key is missing"]),
         ("capacity.parts.doses.widths", [30], ["capacity: parts.doses.widths: 30 is not divisible by heads 4"]),
         ("ablation.changes.full", GONE, ["ablation: changes: 'full: {}' is missing"]),
-        ("capacity.rates.muon", [0.001, 0.002, 0.003], ["capacity.rates.muon: was '0.002'; allowed: 0.0001, 0.0003"]),
+        ("capacity.rates.muon", [0.001, 0.002, 0.003], ["capacity.rates: was 0.002; allowed: 0.0001, 0.0003"]),
         ("capacity.rates", {"adamw": [0.001, 0.003, 0.01]}, ["capacity.rates: muon is missing"]),
-        (f"{READER}.variant", "perceiver", [f"{READER}.variant: was 'perceiver'; allowed: rope, vanilla"]),
     ],
 )
 def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, parts: list[str]) -> None:
@@ -129,11 +130,42 @@ def test_a_model_of_the_article_is_the_same_whatever_objectives_the_recipe_has(t
     assert settings.recipes["quick"] == SETTINGS.of_article(name).recipes["quick"]
 
 
-def test_a_fault_of_an_article_model_is_told_where_it_is_made(tmp_path: Path) -> None:
-    write_params(tmp_path, values={f"{READER}.change": {"model": {"drop": 1}}})
+def ablate(settings: Settings) -> object:
+    ablation = settings.ablation
+    return Experiment.of(settings.ablated(FULL), ablation.recipe, ablation.variant).question_recipe
+
+
+STUDIES: dict[str, Callable[[Settings], object]] = {
+    "ablation": ablate,
+    "article": lambda settings: settings.of_article("with_reader"),
+    "capacity": lambda settings: Plan(settings, []).missing("doses"),
+}
+
+
+@pytest.mark.parametrize(
+    ("study", "key", "value", "message"),
+    [
+        ("ablation", "ablation.recipe", "gone", "unknown recipe 'gone'; allowed: quick"),
+        ("ablation", "ablation.recipe", "text", "recipe 'text' has no questions"),
+        ("ablation", "ablation.variant", "gone", "unknown variant 'gone'; allowed: vanilla"),
+        ("article", "article.recipe", "open", "params.yaml: article.recipe: was 'open'; allowed: quick, own"),
+        ("article", "recipes.quick.report.show_questions", False, "params.yaml: article.recipe: was 'quick'; allowed:"),
+        ("article", f"{READER}.variant", "perceiver", f"params.yaml: {READER}.variant: was 'perceiver'; allowed: rope"),
+        ("article", f"{READER}.change", {"model": {"drop": 1}}, f"params.yaml: {READER}.change.model.drop: unknown"),
+        ("capacity", "capacity.parts.doses.variants", ["ropes"], "capacity.parts.doses.variants: was 'ropes'; allowed"),
+        ("capacity", "variants.nope", GONE, "capacity.parts.doses.variants: was 'nope'; allowed"),
+    ],
+)
+def test_what_does_not_suit_a_study_is_told_when_the_study_runs_and_by_no_other_command(
+    tmp_path: Path, study: str, key: str, value: Any, message: str
+) -> None:
+    write_params(tmp_path, values={key: value})
     settings = load(tmp_path / "params.yaml")
-    with pytest.raises(StudyError, match=r"params.yaml: article.models.with_reader.change.model.drop: unknown key"):
-        settings.of_article("with_reader")
+    for name, start in STUDIES.items():
+        if name != study:
+            start(settings)
+    with pytest.raises(StudyError, match=re.escape(message)):
+        STUDIES[study](settings)
 
 
 def test_the_ablations_recipe_may_change_and_what_no_longer_suits_it_is_told_where_it_trains(tmp_path: Path) -> None:
