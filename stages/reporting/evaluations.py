@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel
 
 from stages.settings.changes import other_setting
 from stages.system.errors import StudyError
@@ -62,12 +62,7 @@ class Run(BaseModel):
     pretrain_loss: float  # nats a character, the mean over seeds of the last epoch's mean
     documents_per_second: float  # one pretraining's, perhaps beside those of other seeds
     pretrain_seconds: dict[int, float]  # by seed
-    # one for each pretraining; earlier code wrote a single one for pretrainings that were published together
-    provenance: Annotated[
-        list[Provenance],
-        Field(min_length=1),
-        BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
-    ]
+    provenance: list[Provenance]  # one for each pretraining
 
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":

@@ -28,9 +28,7 @@ class Model(Section):
     width: Annotated[int, Field(gt=0, le=2**16)]
     context: Context
     dropout: Annotated[float, Field(ge=0, lt=1)]
-    # The MLP's width over the model's; 0: no MLP. A default is not recorded, here and below, so that older recipes,
-    # which lack the key, keep their digests
-    expansion: Annotated[Natural, Field(exclude_if=lambda factor: factor == 4)] = 4
+    expansion: Natural = 4  # the MLP's width over the model's; 0: no MLP
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:
@@ -119,9 +117,9 @@ class Objectives(Section):
 
 class Pretrain(Section):
     epochs: Count
-    least_steps: Annotated[Count | None, Field(exclude_if=lambda steps: steps is None)] = None
+    least_steps: Count | None = None
     own_epochs: Count | None = None
-    shuffled: Annotated[bool, Field(exclude_if=lambda shuffled: shuffled)] = True  # or in the order of the file
+    shuffled: bool = True  # or in the order of the file
     batch_size: Count
     learning_rate: Rate
     schedule: Schedule
@@ -134,10 +132,10 @@ class Finetune(Section):
     batch_size: Count
     learning_rate: Rate
     scratch_learning_rate: Rate | None = None  # null: learning_rate
-    shuffled: Annotated[bool, Field(exclude_if=lambda shuffled: shuffled)] = True
+    shuffled: bool = True
     # Whether the training questions lack what the starter code loses: characters beyond ASCII, and the last question
-    starter_code: Annotated[bool, Field(exclude_if=lambda loses: not loses)] = False
-    moved_positions: Annotated[Natural, Field(exclude_if=lambda by: by == 0)] = 0  # see `GPT.move_positions`
+    starter_code: bool = False
+    moved_positions: Natural = 0  # see `GPT.move_positions`
     schedule: Schedule
 
 

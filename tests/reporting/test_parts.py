@@ -26,7 +26,7 @@ def part(folder: Path, whole: Path, seed: int, provenance: dict[str, Any], **fig
         table[table.seed == str(seed)].to_csv(folder / name, sep=separator, index=False)
     run = json.loads((whole / "run.json").read_text()) | {"pretrain_seconds": {str(seed): 10.0 * seed}}
     settings = {"settings": {"variant": {"rope": {"theta": 1.0}}, "seeds": [seed]}}
-    write_json(folder / "run.json", run | figures | {"provenance": PROVENANCE | settings | provenance})
+    write_json(folder / "run.json", run | figures | {"provenance": [PROVENANCE | settings | provenance]})
 
 
 @pytest.fixture(name="whole")

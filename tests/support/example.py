@@ -98,7 +98,7 @@ def write_variant(
     _write_rows(folder / variant / "curves.csv", ",", CURVE_COLUMNS, curves)
     record = {"parameters": 3290624, "pretrain_loss": 0.123456, "documents_per_second": 1234.56}
     record |= {"pretrain_seconds": {seed: 10.0 * seed for seed in range(1, len(pretrained) + 1)}}
-    write_json(folder / variant / "run.json", record | {"provenance": PROVENANCE | (provenance or {})})
+    write_json(folder / variant / "run.json", record | {"provenance": [PROVENANCE | (provenance or {})]})
     for name, table in (probe_tables() if probes is None else probes).items():
         table.to_csv(folder / variant / name, sep="\t", index=False)
 
