@@ -119,9 +119,8 @@ def test_a_pages_own_question_does_not_put_its_answer_on_the_list() -> None:
 
 def test_all_facts_of_a_page_are_as_likely_if_each_is_asked_for_a_date_among_them() -> None:
     def page(row: int) -> str:
-        return (
-            f"Oda Quill{'x' * row}. Born in {PLACES[row % 6]} in {1800 + row} , she went to {SCHOOLS[(row + row // 6) % 6]} ."
-        )
+        school = SCHOOLS[(row + row // 6) % 6]
+        return f"Oda Quill{'x' * row}. Born in {PLACES[row % 6]} in {1800 + row} , she went to {school} ."
 
     def facts(row: int) -> dict[str, str]:
         return {"Where": PLACES[row % 6], "When": str(1800 + row), "What": SCHOOLS[(row + row // 6) % 6]}
