@@ -1,15 +1,11 @@
 """Stage `check`: params.yaml as a whole, and the selected cells."""
 
-import shutil
-from math import inf
 from pathlib import Path
 
 from stages.model.registry import settings_of
 from stages.settings import PARAMS, load
-from stages.settings.needs import check_needs
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_text
-from stages.system.memory import machine_memory
 
 
 @command
@@ -20,8 +16,6 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         settings = load()
-        has_gpu = settings.compute.device != "cpu" and shutil.which("nvidia-smi")  # training looks at its memory
-        check_needs(settings, settings.recipe, inf if has_gpu else machine_memory(), bytes_a_number=2)
         recipe = settings.recipe_named(settings.recipe)
         if recipe.data.source == "own":
             settings.sources.own.path()

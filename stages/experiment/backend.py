@@ -11,7 +11,6 @@ from stages.model.cpu import kernels
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.settings import Compute
 from stages.system.errors import StudyError
-from stages.system.memory import machine_memory
 
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_DRIVER"  # in the environment of the processes that a process starts
 
@@ -48,13 +47,6 @@ class Backend:
         """
         fixed = self.device.type != "cpu" and torch.are_deterministic_algorithms_enabled()
         return [self.device.type, self.precision, self.kernels, *(["deterministic"] if fixed else [])]
-
-    @property
-    def memory(self) -> float:
-        """The bytes of the device's memory; on a CPU those that this process may take."""
-        if self.device.type == "cpu":
-            return machine_memory()
-        return float(torch.cuda.get_device_properties(self.device).total_memory)
 
     @property
     def precision(self) -> str:

@@ -17,7 +17,6 @@ from stages.model.gpt import GPT
 from stages.model.registry import settings_of
 from stages.settings import QuestionRecipe, Section, Settings
 from stages.settings.changes import other_setting
-from stages.settings.needs import check_needs
 from stages.system.errors import StudyError
 from stages.system.files import read_json
 
@@ -35,10 +34,9 @@ class Experiment(Cell):
 
     @classmethod
     def to_train(cls, cell: Cell) -> "Experiment":
-        """Return a cell to train. Raises StudyError: as `of`, or the training takes more memory than there is."""
+        """Return a cell to train. Raises StudyError: as `of`."""
         params = cell.params
         experiment = cls.of(params, cell.recipe_name, cell.variant)
-        check_needs(params, cell.recipe_name, experiment.backend.memory, experiment.backend.dtype.itemsize)
         selected = params.selected(params.model.variant) if params.recipe == cell.recipe_name else []
         selected = selected if cell.variant in selected else []
         return replace(experiment, only_seed=cell.only_seed, selected=tuple(selected))

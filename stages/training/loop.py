@@ -17,7 +17,6 @@ from stages.experiment.draws import generator
 from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
-from stages.system.memory import keep_free_memory, release_free_memory
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from stages.training.trainer import Trainer
@@ -25,7 +24,6 @@ from stages.training.trainer import Trainer
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 # The rate of steps is left out: a title takes half of 80 columns
 BAR = "{desc} |{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
-RELEASE_EVERY = 500  # steps: freed memory that is given back has to be faulted in again
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,6 @@ def train(
     stays.
     """
     progress = load_checkpoint(checkpoint, trainer, job.steps)
-    keep_free_memory()
     often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
     bar = tqdm(total=job.steps, initial=progress.steps, desc=title, bar_format=BAR, mininterval=often, position=line)
     course = _Course(trainer, job, progress, checkpoint, bar)
@@ -117,9 +114,6 @@ def train(
             course.fresh.append(step(trainer, job, seed, progress.steps))
             progress.steps += 1
             bar.update()
-            if progress.steps % RELEASE_EVERY == 0:
-                release_free_memory()
-
             if time.monotonic() - course.saved >= interval:
                 course.save()
             elif len(course.fresh) == LOOK_EVERY:
