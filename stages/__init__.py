@@ -1,7 +1,6 @@
 """The study: a module for each stage of its pipeline, the studies beside it, and the packages that they share."""
 
 import os
-import re
 import signal
 import sys
 from types import TracebackType
@@ -27,10 +26,6 @@ def _without_the_environment(kind: type[BaseException], error: BaseException, tr
 
 if IS_COMMAND:
     sys.excepthook = _without_the_environment
-
-MOVED = r"-m (stages\.(?:commands\.)?(ask|sample|show|plan|cluster))(?: |$)"
-if IS_COMMAND and (typed := re.search(MOVED, " ".join(sys.orig_argv))):
-    sys.exit(f"error: `python -m {typed[1]}` is now `python -m stages {typed[2]}`")
 
 STARTED_BY = os.getppid()  # before the imports, which take seconds: the parent may end meanwhile
 

@@ -35,10 +35,6 @@ def _distinct(values: list[T]) -> list[T]:
 
 Some = Annotated[list[T], Field(min_length=1, max_length=100), AfterValidator(_distinct)]
 
-# keys that earlier versions had
-GONE = {"recipes", "variants", "betas", "largest_span", "longest_context", "blanked_characters", "past_answers"}
-GONE |= {"most_words", "replay", "beams"}
-
 
 class Section(BaseModel):
     """A part of params.yaml. Unknown keys, other types, infinities and NaN are errors."""
@@ -58,8 +54,6 @@ class Section(BaseModel):
 
 def _advice(key: str, known: Sequence[str]) -> str:
     """Return what is wrong with an unknown key, and what to do about it."""
-    if key in GONE and key.removesuffix("s") not in known:  # `variants` is a slip where `variant` is known
-        return "this key is gone; remove it"
     if near := get_close_matches(key, known, 1):
         return f"unknown key; did you mean '{near[0]}'?"
     return f"unknown key; remove it; known: {', '.join(known) or 'none'}"

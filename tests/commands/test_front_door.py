@@ -32,9 +32,3 @@ def test_an_unknown_command_is_told_with_those_that_there_are() -> None:
     code, output, errors = ended("-m", "stages", "aks")
     assert (code, output) == (1, "")
     assert errors.splitlines()[-1] == f"error: unknown command 'aks'; allowed: {', '.join(COMMANDS)}"
-
-
-@pytest.mark.parametrize("module", ["stages.ask", "stages.commands.ask"])
-def test_another_way_to_call_a_command_names_the_usual_one(module: str) -> None:
-    output = f"error: `python -m {module}` is now `python -m stages ask`\n"
-    assert ended("-m", module, "Where was Zo\u00e9 Ark born?") == (1, "", output)

@@ -101,8 +101,6 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("recipe", "rope", ["recipe: was 'rope'; allowed: quick, handout, unaided, open, own"]),
         ("study.asked", ["quick", "quick"], ["study.asked: was ['quick', 'quick']", "with questions once", "open"]),
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
-        # a key that earlier versions had
-        ("study.variants", ["rope"], ["study.variants: this key is gone; remove it"]),
         ("capacity.parts.loads", GONE, ["capacity.parts.loads: this key is missing"]),
         ("capacity.parts.doses.widths", [30], ["capacity: parts.doses.widths: 30 is not divisible by heads 4"]),
         ("ablation.changes.full", GONE, ["ablation: changes: 'full: {}' is missing"]),
