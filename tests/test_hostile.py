@@ -26,8 +26,9 @@ VALUES: list[Any] = [
     *(0, -1, 1, 7, 10**6, 10**12, 2**63, -(2**63), 10**30, 0.0, -0.5, 1e-300, 1e30, 1e308, float("inf"), float("nan")),
     *("compared", "quick", "../../etc", "CON", "a.b", "NaN", "1e9", "2026-01-01"),
 ]
-OF_BOTH = ["--recipe", "--variant", "--seed", "--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
-OPTIONS = {ask: [*OF_BOTH, "--top", "--at-least"], sample: [*OF_BOTH, "--prompt", "--characters"]}
+OF_BOTH = ["--recipe", "--variant", "--seed"]
+DRAWS = ["--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
+OPTIONS = {ask: [*OF_BOTH, "--top", "--at-least"], sample: [*OF_BOTH, *DRAWS, "--prompt", "--characters"]}
 OPTIONS |= {show: ["--recipe", "--page", "--draw-seed"]}
 SECONDS = 10
 BYTES = 10**9

@@ -8,14 +8,14 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
 from stages.corpus.vocabulary import Vocabulary
-from stages.inference.decoding import Pick
-from stages.inference.generation import beam_search, generate
+from stages.inference.generation import beam_search
 from stages.model.gpt import GPT
 from stages.sources.audit import own_pages
 from stages.sources.own import longest_title
 from stages.system.errors import StudyError
 from stages.system.terminal import harmless, quoted
 
+WIDTH = 10  # least hypotheses of the beam
 CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
 
 
@@ -40,11 +40,10 @@ class Reply:
     notes: list[str]  # reasons not to rely on the answers
 
 
-def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters: int, by: Pick | int) -> Reply:
+def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters: int) -> Reply:
     """Return the `top` likeliest answers; a question of another form than the training questions gets a note.
 
-    by: the width of the beam that searches for them, or what chooses each character: then `top` answers are drawn, and
-    equal ones count once. Raises StudyError: the question is too long, or has no character that the corpus has.
+    Raises StudyError: the question is too long, or has no character that the corpus has.
     """
     question = question.removeprefix("\ufeff").strip()  # a byte order mark begins many a file
     vocabulary = prepared.vocabulary
@@ -55,10 +54,7 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
         raise StudyError(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
-    if isinstance(by, int):
-        continuations = beam_search(model, [tokens], max_characters, by)[0][:top]
-    else:
-        continuations = generate(model, [tokens] * top, max_characters, by)
+    continuations = beam_search(model, [tokens], max_characters, max(top, WIDTH))[0][:top]
     probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
     asked = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)

@@ -1,53 +1,41 @@
 """Ask a finetuned model a question: `python -m stages ask "Where was Elizabeth Jones born?"`.
 
-Without a question it asks for questions, one a line, until `quit` or Ctrl-D.
+Without a question it reads questions, one a line, until Ctrl-D.
 """
 
-import atexit
 import io
 import json
 import random
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict
 
 from stages.commands.answers import Reply, ask, usual_form
-from stages.commands.options import MAX_HYPOTHESES, add_decoding, add_model, tell
-from stages.commands.trained import decoding, named
+from stages.commands.options import MAX_HYPOTHESES, add_model, tell
+from stages.commands.trained import named
 from stages.corpus.prepared import Prepared
 from stages.probing.prompts import dev_facts
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command, error_line, within
-from stages.system.locks import WORK
 from stages.system.terminal import harmless, quoted
 
-WIDTH = 10  # least hypotheses of the beam where --beams is not given
-HISTORY = WORK / "questions.txt"
-MOST_LINES = 1000
 NAMES = 3  # examples of names in the welcome
 UNSURE = "I don't know"
 
 
 @command
 def main() -> None:
-    """Answer a question, or one after another, with the likeliest answers or with drawn ones."""
+    """Answer a question, or one after another, with the likeliest answers."""
     parser = Parser(description=__doc__)
     parser.add_argument("question", nargs="*", help="as in training; by default they are read from the input")
     add_model(parser)
     parser.add_argument(
         "--top", type=within(1, MAX_HYPOTHESES), default=5, help="how many answers to print, 5 by default"
     )
-    add_decoding(
-        parser,
-        temperature="draw --top answers and print those that differ; 0: always the likeliest character",
-        beams=f"hypotheses of the beam search, {WIDTH} or --top by default; 1: greedy, as in the reports",
-    )
     chance = within(0, 1, float)
     parser.add_argument("--at-least", type=chance, default=0.0, help=f"say `{UNSURE}` below this probability (0 to 1)")
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
-    by = decoding(given, 1.0, max(given.top, WIDTH))
     trained = named(given, "finetune")
     experiment, prepared, model = trained.experiment, trained.prepared, trained.model
     max_characters = experiment.question_recipe.generation.max_characters
@@ -57,7 +45,7 @@ def main() -> None:
         tell("Model: " + ", ".join(f"{key} {value}" for key, value in origin.items()))
 
     def answer(question: str) -> None:
-        reply = ask(model, prepared, question, given.top, max_characters, by)
+        reply = ask(model, prepared, question, given.top, max_characters)
         show(reply, origin, given.json, given.at_least)
 
     if given.question:
@@ -72,43 +60,15 @@ def main() -> None:
 
 
 def questions(prepared: Prepared) -> Iterator[str]:
-    """Read the input's lines that are not blank, up to its end (Ctrl-D) or a line `quit`."""
+    """Read the input's lines that are not blank, up to its end; say at a terminal what to ask."""
     if sys.stdin is None:  # closed
         return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    is_terminal = sys.stdin.isatty()
-    if is_terminal:
-        remember()
+    if sys.stdin.isatty():
         for line in welcome(prepared):
             tell(line)
-
-    input_prompt = "> " if is_terminal and sys.stdout.isatty() else ""
-    try:
-        while (question := input(input_prompt).strip()) != "quit":
-            if question:
-                yield question
-    except EOFError:
-        if is_terminal:  # the shell's prompt begins on a line of its own
-            tell("")
-
-
-def remember() -> None:
-    """Let the arrow keys bring back earlier questions, and save those of this session when it ends."""
-    try:
-        import readline
-    except ImportError:  # a Python without it
-        return
-
-    def keep() -> None:
-        with suppress(OSError):
-            WORK.mkdir(exist_ok=True)
-            readline.write_history_file(HISTORY)
-
-    readline.set_history_length(MOST_LINES)
-    with suppress(OSError):  # nothing was asked yet
-        readline.read_history_file(HISTORY)
-    atexit.register(keep)
+    yield from filter(None, map(str.strip, sys.stdin))
 
 
 def welcome(prepared: Prepared) -> tuple[str, ...]:
@@ -116,7 +76,7 @@ def welcome(prepared: Prepared) -> tuple[str, ...]:
     pages = own_pages(prepared.texts, {*prepared.of_split("dev").name})
     names = sorted({fact.name for fact in dev_facts(prepared, pages)})
     examples = ", ".join(random.sample(names, min(NAMES, len(names))))
-    return f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "`quit` or Ctrl-D ends"
+    return f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "Ctrl-D ends"
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float) -> None:

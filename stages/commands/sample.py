@@ -3,11 +3,13 @@
 Where its context is full, the model goes on from the last half context of the text.
 """
 
+import argparse
 from itertools import chain
 
 from stages.commands.answers import lacking
-from stages.commands.options import add_decoding, add_model, tell
-from stages.commands.trained import decoding, named
+from stages.commands.options import MAX_HYPOTHESES, add_draw_seed, add_model, tell
+from stages.commands.trained import named
+from stages.inference.decoding import Pick, Sampler
 from stages.inference.generation import passages
 from stages.system.errors import Parser, StudyError, command, within
 from stages.system.terminal import harmless, quoted
@@ -24,13 +26,14 @@ def main() -> None:
     parser.add_argument("--prompt", default="\n", help="what the passage begins with; by default a new line")
     number = within(1, MOST_CHARACTERS)
     parser.add_argument("--characters", type=number, default=400, help="how many to say after it, 400 by default")
-    add_decoding(
-        parser,
-        temperature=f"0: always the likeliest; {TEMPERATURE} by default",
-        beams="draw nothing: beam search with this many hypotheses",
-    )
+    parser.add_argument("--temperature", type=float, help=f"0: always the likeliest; {TEMPERATURE} by default")
+    parser.add_argument("--top-k", type=int, help="draw from this many of the likeliest characters only")
+    parser.add_argument("--top-p", type=float, help="draw from the fewest likeliest characters with this mass only")
+    add_draw_seed(parser)
+    width = within(1, MAX_HYPOTHESES)
+    parser.add_argument("--beams", type=width, help="draw nothing: beam search with this many hypotheses")
     given = parser.parse_args()
-    by = decoding(given, TEMPERATURE, None)
+    by = decoding(given)
     trained = named(given, "pretrain")
     model, vocabulary = trained.model, trained.prepared.vocabulary
 
@@ -43,3 +46,16 @@ def main() -> None:
         text = vocabulary.decode(piece)
         print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text), end="", flush=True)
     print()
+
+
+def decoding(given: argparse.Namespace) -> Pick | int:
+    """Return what chooses the characters: a sampler, or the width of a beam.
+
+    Raises StudyError: an option is impossible, or does not go with --beams.
+    """
+    draws = {"--temperature": given.temperature, "--top-k": given.top_k, "--top-p": given.top_p}
+    options = [option for option, value in draws.items() if value is not None]
+    if given.beams and options:
+        raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(options)}")
+    temperature = TEMPERATURE if given.temperature is None else given.temperature
+    return given.beams or Sampler(given.draw_seed, temperature, given.top_k, given.top_p)
