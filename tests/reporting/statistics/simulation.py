@@ -2,6 +2,8 @@
 
     python -m tests.reporting.statistics.simulation
 
+It is no part of the suite. It takes a minute or two, and prints the table of docs/notes.md.
+
 A question has a chance to be answered, drawn for each variant with a part that all share; a training moves the chances
 of all questions together, so that the accuracies of trainings have a given spread.
 """

@@ -1,4 +1,4 @@
-"""Tests of significance against published examples, scipy, and what chance alone gives."""
+"""Tests of significance against published examples and scipy."""
 
 from math import nan
 
@@ -8,7 +8,6 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.statistics.intervals import Marks
 from stages.reporting.statistics.significance import compare_trainings, holm
-from tests.reporting.statistics.simulation import SEEDS, false_reports, power, study
 
 
 def test_holm_gives_the_documented_examples() -> None:
@@ -53,28 +52,3 @@ def test_no_difference_in_any_question_still_has_a_width() -> None:
         (-16.11, 16.11), abs=0.01
     )  # Wilson's bound on 0 of 20
     assert (difference.p, difference.significant) == (1.0, "no")
-
-
-@pytest.mark.parametrize(
-    ("questions", "accuracy", "spreads"),
-    [
-        *((500, 0.6, [spread] * 4) for spread in (0.005, 0.02, 0.06, 0.11)),
-        *((500, 0.6, spreads) for spreads in ([0.005, 0.005, 0.005, 0.11], [0.11, 0.11, 0.11, 0.005])),
-        *((500, accuracy, [0.005, 0.01, 0.03, 0.06]) for accuracy in (0.3, 0.9)),
-        *((100, 0.8, spreads) for spreads in ([0.005, 0.01, 0.03, 0.11], [0.11] * 4)),
-    ],
-)
-def test_at_most_one_report_in_twenty_holds_a_false_yes(questions: int, accuracy: float, spreads: list[float]) -> None:
-    assert false_reports(spreads, accuracy, questions, reports=300) <= 0.05
-
-
-def test_a_difference_of_twenty_points_is_found_where_seeds_lie_close() -> None:
-    assert power(0.2, 0.01, 0.6, 500, reports=60) > 0.9
-
-
-def test_simulated_trainings_have_the_accuracy_and_spread_that_were_asked_for() -> None:
-    random = np.random.default_rng(4)
-    accuracies = [study([0.6], [0.06], 4000, random)["v0"].mean(axis=0) for _ in range(400)]
-    assert np.shape(accuracies) == (400, SEEDS)
-    assert np.mean(accuracies) == pytest.approx(0.6, abs=0.01)
-    assert np.std(accuracies) == pytest.approx(0.06, abs=0.006)
