@@ -23,7 +23,7 @@ STUDIED = {
 }  # fmt: skip
 PAGES = "".join(f"{name}. Τι σπούδασε; Ήταν {what}, λένε.\n" for name, what in STUDIED.items())
 ASKED = [f"Τι σπούδασε {name};\t{what}\n" for name, what in STUDIED.items()]
-FILES = {"pages.txt": PAGES, "train.tsv": "".join(ASKED[:6]), "dev.tsv": "".join(ASKED[6:])}
+FILES = {"pages.txt": PAGES, "train.tsv": "".join(ASKED[:6]), "dev.tsv": "".join(ASKED[6:]), "test.tsv": ""}
 STAGES = [f"stages.{stage} --recipe own" for stage in ("prepare", "baseline")]
 STAGES += [f"stages.{stage} --recipe own --variant vanilla" for stage in ("pretrain", "finetune", "evaluate")]
 
@@ -127,8 +127,15 @@ def test_answers_and_forms_cannot_command_the_terminal(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pages.txt": None}, "sources.own.folder: there is no mine/pages.txt, only dev.tsv, train.tsv; name a"),
-        ({"dev.tsv": None}, "sources.own.folder: there is no mine/dev.tsv, only pages.txt, train.tsv; name a"),
+        (
+            {"pages.txt": None},
+            "own.folder: there is no mine/pages.txt, only dev.tsv, test.tsv, train.tsv; name a",
+        ),
+        (
+            {"dev.tsv": None},
+            "own.folder: there is no mine/dev.tsv, only pages.txt, test.tsv, train.tsv; name a",
+        ),
+        ({"test.tsv": None}, "there is no mine/test.tsv, only dev.tsv, pages.txt, train.tsv; name a folder with"),
         ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
         ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
         ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),

@@ -34,7 +34,7 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     questions: dict[str, list[Question]] = {"test": []}
     for split, name in OWN_FILES.items():
         labelled = None if split == "test" else True
-        if labelled or (folder / name).exists():
+        if labelled or ((folder / name).exists() and (folder / name).read_bytes().strip()):
             questions[split] = read_questions(folder / name, labelled=labelled, context=context, name_of=name_of)
     return documents, questions
 
