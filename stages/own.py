@@ -27,7 +27,7 @@ def main() -> None:
     vocabulary = Vocabulary.of(documents)
     for name, recipe in recipes.items():
         check_lengths(folder, questions, vocabulary, name, recipe)
-    for note in notes(folder, documents, questions, vocabulary):
+    for note in notes(folder, documents, questions):
         print(f"note: {harmless(note)}", file=sys.stderr)
 
     with new_folder(Path("data/raw/own")) as new:

@@ -22,7 +22,7 @@ TOLD = {  # all that is said of a folder, in one line
     **dict.fromkeys(("titles", "elements_zh", "nbsp"), NOTHING),
     **dict.fromkeys(("nfd_pages", "nfd_questions", "apostrophes", "quoted", "utf16"), NOTHING),
     **dict.fromkeys(("chinese_stop", "colon_title", "no_title", "paragraphs"), UNTITLED),
-    "truth": "note: 20 of 20 questions: each has an answer that no page has",
+    "truth": "note: 20 of 20 questions: each has an answer that its page does not have",
     "lower": "note: 20 of 20 questions: each names a page with other capitals",
     "header": "note: 2 of 22 questions: each ends as no other in its file",
     "long_answers": "-S recipes.own.generation.max_characters=43",

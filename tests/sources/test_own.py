@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.vocabulary import Vocabulary
 from stages.sources.notes import notes
 from stages.sources.own import longest_title, read_own
 from stages.sources.reading import read_questions
@@ -46,7 +45,7 @@ def checked(pages: list[str], train: str, dev: str) -> tuple[dict[str, list[Ques
         for file, content in (("pages.txt", "\n".join(pages)), ("train.tsv", train), ("dev.tsv", dev)):
             (folder / file).write_text(content, encoding="utf-8")
         documents, questions = read_own(folder, 128)
-        lines = notes(folder, documents, questions, Vocabulary.of(documents))
+        lines = notes(folder, documents, questions)
         return questions, [line.replace(f"{folder}/", "") for line in lines]
 
 
@@ -139,26 +138,26 @@ def test_a_header_row_is_told_alone(names: list[str], question: str, answer: str
         assert line.startswith(f"1 of {len(names) + 1} questions: each ends as no other") and "(train.tsv:1)" in line
 
 
-def test_each_cause_is_told_in_a_line_of_its_own() -> None:
-    pages = [
-        "Mara Vell. Where was she born? In Orsa .", "Mara Vell. Also in Law .",
-        "Ilo Marr. Born in Brenn .", "Tess Quill. Born in Ilm .",
-        "Ada Noor. Born in Orsa .", "Ada Noor. Born in Brenn .",
-    ]  # fmt: skip
-    names = ["Mara Vell", "Ilo Marr", "Tess Quill", "Ada Noor"]
-    train = rows(names, ["Orsa", "Orsa", "Nowhere", "Brenn"])
-    train += rows(["Mara Vell"], ["Law"], "Where was {}?")  # another question may be answered by another page
-    dev = rows(["Mara Vell"], ["Orsa"]) + rows(["Zed Zorn"], ["Orsa"]) + rows(["Mara Vell"], ["Orsa"], "Où est {} né?")
-    _, noted = checked(pages, train, dev)
-    assert [line.split("(")[1] for line in noted] == [
-        "dev.tsv:2)", "train.tsv:2)", "train.tsv:3)", "train.tsv:4)", "dev.tsv:3)", "dev.tsv:1)",
-    ]  # fmt: skip
-    for line, cause in zip(
-        noted,
-        ["names no page", "but another", "no page has", "two pages", ": t é ù (", "is a training question"],
-        strict=True,
-    ):
-        assert line.startswith("1 of 8 questions: each ") and cause in line
+PAGE, OTHERS = "Mara Vell. Born in Orsa .", ["Ilo Marr. Born in Brenn .", "Ada Noor. Born in Orsa ."]
+ASKED = "Where was Mara Vell born?\tOrsa\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "dev", "note"),
+    [
+        (PAGE, ASKED, ""),
+        (PAGE, ASKED.replace("Mara Vell", "Zed Zorn"), "names no page (dev.tsv:1)"),
+        (PAGE, ASKED.replace("Vell", "vell"), "names a page with other capitals or invisible characters: write it as "),
+        (PAGE, ASKED.replace("Orsa", "Brenn"), "has an answer that its page does not have (dev.tsv:1)"),
+        (PAGE, ASKED.replace("Orsa", "Ilm"), "has an answer that its page does not have (dev.tsv:1)"),
+        (PAGE, "question\tanswer\n" + ASKED + ASKED.replace("Where", "And where"), "ends as no other in its file"),
+        (PAGE, rows(["Ilo Marr"], ["Brenn"]), "is a training question, too: the model has been told an answer"),
+        (PAGE.replace(". Born", ": Born"), "", "1 of 3 pages: each has no title; write `Title. Text` in one line; "),
+    ],
+)
+def test_each_cause_has_a_line_of_its_own(page: str, dev: str, note: str) -> None:
+    _, noted = checked([page, *OTHERS], rows(["Ilo Marr", "Ada Noor"], ["Brenn", "Orsa"]), dev or ASKED)
+    assert len(noted) == bool(note) and all(note in line for line in noted)
 
 
 @given(
