@@ -1,9 +1,10 @@
-"""Stage `baseline`: the scores of a constant answer and of a reader of the pages, and what could be known at best."""
+"""Stage `baseline`: the scores of four baselines, two of which see the pages, and what could be known at best."""
 
 from pathlib import Path
 
 import pandas as pd
 
+from stages.corpus.baselines import letters, rule
 from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
 from stages.settings import load
@@ -12,7 +13,8 @@ from stages.system.files import new_folder, write_json
 from stages.system.tables import read_table
 from stages.system.terminal import harmless
 
-QUESTION_COLUMNS = ["split", "row", "question", "gold", "reader", "training_questions"]
+ANSWERS = ["constant", "letters", "rule", "reader"]
+QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions"]
 
 
 def percent(marks: pd.Series) -> float:
@@ -22,7 +24,7 @@ def percent(marks: pd.Series) -> float:
 
 @command
 def main() -> None:
-    """Score the constant answer and the reader of a recipe on dev."""
+    """Score the baselines of a recipe on dev."""
     parser = Parser(description=main.__doc__)
     parser.add_argument("--recipe", required=True)
     arguments = parser.parse_args()
@@ -35,11 +37,13 @@ def main() -> None:
     asked = asked.rename(columns={"place": "gold", "train_count": "training_questions"})
     likeliest = prepared.likeliest(prepared.candidates)
     asked["reader"] = [likeliest.get(name, "") for name in asked.name]
+    asked["rule"] = rule(prepared, asked.name.tolist())
+    asked["letters"] = letters(prepared, asked.name.tolist())
 
     place = recipe.baseline.place or prepared.of_split("train").place.mode()[0]  # the first by name
     asked["constant"] = place
     if recipe.any_spelling:
-        for answer in ("reader", "constant"):
+        for answer in ANSWERS:
             asked[answer] = spelled_as(asked.gold, asked[answer])
 
     dev = asked[asked.split == "dev"]
@@ -47,7 +51,7 @@ def main() -> None:
         "place": place,
         "dev_accuracy": percent(dev.gold == dev.constant),
         "dev_questions": len(dev),
-        "reader_accuracy": percent(dev.gold == dev.reader),
+        **{f"{answer}_accuracy": percent(dev.gold == dev[answer]) for answer in ANSWERS[1:]},
         "answer_in_page": int(dev.in_page.sum()),
         "ceiling": percent(dev.in_page),
         "held_out": recipe.data.held_out,
@@ -56,7 +60,8 @@ def main() -> None:
         write_json(folder / "baseline.json", result)
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
     scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"
-    print(f"{harmless(place)}: {scored}; the reader: {result['reader_accuracy']} %")
+    others = "; ".join(f"the {answer}: {result[f'{answer}_accuracy']} %" for answer in ANSWERS[1:])
+    print(f"{harmless(place)}: {scored}; {others}")
 
 
 if __name__ == "__main__":

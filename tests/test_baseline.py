@@ -1,4 +1,4 @@
-"""The constant answer, on invented tables."""
+"""The baselines' record, on invented tables."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -39,11 +39,15 @@ def test_of_the_commonest_places_the_first_by_name_is_the_constant(tmp_path: Pat
 def test_the_record_has_each_figure_in_its_place(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     moved = replace(QUESTIONS[0], place="Elsewhere")  # its page says Vell, and so does the reader
     monkeypatch.setattr(Prepared, "likeliest", lambda *_: BIRTHPLACES | {"Tam Brae": "Painter"})
+    monkeypatch.setattr(baseline, "rule", lambda _, names: [BIRTHPLACES[name] * (name < "M") for name in names])
+    monkeypatch.setattr(baseline, "letters", lambda _, names: [BIRTHPLACES[name] * (name < "J") for name in names])
     _, record = scored(tmp_path, run_in, SPLITS | {"dev": [moved, *QUESTIONS[1:]]})
     assert record == {
         "place": "Brod",
         "dev_accuracy": 12.5,
         "dev_questions": 8,
+        "letters_accuracy": 25.0,
+        "rule_accuracy": 37.5,
         "reader_accuracy": 75.0,
         "answer_in_page": 7,
         "ceiling": 87.5,

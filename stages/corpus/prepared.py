@@ -121,6 +121,11 @@ class Prepared:
         """Decode the title of a document, empty if it has none."""
         return self.vocabulary.decode(self.documents[row][: self.headings[row]].tolist())
 
+    @property
+    def rows_by_title(self) -> dict[str, int]:
+        """The row of each title's document; of equal titles the first's."""
+        return {self.title(row): row for row in reversed(range(len(self.documents)))}
+
     def start(self, row: int) -> int:
         """Where the text after a document's title and its full stop starts."""
         return int(self.headings[row]) + bool(self.headings[row])

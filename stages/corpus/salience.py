@@ -52,7 +52,7 @@ def answered(prepared: Prepared) -> Iterator[tuple[int, str, Counter[str]]]:
     about: dict[str, dict[str, str]] = {}  # by name: each question's first answer
     for name, question, answer in zip(asked.name, asked.question, asked.place, strict=True):
         about.setdefault(name, {}).setdefault(question, folded(answer))
-    rows = {prepared.title(row): row for row in reversed(range(len(prepared.documents)))}  # of equals the first
+    rows = prepared.rows_by_title
     for name, question, place in zip(asked.name, asked.question, asked.place, strict=True):
         answer = folded(place)
         if name in rows and answer in folded(prepared.text(row := rows[name])[prepared.start(row) :]):

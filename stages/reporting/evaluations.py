@@ -23,7 +23,7 @@ QUESTIONS = {
     **ROW,
     "question": str,
     "gold": str,
-    "reader": str,  # its answer
+    **dict.fromkeys(("letters", "rule", "reader"), str),  # the baselines' answers
     "training_questions": int,  # how many the gold place answers
 }
 PREDICTIONS = {
@@ -104,11 +104,13 @@ class Evaluation:
 
 
 class Baseline(BaseModel):
-    """baseline.json: the constant answer, the reader and the ceiling, in percent."""
+    """baseline.json: the baselines and the ceiling, in percent."""
 
     place: str
-    dev_accuracy: float
+    dev_accuracy: float  # the constant answer's
     dev_questions: int
+    letters_accuracy: float
+    rule_accuracy: float
     reader_accuracy: float
     answer_in_page: int
     ceiling: float

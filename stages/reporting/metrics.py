@@ -106,14 +106,16 @@ def study_metrics(recipe: str, selection: str, results: Sequence[Result], baseli
 
     selection: a variant, or the name of several.
     """
-    constant = round(baseline.dev_accuracy, DIGITS)
+    constant = baseline.dev_accuracy
     variants = {result.variant: _figures(result, constant) for result in sorted(results, key=lambda r: r.variant)}
     best = max(variants, key=lambda name: variants[name]["dev_accuracy"])  # the first by name among equals
     return {
         "recipe": recipe,
         "variant": selection,
         "baseline": {"dev_accuracy": constant},
-        "reader": {"dev_accuracy": round(baseline.reader_accuracy, DIGITS)},
+        "letters": {"dev_accuracy": baseline.letters_accuracy},
+        "rule": {"dev_accuracy": baseline.rule_accuracy},
+        "reader": {"dev_accuracy": baseline.reader_accuracy},
         "selected": {"variant": best, **variants[best]},
         "variants": variants,
     }

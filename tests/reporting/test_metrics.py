@@ -49,7 +49,7 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
     metrics = study_metrics("quick", "compared", [window, mqa, rope], BASELINE)
     selected = metrics["variants"]["rope"]
     assert metrics["selected"] == {"variant": "rope"} | selected != {"variant": "rope"} | metrics["variants"]["window"]
-    assert list(metrics) == ["recipe", "variant", "baseline", "reader", "selected", "variants"]
+    assert list(metrics) == ["recipe", "variant", "baseline", "letters", "rule", "reader", "selected", "variants"]
     assert list(metrics["variants"]) == ["mqa", "rope", "window"]
     assert all(figures.keys() == selected.keys() >= KEYS for figures in metrics["variants"].values())
     assert json.loads(json.dumps(metrics)) == metrics  # plain numbers only

@@ -36,6 +36,8 @@ BASELINE = Baseline(
     place="London",
     dev_accuracy=10.0,
     dev_questions=10,
+    letters_accuracy=0.0,
+    rule_accuracy=40.0,
     reader_accuracy=50.0,
     answer_in_page=9,
     ceiling=95.8,
@@ -44,7 +46,7 @@ BASELINE = Baseline(
 
 
 def write_baseline(folder: Path, place: str = "London", held_out: int = 0) -> None:
-    """Write baseline.json of ten dev questions: the constant answer is right for one, the reader for five."""
+    """Write baseline.json of ten dev questions: the constant answer knows 1, the rule 4, the reader 5."""
     write_json(folder / "baseline" / "baseline.json", BASELINE.model_dump() | {"place": place, "held_out": held_out})
 
 
@@ -59,9 +61,10 @@ def write_variant(
     probability: Sequence[Sequence[float]] | None = None,
     probes: Mapping[str, pd.DataFrame] | None = None,
 ) -> None:
-    """Write one variant's evaluation and the questions, of which the reader knows every other; `person`: of the names.
+    """Write one variant's evaluation and the questions; `person`: of the names.
 
-    The places in turn answer 0, 1 … 9 training questions.
+    The reader knows every other question, the rule 4, 6, 8 and 10 of ten, the letters none. The places in turn answer
+    0, 1 … 9 training questions.
 
     provenance: overrides PROVENANCE.
     probability: of the pretrained answers, as `pretrained`; all others, or all, are 0.50; probes: else probe_tables().
@@ -81,12 +84,14 @@ def write_variant(
             row,
             f"Where was {person.format(row)} born?",
             place,
+            "Rome",
+            place if row % 2 == 0 and row % 10 != 2 else "Nowhere",
             place if row % 2 else "Nowhere",
             row % len(PLACES),
         )
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
-    questions.append(("test", 1, "Where was Tam born?", "", "Rome", 0))
+    questions.append(("test", 1, "Where was Tam born?", "", "Rome", "Rome", "Rome", 0))
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS], questions)
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS], predictions)
     curves = [

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import nan
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,20 +37,31 @@ def errors_part(results: Sequence[Result], baseline: Baseline) -> Part:
 def questions_table(results: Sequence[Result], place: str) -> Markdown:
     """Return the accuracy of each pretrained variant and baseline on groups of dev questions, counted in the first row.
 
-    Groups: how many training questions have the same gold answer, and where the reader is wrong. place: the constant
-    answer. A group without a question has no column.
+    Groups: how many training questions have the same gold answer, and where the reader or the rule is wrong though the
+    page has the answer; the last column is how often the rule's answer is given there. place: the constant answer. A
+    group without a question has no column.
     """
     asked = results[0].pretrained.asked
-    by_reader, always = (asked.reader == asked.gold).to_numpy(), (asked.gold == place).to_numpy()
-    correct: dict[str, Any] = {result.variant: result.pretrained.correct for result in results}
-    correct |= {"the reader": by_reader, f"always {place}": always}
+    said = {result.variant: result.pretrained.predicted for result in results}  # (N, seeds)
+    said |= {f"the {name}": asked[[name]].to_numpy(str) for name in ("reader", "rule")}
+    said[f"always {place}"] = np.full((len(asked), 1), place)
 
     trained = pd.cut(asked.training_questions, [*TRAINED.values(), np.inf], right=False, labels=[*TRAINED])
-    groups = {name: (trained == name).to_numpy() for name in TRAINED} | {"the reader errs": ~by_reader}
+    groups = {name: (trained == name).to_numpy() for name in TRAINED}
+    in_page = asked.row.isin(results[0].evaluation.extraction.row)
+    groups |= {f"the {name} errs": ((asked[name] != asked.gold) & in_page).to_numpy() for name in ("reader", "rule")}
+    rule_errs = groups["the rule errs"]
     groups = {name: members for name, members in groups.items() if members.any()}
+
+    gold, rule = asked[["gold"]].to_numpy(str), asked[["rule"]].to_numpy(str)
     rows: list[tuple[object, ...]] = [("dev questions", *(members.sum() for members in groups.values()))]
-    rows += [(name, *(percent(marks[of].mean()) for of in groups.values())) for name, marks in correct.items()]
-    return table(("answers", *groups), rows, right=[*groups])
+    rows += [(name, *(percent((given == gold)[of].mean()) for of in groups.values())) for name, given in said.items()]
+    header = ["answers", *groups]
+    if rule_errs.any():
+        same = [percent((given == rule)[rule_errs].mean()) for given in said.values()]
+        rows = [(*row, cell) for row, cell in zip(rows, [rule_errs.sum(), *same], strict=True)]
+        header.append("as the rule, where it errs")
+    return table(header, rows, right=header[1:])
 
 
 def risk_table(results: Sequence[Result], place: str) -> Markdown:

@@ -19,23 +19,38 @@ def text_of(folder: Path, right: int, questions: int = 50, probability: list[lis
     return errors_part([result], ALWAYS).text
 
 
-def test_accuracy_has_a_group_for_none_one_few_and_many_training_questions_and_the_readers_errors(
+def test_accuracy_has_a_group_for_none_one_few_and_many_training_questions_and_where_reader_and_rule_err(
     tmp_path: Path,
 ) -> None:
     text = text_of(tmp_path, right=45)
-    assert cells(text, "dev questions") == [["5", "5", "20", "20", "25"]]
-    # the last five questions: one each of the places that answer 6, 7, 8, 9 and 0 training questions
-    assert cells(text, "x")[0] == ["80.0", "100.0", "100.0", "80.0", "88.0"]  # the reader errs in three of these
-    assert cells(text, "the reader") == [["0.0", "100.0", "50.0", "50.0", "0.0"]]  # knows every other question
-    assert cells(text, "always Nowhere") == [["0.0"] * 5]
-    assert cells(text_of(tmp_path, right=1, questions=1), "x")[0] == ["100.0"]  # groups without a question: no column
+    assert cells(text, "dev questions") == [["5", "5", "20", "20", "20", "24", "24"]]
+    # The last five questions: one each of the places that answer 6, 7, 8, 9 and 0 training questions. Pages have the
+    # answers of the first 40. The reader knows every other question, the rule the fourth, sixth, eighth, tenth of ten
+    assert cells(text, "x")[0] == ["80.0", "100.0", "100.0", "80.0", "100.0", "100.0", "0.0"]
+    assert cells(text, "the reader") == [["0.0", "100.0", "50.0", "50.0", "0.0", "83.3", "16.7"]]
+    assert cells(text, "the rule") == [["100.0", "0.0", "25.0", "50.0", "80.0", "0.0", "100.0"]]
+    assert cells(text, "always Nowhere") == [["0.0"] * 6 + ["100.0"]]
+
+
+@pytest.mark.parametrize(
+    ("right", "questions", "shares"),
+    [(22, 40, ["58.3", "41.7"]), (41, 50, ["100.0", "0.0"]), (1, 1, ["100.0", "0.0"])],
+)
+def test_a_variant_is_right_or_says_what_the_rule_says_where_the_rule_errs(
+    tmp_path: Path, right: int, questions: int, shares: list[str]
+) -> None:
+    assert cells(text_of(tmp_path, right, questions), "x")[0][-2:] == shares
+
+
+def test_a_group_without_a_question_has_no_column(tmp_path: Path) -> None:
+    assert len(cells(text_of(tmp_path, right=1, questions=1), "x")[0]) == len(("once", "rule", "as the rule"))
 
 
 def test_auroc_and_coverage_are_means_of_what_each_seed_gets_alone(tmp_path: Path) -> None:
     sure_when_right, sure_when_wrong = [0.9] * 20 + [0.1] * 20, [0.02] * 20 + [0.04] * 20
     text = text_of(tmp_path, right=20, questions=40, probability=[sure_when_right, sure_when_wrong])
     # says Nowhere to half; all answers together would have an AUROC of 75 %; unseen names get two training answers of 4
-    assert cells(text, "x")[1] == ["50.0", "26.5", "50.0", "25.0", "25.0", "50.0"]
+    assert cells(text, "x")[-1] == ["50.0", "26.5", "50.0", "25.0", "25.0", "50.0"]
 
 
 def test_auroc_is_the_share_of_pairs_in_which_the_right_answer_is_surer() -> None:
