@@ -11,7 +11,7 @@ from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import new_folder, write_json
 from stages.system.tables import read_table
-from stages.system.terminal import harmless
+from stages.system.terminal import say
 
 ANSWERS = ["constant", "letters", "rule", "reader"]
 QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions"]
@@ -61,7 +61,7 @@ def main() -> None:
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
     scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"
     others = "; ".join(f"the {answer}: {result[f'{answer}_accuracy']} %" for answer in ANSWERS[1:])
-    print(f"{harmless(place)}: {scored}; {others}")
+    say(f"{place}: {scored}; {others}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from stages.settings import load
 from stages.sources.download import read_source
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import write_bytes
-from stages.system.terminal import harmless
+from stages.system.terminal import say
 
 FOLDER = Path("data/raw/cs224n")
 ADVICE = "set CS224N_DATA to a folder, a zip or a URL with the four files"
@@ -49,7 +49,7 @@ def main() -> None:
     """Obtain the four CS224N files, verify their checksums and write them to data/raw/cs224n."""
     Parser(description=main.__doc__, epilog=ADVICE).parse_args()
     settings = load().sources.cs224n
-    print(harmless(obtain(os.environ.get("CS224N_DATA"), FOLDER, settings.addresses, settings.sha256)))
+    say(obtain(os.environ.get("CS224N_DATA"), FOLDER, settings.addresses, settings.sha256))
 
 
 if __name__ == "__main__":

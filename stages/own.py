@@ -10,7 +10,7 @@ from stages.sources.notes import notes
 from stages.sources.own import check_lengths, read_own
 from stages.system.errors import Parser, command
 from stages.system.files import new_folder, write_bytes
-from stages.system.terminal import harmless
+from stages.system.terminal import tell
 
 
 @command
@@ -28,7 +28,7 @@ def main() -> None:
     for name, recipe in recipes.items():
         check_lengths(folder, questions, vocabulary, name, recipe)
     for note in notes(folder, documents, questions):
-        print(f"note: {harmless(note)}", file=sys.stderr)
+        tell(f"note: {note}")
 
     with new_folder(Path("data/raw/own")) as new:
         for name in (OWN_PAGES, *(OWN_FILES[split] for split, asked in questions.items() if asked)):

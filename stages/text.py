@@ -6,7 +6,6 @@ from stages.settings import TEXT_FILE, load
 from stages.sources.reading import read_text
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, write_text
-from stages.system.terminal import harmless
 
 
 @command
@@ -15,7 +14,7 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     path = Path(load().sources.text.path)
     if not path.exists():
-        raise StudyError(f"params.yaml: sources.text.path: there is no file {harmless(str(path))}; name one in UTF-8")
+        raise StudyError(f"params.yaml: sources.text.path: there is no file {path}; name one in UTF-8")
     text = read_text(path)
     with new_folder(Path("data/raw/text")) as folder:
         write_text(folder / TEXT_FILE, text)

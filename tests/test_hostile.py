@@ -17,7 +17,7 @@ from stages.settings import CORPUS_FILE, QUESTION_FILES
 from stages.system.files import write_text
 from tests.support.mutations import Change, changes
 from tests.support.project import contents, limited, restored, write_params
-from tests.support.talking import ZOE, Outcome, Run, tiny
+from tests.support.talking import ZOE, Outcome, Run, is_obeyed, tiny
 from tests.support.tiny import DOCUMENTS, QUESTIONS
 
 in_one_project = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -61,7 +61,7 @@ def tried(run: Run, project: Path, command: Any, *arguments: str) -> Outcome:
     if outcome.code:
         *_, line = filter(None, outcome.err.splitlines())
         assert outcome.code in (1, 2) and "Traceback" not in outcome.err
-        assert line.startswith("error: ") and line.isprintable() and len(line) <= LONGEST_LINE
+        assert line.startswith("error: ") and not any(map(is_obeyed, line)) and len(line) <= LONGEST_LINE
         assert "too little memory" not in line
     if outcome.code or command in (ask, sample, check):
         assert contents(project) == before

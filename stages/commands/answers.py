@@ -13,7 +13,7 @@ from stages.model.gpt import GPT
 from stages.sources.audit import own_pages
 from stages.sources.own import longest_title
 from stages.system.errors import StudyError
-from stages.system.terminal import harmless, quoted
+from stages.system.terminal import quoted
 
 WIDTH = 10  # least hypotheses of the beam
 CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
@@ -104,6 +104,6 @@ def usual_form(prepared: Prepared) -> str:
 
 def lacking(vocabulary: Vocabulary, text: str) -> str:
     """Return a note on the characters of a text that a vocabulary lacks; empty if it has all."""
-    unknown = harmless(" ".join(dict.fromkeys(vocabulary.unknown(text))))
+    unknown = " ".join(dict.fromkeys(vocabulary.unknown(text)))
     read = vocabulary.decode(vocabulary.encode(text))
-    return f"the corpus lacks {unknown}, so the model reads {quoted(read, max(1, len(read)))}" if unknown else ""
+    return f"the corpus lacks {unknown}, so the model reads '{read}'" if unknown else ""

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from stages.commands.answers import Reply, ask, usual_form
-from stages.commands.options import MAX_HYPOTHESES, add_model, tell
+from stages.commands.options import MAX_HYPOTHESES, add_model
 from stages.commands.trained import named
 from stages.corpus.prepared import Prepared
 from stages.probing.prompts import dev_facts
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command, error_line, within
-from stages.system.terminal import harmless, quoted
+from stages.system.terminal import quoted, say, tell
 
 NAMES = 3  # examples of names in the welcome
 UNSURE = "I don't know"
@@ -90,12 +90,12 @@ def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float
         print(json.dumps(asdict(reply) | {"i_dont_know": not answers} | origin), flush=True)
         return
 
-    texts = [harmless(answer.answer) or "(nothing)" for answer in answers]
+    texts = [answer.answer or "(nothing)" for answer in answers]
     width = max(map(len, texts), default=0)
     for text, answer in zip(texts, answers, strict=True):
-        print(f"{text:{width}}  {answer.probability:6.1%}")
+        say(f"{text:{width}}  {answer.probability:6.1%}")
     if not answers:
-        print(UNSURE)
+        say(UNSURE)
 
     if answers and reply.name and reply.has_page:
         tell(f"The page of {quoted(reply.name)} {'says so, too' if answers[0].in_page else 'does not say so'}.")

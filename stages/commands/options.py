@@ -1,11 +1,9 @@
-"""What the commands share: their options, and notes beside the answers. No torch: loading it takes a second."""
+"""The options that commands share."""
 
 import argparse
-import sys
 
 from stages.settings.section import LARGEST_SEED
 from stages.system.errors import within
-from stages.system.terminal import harmless
 
 MAX_HYPOTHESES = 256  # of one beam; each has a state of its own
 
@@ -20,9 +18,3 @@ def add_model(parser: argparse.ArgumentParser, seed: str = "which training's mod
 def add_draw_seed(parser: argparse.ArgumentParser) -> None:
     """Add --draw-seed."""
     parser.add_argument("--draw-seed", type=within(0, LARGEST_SEED), default=1, help="seed of the draws, 1 by default")
-
-
-def tell(text: str) -> None:
-    """Print a line beside the answers, on stderr."""
-    sys.stdout.flush()
-    print(harmless(text), file=sys.stderr, flush=True)

@@ -7,12 +7,12 @@ import argparse
 from itertools import chain
 
 from stages.commands.answers import lacking
-from stages.commands.options import MAX_HYPOTHESES, add_draw_seed, add_model, tell
+from stages.commands.options import MAX_HYPOTHESES, add_draw_seed, add_model
 from stages.commands.trained import named
 from stages.inference.decoding import Pick, Sampler
 from stages.inference.generation import passages
 from stages.system.errors import Parser, StudyError, command, within
-from stages.system.terminal import harmless, quoted
+from stages.system.terminal import quoted, say, tell
 
 TEMPERATURE = 0.8  # the default of the draws
 MOST_CHARACTERS = 100_000  # some minutes
@@ -43,8 +43,7 @@ def main() -> None:
     if note := lacking(vocabulary, given.prompt):
         tell(f"note: {note}")
     for (piece,) in chain([prompt[None]], passages(model, prompt[None], given.characters, by)):
-        text = vocabulary.decode(piece)
-        print("".join(letter if letter in "\n\t" else harmless(letter) for letter in text), end="", flush=True)
+        say(vocabulary.decode(piece), kept="\n\t", end="")
     print()
 
 

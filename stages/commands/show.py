@@ -8,7 +8,7 @@ from stages.corpus.shown import shown
 from stages.experiment.cell import check_is_made
 from stages.settings import load
 from stages.system.errors import Parser, command
-from stages.system.terminal import harmless
+from stages.system.terminal import say
 
 
 @command
@@ -24,4 +24,5 @@ def main() -> None:
     recipe = settings.recipe_named(name)
     folder = Path("data/prepared") / name
     check_is_made(folder, f"prepare@{name}")
-    print(*map(harmless, shown(Prepared.load(folder), recipe, [given.page], given.draw_seed)), sep="\n")
+    for line in shown(Prepared.load(folder), recipe, [given.page], given.draw_seed):
+        say(line)

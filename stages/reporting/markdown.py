@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from stages.system.terminal import UNSAFE
+
 # What can begin markup within a line. An underscore inside a word is no emphasis and stays readable in the
 # source; `://` and `www.` would become links.
 SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
-JOINERS = "\u200c\u200d"  # Persian and Indic scripts have them, for instance
+SPACES = re.compile(r"[ \t-\r]+")  # those of other scripts stay
 
 
 class Markdown(str):
@@ -16,13 +18,12 @@ class Markdown(str):
 def escape(text: object) -> Markdown:
     """Return `text` so that Markdown and HTML show it as it is, on one line.
 
-    White space becomes single spaces; other unprintable characters become U+FFFD, but for the two joiners.
+    Spaces, tabs and line ends become single spaces; what a terminal would obey becomes U+FFFD.
     """
     if isinstance(text, Markdown):
         return text
-    line = " ".join(str(text).split())
-    printable = "".join(letter if letter.isprintable() or letter in JOINERS else "\ufffd" for letter in line)
-    entities = printable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = UNSAFE.sub("\ufffd", SPACES.sub(" ", str(text)).strip(" "))
+    entities = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return Markdown(SPECIAL.sub(lambda match: f"&#{ord(match[0])};", entities))
 
 

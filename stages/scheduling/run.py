@@ -25,7 +25,7 @@ from stages.scheduling.unit import LOOK_EVERY
 from stages.settings import load
 from stages.system.errors import StudyError
 from stages.system.locks import WORK, locked
-from stages.system.terminal import harmless
+from stages.system.terminal import say
 
 CONNECTED_WITHIN = 20  # seconds
 MOST_LOSSES = 3  # a unit that lost so many workers is likely to be the reason
@@ -132,7 +132,7 @@ class Dispatcher:
             options = {"cwd": str(self.snapshot), "capture_output": True, "encoding": "utf-8"}
             future = self.client.submit(subprocess.run, command, **options, pure=False, workers=[address])
             self.running[unit] = future, address, time.monotonic()
-            print(f"started  {unit.name} on worker {harmless(address)}", flush=True)
+            say(f"started  {unit.name} on worker {address}")
 
     def _collect(self, workers: dict[str, int]) -> None:
         """Take what ended, and what lost its worker."""
@@ -176,4 +176,4 @@ class Dispatcher:
         """Say why a unit failed. What is below it will not run."""
         self.left.remove(unit)
         self.failed.append(unit)
-        print(f"failed   {unit.name}: {harmless(reason)}", flush=True)
+        say(f"failed   {unit.name}: {reason}")

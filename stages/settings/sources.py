@@ -7,7 +7,6 @@ from pydantic import Field
 
 from stages.settings.section import Section, Seed, Share
 from stages.system.errors import StudyError
-from stages.system.terminal import harmless
 
 # Files of a source with questions
 CORPUS_FILE = "wiki.txt"
@@ -52,8 +51,8 @@ class Own(Section):
         for name in (OWN_PAGES, *OWN_FILES.values()):
             if not (folder / name).exists():
                 there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-                what = f"sources.own.folder: there is no {harmless(str(folder / name))}"
-                what += f", only {harmless(', '.join(there[:MOST_NAMED]))}" if there else ""
+                what = f"sources.own.folder: there is no {folder / name}"
+                what += f", only {', '.join(there[:MOST_NAMED])}" if there else ""
                 advice = f"name a folder with {OWN_PAGES}, train.tsv, dev.tsv and test.tsv, which may be empty"
                 raise StudyError(f"params.yaml: {what}; {advice}")
         return folder

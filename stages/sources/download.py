@@ -11,7 +11,6 @@ from http.client import HTTPException, InvalidURL
 from pathlib import Path
 
 from stages.system.errors import StudyError
-from stages.system.terminal import harmless
 
 SILENCE_SECONDS = 30.0  # without a byte from the server
 
@@ -21,7 +20,7 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
 
     sha256: the digest of each file in that form. Raises StudyError: the source cannot be read, or lacks such a file.
     """
-    where = harmless(source)
+    where = source
     if "://" in source:  # user, password and query may be secret
         where = re.sub(r"//[^/]*@", "//", where.partition("?")[0])
     right: dict[str, bytes] = {}
@@ -34,7 +33,7 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
         raise StudyError(f"{where}: is no address; one with a user and a password is not supported") from None
     except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
-        raise StudyError(f"{where}: cannot be read ({harmless(reason)})") from None
+        raise StudyError(f"{where}: cannot be read ({reason})") from None
 
     if lacking := [name for name in sha256 if name not in right]:
         raise StudyError(f"{where}: no {', '.join(lacking)} with the sha256 of params.yaml's sources.cs224n")

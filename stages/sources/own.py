@@ -11,7 +11,7 @@ from stages.settings import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
 from stages.sources.reading import fields, read_documents, read_questions
 from stages.system.errors import StudyError
-from stages.system.terminal import harmless, quoted
+from stages.system.terminal import quoted
 
 
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
@@ -68,7 +68,7 @@ def check_lengths(
     too_long = []
     for split, asked in questions.items():
         for question in asked:
-            where = harmless(f"{folder / OWN_FILES[split]}:{question.row}")
+            where = f"{folder / OWN_FILES[split]}:{question.row}"
             answer = question.place or ""
             length = len(vocabulary.encode(answer))
             if length > most:

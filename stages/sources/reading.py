@@ -11,7 +11,7 @@ from stages.corpus.folding import folded
 from stages.corpus.questions import Question
 from stages.corpus.vocabulary import MASK, PAD
 from stages.system.errors import StudyError
-from stages.system.terminal import harmless, quoted
+from stages.system.terminal import quoted
 
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
 ZIP = b"PK\x03\x04"
@@ -177,12 +177,12 @@ def _lines(path: Path) -> Iterator[str]:
         if "\r" in line:
             advice = "end lines with LF or CRLF"
             if "\n" not in text:  # as old Macs end them
-                advice += f", for instance: tr '\\r' '\\n' < {harmless(shlex.quote(str(path)))} > mended.txt"
+                advice += f", for instance: tr '\\r' '\\n' < {shlex.quote(str(path))} > mended.txt"
             raise _fault(path, row, "a carriage return inside the line", advice)
         for reserved, other in REPLACED.items():
             if reserved in line:
                 what = f"the reserved character {reserved} (U+{ord(reserved):04X}) stands in the text"
-                mended = f"sed -i.bak 's/{reserved}/{other}/g' {harmless(shlex.quote(str(path)))}"
+                mended = f"sed -i.bak 's/{reserved}/{other}/g' {shlex.quote(str(path))}"
                 raise _fault(path, row, what, f"replace it, for instance: {mended}")
         yield line
 
@@ -192,7 +192,7 @@ def _text(path: Path) -> str:
         content = path.read_bytes()
     except FileNotFoundError:
         advice = "`dvc repro` makes it (`python -m stages.fetch` obtains the CS224N files)"
-        raise StudyError(f"{harmless(str(path))}: there is no such file; {advice}") from None
+        raise StudyError(f"{path}: there is no such file; {advice}") from None
     if content.startswith(ZIP):
         raise _fault(path, 1, "this is an Excel file or another zip", "save it as text with tabs between the columns")
     if b"\0" in content and not content.startswith(UTF_16):
@@ -207,4 +207,4 @@ def _text(path: Path) -> str:
 
 
 def _fault(path: Path, row: int, what: str, advice: str) -> StudyError:
-    return StudyError(f"{harmless(str(path))}:{row}: {what}; {advice}")
+    return StudyError(f"{path}:{row}: {what}; {advice}")

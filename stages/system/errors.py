@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from stages.system.lifetime import hangup_is_ignored
-from stages.system.terminal import shortened
+from stages.system.terminal import harmless, shortened
 
 LONGEST_LINE = 500  # characters
 
@@ -58,7 +58,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def error_line(message: str) -> str:
     """Return an error as one line for a terminal, escaped: it may have the names of files, keys and options."""
-    return shortened(f"error: {message}", LONGEST_LINE)
+    return shortened(harmless(f"error: {message}"), LONGEST_LINE)
 
 
 @contextmanager

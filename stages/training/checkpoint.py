@@ -3,7 +3,6 @@
 A checkpoint is written beside the one before and then renamed, so that a kill leaves one of the two whole.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from stages.system.files import write_bytes
+from stages.system.terminal import tell
 from stages.training.trainer import Trainer
 
 
@@ -43,7 +43,7 @@ def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
     try:
         tensors = load(path.read_bytes())
     except SafetensorError as error:
-        print(f"{path} is damaged ({error}); the training starts anew", file=sys.stderr)
+        tell(f"{path} is damaged ({error}); the training starts anew")
         return anew
     losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
     trainer.restore(tensors)

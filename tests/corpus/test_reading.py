@@ -11,7 +11,7 @@ import pytest
 
 from stages.corpus.questions import Question
 from stages.sources.reading import read_documents, read_questions, read_text
-from stages.system.errors import StudyError
+from stages.system.errors import StudyError, error_line
 
 ODA = "Where was Oda Quill born?"
 TAM = "Where was Tam Brae born?"
@@ -30,7 +30,7 @@ def fault(path: Path, read: Reader = LABELLED) -> str:
     """What is said, after its path, of a file that must be refused; checked to be one printable line."""
     with pytest.raises(StudyError) as caught:
         read(path)
-    message = str(caught.value)
+    message = error_line(str(caught.value)).removeprefix("error: ")
     assert message.isprintable() and "; " in message and len(message) < 400
     assert message.startswith(str(path))
     return message.removeprefix(str(path))

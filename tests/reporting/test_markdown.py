@@ -14,7 +14,7 @@ def test_no_special_character_is_left_bare() -> None:
 
 
 def test_ordinary_text_stays_readable() -> None:
-    plain = "perceiver_ar, São Paulo, O'Hara (Jr.), 50 %, #1: x@y, क्\u200dष"
+    plain = "perceiver_ar, São Paulo, O'Hara (Jr.), 50 %, #1: x@y, क्\u200dष, \u3000第\u00a01\u200f"
     assert escape(plain) == plain
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -116,6 +117,12 @@ def answers(out: str) -> list[tuple[str, float]]:
     """The printed answers with their shares."""
     rows = [line.rsplit(maxsplit=1) for line in out.splitlines()]
     return [(answer, float(share.removesuffix("%")) / 100) for answer, share in rows]
+
+
+def is_obeyed(letter: str) -> bool:
+    """Whether Unicode's tables call it a control, a separator of lines, a surrogate or what sets the direction."""
+    directions = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    return unicodedata.category(letter) in {"Cc", "Zl", "Zp", "Cs"} or unicodedata.bidirectional(letter) in directions
 
 
 def error(outcome: Outcome) -> str:

@@ -23,7 +23,7 @@ from torch import Tensor
 from stages.model.cpu.calls import Call
 from stages.model.cpu.processor import NATIVE, processor_class, processor_features
 from stages.system.files import write_bytes
-from stages.system.terminal import harmless
+from stages.system.terminal import tell
 
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
@@ -86,7 +86,7 @@ def _libraries() -> tuple[str, Libraries] | None:
                 reason = str(error)
     if not os.environ.get(TOLD):
         os.environ[TOLD] = "yes"
-        print(f"kernels not compiled, so {WITHOUT}: {harmless(reason)}", file=sys.stderr)
+        tell(f"kernels not compiled, so {WITHOUT}: {reason}")
     return None
 
 
