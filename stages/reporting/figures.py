@@ -43,8 +43,9 @@ def draw_accuracy(results: Sequence[Result], baseline: Baseline) -> Figure:
     _bars(axes, -0.19, [result.pretrained for result in results], PRETRAINED, "pretrained, then finetuned")
     _bars(axes, 0.19, [result.scratch for result in results], SCRATCH, "finetuned from scratch")
     for value, name, colour, dash, width in (
-        (baseline.dev_accuracy, f"always {baseline.place}", INK, "--", 1.1),
-        (baseline.reader_accuracy, "the reader, which sees the page", INK, "-.", 1.1),
+        (baseline.dev_accuracy, f"always {baseline.place}", INK, (0, (3, 2)), 1.1),
+        (baseline.rule_accuracy, "the rule, which sees the page", INK, (0, (8, 3)), 1.1),
+        (baseline.reader_accuracy, "the reader, which sees it, too", INK, "-.", 1.1),
         (baseline.ceiling, "ceiling", GREY, ":", 1.5),
     ):
         line = f"{name}: {value:.1f} %"

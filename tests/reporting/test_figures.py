@@ -41,7 +41,8 @@ def test_bars_whiskers_and_lines_are_where_their_figures_are(tmp_path: Path) -> 
     assert whiskers[1].tolist() == pytest.approx(result.scratch.interval)
     lines = {line.get_label(): line.get_xdata()[0] for line in axes.lines if not line.get_label().startswith("_")}
     assert lines == {
-        "always London: 10.0 %": 10.0, "the reader, which sees the page: 50.0 %": 50.0, "ceiling: 95.8 %": 95.8,
+        "always London: 10.0 %": 10.0, "the rule, which sees the page: 40.0 %": 40.0,
+        "the reader, which sees it, too: 50.0 %": 50.0, "ceiling: 95.8 %": 95.8,
     }  # fmt: skip
 
 

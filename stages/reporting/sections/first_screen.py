@@ -33,23 +33,20 @@ def first_screen(results: Sequence[Result], baseline: Baseline) -> Markdown:
 
 
 def answers_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
-    """Return accuracies with intervals, and how often the answers of two baselines are given, in percent.
-
-    The ceiling is last.
-    """
+    """Return accuracies with intervals, and how often the reader's answer is given, in percent; the ceiling is last."""
     is_marked = any(result.test for result in results)  # whether the data have answers to test
-    header = ("answers", "pretrained", "from scratch", *(["test"] if is_marked else []), "as the rule", "as the reader")
+    header = ("answers", "pretrained", "from scratch", *(["test"] if is_marked else []), "as the reader")
     asked = results[0].pretrained.asked
 
-    def like_baselines(answers: npt.NDArray[np.str_]) -> list[str]:
-        return [percent((answers == asked[name].to_numpy(str)[:, None]).mean()) for name in ("rule", "reader")]
+    def like_reader(answers: npt.NDArray[np.str_]) -> str:
+        return percent((answers == asked.reader.to_numpy(str)[:, None]).mean())
 
     rows: list[tuple[str, ...]] = []
     for result in results:
         test = [result.test.shown() if result.test else ""] if is_marked else []
         shown = (result.pretrained.shown(), result.scratch.shown(), *test)
-        rows.append((result.variant, *shown, *like_baselines(result.pretrained.predicted)))
-    blank = [""] * (len(header) - 4)
+        rows.append((result.variant, *shown, like_reader(result.pretrained.predicted)))
+    blank = [""] * (len(header) - 3)
     constant = [baseline.place] * len(asked)
     for name, accuracy, answers in (
         ("the reader", baseline.reader_accuracy, asked.reader),
@@ -59,8 +56,8 @@ def answers_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
     ):
         low, high = wilson(accuracy / 100, baseline.dev_questions)
         cell = f"{accuracy:.1f} ({percent(low)} to {percent(high)})"
-        rows.append((name, cell, *blank, *like_baselines(np.array(answers, str)[:, None])))
-    rows.append(("ceiling", f"{baseline.ceiling:.1f}", *blank, "", ""))
+        rows.append((name, cell, *blank, like_reader(np.array(answers, str)[:, None])))
+    rows.append(("ceiling", f"{baseline.ceiling:.1f}", *blank, ""))
     return table(header, rows, right=header[1:])
 
 
