@@ -1,5 +1,6 @@
-# `make study` and `make test` work on a fresh machine with Python 3.11 or newer: they make .venv first.
+# `make study` and `make test` work on a fresh machine with Python 3.11 to 3.14: they make .venv first.
 PYTHON ?= python3
+FITS = import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15) and "Python 3.11 to 3.14 is needed; set PYTHON=...")
 BIN := .venv/bin
 # A stage's `python` is the one on PATH: the environment's comes first. An old make looks for its own commands elsewhere,
 # so they have their folder here.
@@ -35,10 +36,10 @@ ifneq ($(shell cat .venv/study 2>/dev/null),$(CURDIR))
 .PHONY: .venv/study
 endif
 .venv/study: requirements.txt requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
+	@$(PYTHON) -c '$(FITS)'
 	@if [ -s $@ ] && [ "$$(cat $@)" != "$(CURDIR)" ]; then echo "This folder was moved or copied: .venv is made anew."; \
 		rm -rf .venv; fi
-	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	@$(BIN)/python -c 'import pip; $(FITS)' 2>/dev/null || \
 		$(PYTHON) -m venv --clear "$$(cd -P ./.venv 2>/dev/null && pwd || echo .venv)"  # it makes none where a link lies
 	@echo "Installing into .venv what requirements.lock lists, 1.6 GB with torch for CPUs: a minute or more."
 	@$(INSTALL) -r requirements.txt -c requirements.lock

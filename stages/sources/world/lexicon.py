@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 LONDON = "London"
 LONDON_SHARE = 0.05  # its share of the birthplaces; every other place is rarer
