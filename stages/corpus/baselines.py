@@ -1,7 +1,11 @@
-"""Two baselines beside the constant answer and the reader: a rule that sees the page, and the letters of the name."""
+"""Two baselines beside the constant answer and the reader: a rule that sees the page, and the letters of the name.
+
+Where questions have several forms, each is answered by what was learned from training questions of its own form.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -11,11 +15,28 @@ from stages.corpus.capitalised import capitalised
 from stages.corpus.folding import folded
 from stages.corpus.phrases import DIGITS, Phrases
 from stages.corpus.prepared import Prepared
+from stages.corpus.question_forms import written_forms
+from stages.corpus.salience import with_candidates
 
 EDGE = "\n"  # before and after a name
 LONGEST_GRAM = 3  # characters
 SMOOTHING = 1.0  # added to each count (Laplace)
 BLOCK = 256  # names whose scores are in memory at once
+LEAST_SHARE = 0.05  # of the training questions that a form has, for readers of its own: twenty forms at most
+
+
+def by_form(prepared: Prepared) -> dict[str, Prepared]:
+    """Give by form, as `written_forms` has it, the same pages with the training questions of this form alone.
+
+    The candidates are weighed by these questions. Empty where all have one form; rare forms are left out.
+    """
+    train = prepared.of_split("train")
+    forms = np.array(written_forms(train), str)
+    counts = Counter(forms[forms != ""].tolist())
+    common = [form for form, count in counts.items() if count >= LEAST_SHARE * len(train)]
+    if len(counts) < 2:
+        return {}
+    return {form: with_candidates(replace(prepared, table=train[forms == form])) for form in common}
 
 
 def rule(prepared: Prepared, names: Sequence[str]) -> list[str]:

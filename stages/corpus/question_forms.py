@@ -3,8 +3,12 @@
 from collections import Counter
 from typing import NamedTuple
 
+import pandas as pd
+
 from stages.corpus.folding import around, folded
 from stages.corpus.prepared import Prepared
+
+NAME = "NAME"  # stands for the name where a form is written
 
 
 class Form(NamedTuple):
@@ -26,11 +30,22 @@ class Form(NamedTuple):
         return None
 
 
+def form_of(question: str, name: str) -> Form | None:
+    """Read off the form of a question; None if the name does not stand in it, or is all of it."""
+    return Form(*sides) if name != question and (sides := around(question, name)) else None
+
+
 def question_forms(prepared: Prepared) -> list[Form]:
     """All forms of the training questions, the commonest first; at least one."""
     asked = prepared.of_split("train")
-    counts = Counter[Form]()
-    for question, name in zip(asked.question, asked.name, strict=True):
-        if name != question and (sides := around(question, name)):
-            counts[Form(*sides)] += 1
+    counts = Counter(form for row in zip(asked.question, asked.name, strict=True) if (form := form_of(*row)))
     return [form for form, _ in counts.most_common()] or [Form("", "")]
+
+
+def written_forms(asked: pd.DataFrame) -> list[str]:
+    """Write the form of each question (columns question, name), with NAME for the name; empty where it has none.
+
+    Spellings of one form count as one.
+    """
+    forms = (form_of(folded(question), folded(name)) for question, name in zip(asked.question, asked.name, strict=True))
+    return [form.about(NAME) if form else "" for form in forms]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from stages.corpus.folding import folded
+from stages.corpus.question_forms import Form, form_of
 from stages.corpus.questions import Question
 from stages.corpus.titles import headings
 from stages.settings.sources import OWN_FILES, OWN_PAGES
@@ -22,10 +23,12 @@ NEAR = 80  # the separator is looked for in so many characters of a page
 
 HEADER = "ends as no other in its file, and names no page, though most others do: if it is a header row, remove it"
 ALMOST = "names a page with other capitals or invisible characters: write it as its page does"
+REVERSED = "names no page, and its answer is the title of one: a model finds a page by its title alone"
 NOBODY = "names no page"
 ABSENT = "has an answer that its page does not have"
 TRAINED = "is a training question, too: the model has been told an answer"
-CAUSES = (HEADER, ALMOST, NOBODY, ABSENT, TRAINED)
+OTHER_FORM = "is asked in a form that no training question has"
+CAUSES = (HEADER, ALMOST, REVERSED, NOBODY, ABSENT, TRAINED, OTHER_FORM)
 
 
 def notes(folder: Path, documents: list[str], questions: dict[str, list[Question]]) -> list[str]:
@@ -61,6 +64,7 @@ class _Check:
         self.titles = {_loose(title) for title in titles} - {""}
         self.pages = own_pages(documents, {question.name for rows in self.asked.values() for question in rows})
         self.trained = {question.question for question in questions["train"]}
+        self.forms = {*map(_form, questions["train"])} - {None}
 
     def causes(self, split: str, question: Question) -> Iterator[str]:
         """Name the causes that hold for a question."""
@@ -69,11 +73,14 @@ class _Check:
             yield HEADER
             return
         if not pages:
-            yield ALMOST if longest_title(self.titles, _loose(question.question)) else NOBODY
+            almost = longest_title(self.titles, _loose(question.question))
+            yield ALMOST if almost else REVERSED if _loose(answer) in self.titles else NOBODY
         elif not any(answer in folded(page) for page in pages):
             yield ABSENT
         if split != "train" and question.question in self.trained:
             yield TRAINED
+        if split != "train" and pages and self.forms and _form(question) not in self.forms:
+            yield OTHER_FORM
 
     def _is_header(self, rows: Sequence[Question], question: Question) -> bool:
         """Whether a question without a page stands first and ends as no other, and most others name one."""
@@ -92,6 +99,11 @@ def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
     places = _first([f"{path}:{rows[number]}" for number in untitled])
     what = f"each has no title; write `Title. Text` in one line{f'; instead of `. ` they have {seen}' if seen else ''}"
     return f"{len(untitled)} of {len(documents)} pages: {what} ({places})"
+
+
+def _form(question: Question) -> Form | None:
+    """Read off what stands around the name, in one spelling."""
+    return form_of(folded(question.question), folded(question.name))
 
 
 def _loose(text: str) -> str:

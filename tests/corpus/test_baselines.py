@@ -1,13 +1,14 @@
-"""The rule and the letters, on pages and names whose answers are found by hand."""
+"""The rule and the letters, on pages and names whose answers are found by hand; and what goes by form of question."""
 
 from dataclasses import replace
 
 import pytest
 
-from stages.corpus.baselines import letters, rule
+from stages.corpus.baselines import by_form, letters, rule
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
+from stages.corpus.salience import with_candidates
 
 
 def asking(train: dict[str, str], pages: list[str] | None = None) -> Prepared:
@@ -78,3 +79,65 @@ def test_letters_see_no_page_and_answer_many_names_as_few() -> None:
     train = {"Ann": "X", "Anna": "X", "Bob": "Y", "Bo": "Y"}
     names = ["Anne", "Bobby"] * 300
     assert letters(asking(train, ["Anne. Born in Y.", "Bobby. Born in X."]), names) == ["X", "Y"] * 300
+
+
+BORN, DIED, WHEN = "Where was {} born?", "Where did {} die?", "When was {} born?"
+NAMES = [f"Oda {letter}am{letter.lower()}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWX"]
+TOWNS = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]
+TRAINED = 18  # people, of 24
+
+
+def facts_of(row: int) -> dict[str, str]:
+    """What a page answers, by form: every answer to one form also answers another, but for the years."""
+    return {BORN: TOWNS[row % 6], DIED: TOWNS[row // 2 % 6], WHEN: str(1801 + 7 * row)}
+
+
+def lives(*forms: str, rare: str = "") -> Prepared:
+    """Pages of three facts each, in either order, with training questions of these forms, and one of a rare form."""
+    orders = ["Born in {0} in {2} , she died in {1} .", "She died in {1} , and came to the world in {0} in {2} ."]
+    pages = [f"{name}. {orders[row % 2].format(*facts_of(row).values())}" for row, name in enumerate(NAMES)]
+    rows = [(form, row) for row in range(TRAINED) for form in forms] + [(rare, 0)] * bool(rare)
+    train = [
+        Question(i, form.format(NAMES[row]), NAMES[row], facts_of(row).get(form, "Vell"))
+        for i, (form, row) in enumerate(rows, 1)
+    ]
+    return with_candidates(Prepared.of(pages, {"train": train, "dev": [], "test": []}))
+
+
+def test_the_reader_of_a_form_finds_the_answers_to_that_form_on_pages_that_nobody_asks_about() -> None:
+    of_form = by_form(lives(BORN, DIED, WHEN))
+    assert [*of_form] == [form.format("NAME") for form in (BORN, DIED, WHEN)]
+    for form in (BORN, DIED, WHEN):
+        learned = of_form[form.format("NAME")]
+        said = learned.likeliest(learned.candidates)
+        for row in range(TRAINED, 24):
+            assert said[NAMES[row]] == facts_of(row)[form]
+
+
+def test_rule_and_letters_of_a_form_know_its_answers_alone() -> None:
+    of_form = by_form(lives(BORN, WHEN))
+    years = {facts_of(row)[WHEN] for row in range(TRAINED)}
+    for form, answers in ((BORN, {*TOWNS}), (WHEN, years)):
+        learned = of_form[form.format("NAME")]
+        assert learned.training_answers == answers
+        assert {*letters(learned, NAMES)} <= answers and {*rule(learned, NAMES)} <= answers | {""}
+
+
+RARE = "Who bore {}?"
+
+
+@pytest.mark.parametrize(
+    ("forms", "rare", "apart"),
+    [
+        ([BORN], "", []),  # one form is what all was learned from
+        (["{}"], "", []),  # a name alone is no form
+        ([BORN, "{}"], "", []),
+        ([BORN, BORN.replace(" born", "\u00a0born")], "", []),  # another spelling is no other form
+        ([BORN], RARE, [BORN, RARE]),  # 1 of 19 is a twentieth or more
+        ([BORN, DIED], RARE, [BORN, DIED]),  # 1 of 37 is less
+    ],
+)
+def test_forms_that_many_training_questions_have_are_learned_apart(
+    forms: list[str], rare: str, apart: list[str]
+) -> None:
+    assert [*by_form(lives(*forms, rare=rare))] == [form.format("NAME") for form in apart]

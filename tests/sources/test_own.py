@@ -150,8 +150,11 @@ ASKED = "Where was Mara Vell born?\tOrsa\n"
         (PAGE, ASKED.replace("Vell", "vell"), "names a page with other capitals or invisible characters: write it as "),
         (PAGE, ASKED.replace("Orsa", "Brenn"), "has an answer that its page does not have (dev.tsv:1)"),
         (PAGE, ASKED.replace("Orsa", "Ilm"), "has an answer that its page does not have (dev.tsv:1)"),
-        (PAGE, "question\tanswer\n" + ASKED + ASKED.replace("Where", "And where"), "ends as no other in its file"),
+        (PAGE, "question\tanswer\n" + ASKED * 2, "ends as no other in its file"),
         (PAGE, rows(["Ilo Marr"], ["Brenn"]), "is a training question, too: the model has been told an answer"),
+        (PAGE, ASKED.replace("Where", "And where"), "is asked in a form that no training question has (dev.tsv:1)"),
+        (PAGE, ASKED.replace("was Mara", "was\u00a0Mara"), ""),  # another spelling is no other form
+        (PAGE, "Who came from Orsa?\tMara Vell\n", "names no page, and its answer is the title of one: a model finds"),
         (PAGE.replace(". Born", ": Born"), "", "1 of 3 pages: each has no title; write `Title. Text` in one line; "),
     ],
 )

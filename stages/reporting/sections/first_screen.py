@@ -1,5 +1,6 @@
 """The report's first screen: how much is answered, what is memorised and extracted, and which kinds of errors."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,16 +15,22 @@ from stages.reporting.template import fill
 
 # origin: heading, of answers that stand in no page of the name
 ELSEWHERE = {"training_answer": "training answer", "corpus": "other page", "hallucination": "nowhere", "empty": "empty"}
+MOST_FORMS = 12  # have a row of their own
+OTHER_FORM = "another form"
 KINDS = {"correct": "correct", "own_page": "choice", "retrieval": "retrieval", **ELSEWHERE, "lacks": "page lacks it"}
 
 
-def first_screen(results: Sequence[Result], baseline: Baseline) -> Markdown:
-    """Return three tables on `results`, best first, below the figure of accuracies; no question is shown."""
+def first_screen(results: Sequence[Result], baseline: Baseline, show_forms: bool) -> Markdown:
+    """Return the tables on `results`, best first, below the figure of accuracies; no question is shown.
+
+    show_forms: whether forms of questions may be, where there are several.
+    """
     seeds = [len(result.pretrained.by_seed) for result in results]
     return fill(
         __file__,
         "first_screen.md.jinja",
         answers_table=answers_table(results, baseline),
+        forms_table=forms_table(results) if show_forms else "",
         memorised_table=memorised_table(results),
         kinds_table=kinds_table(results),
         facts=results[0].evaluation.extraction.row.nunique(),
@@ -59,6 +66,25 @@ def answers_table(results: Sequence[Result], baseline: Baseline) -> Markdown:
         rows.append((name, cell, *blank, like_reader(np.array(answers, str)[:, None])))
     rows.append(("ceiling", f"{baseline.ceiling:.1f}", *blank, ""))
     return table(header, rows, right=header[1:])
+
+
+def forms_table(results: Sequence[Result]) -> Markdown:
+    """Return the accuracy of each pretrained variant and of reader and rule by form of question; empty with one form.
+
+    The commonest forms have a row each, with how many dev questions have it.
+    """
+    asked = results[0].pretrained.asked
+    common = [form for form, _ in Counter(asked.form[asked.form != ""]).most_common(MOST_FORMS)]
+    form = asked.form.where(asked.form.isin(common), OTHER_FORM)
+    said = {result.variant: result.pretrained.correct for result in results}  # (N, seeds)
+    said |= {f"the {name}": (asked[[name]].to_numpy() == asked[["gold"]].to_numpy()) for name in ("reader", "rule")}
+    rows = []
+    for name in [*common, OTHER_FORM]:
+        members = (form == name).to_numpy()
+        if members.any():
+            rows.append((name, members.sum(), *(percent(right[members].mean()) for right in said.values())))
+    header = ("form", "dev questions", *said)
+    return table(header, rows, right=header[1:]) if len(rows) > 1 else Markdown()
 
 
 def memorised_table(results: Sequence[Result]) -> Markdown:

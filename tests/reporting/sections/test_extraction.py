@@ -18,7 +18,7 @@ from tests.support.pages import cells
 def probed(folder: Path, **changes: Any) -> list[Evaluation]:
     """The evaluation of a variant x with the tables of a changed probe."""
     write_variant(folder, "x", [[0]], [[1]], curve_rows=1, probes=probe_tables(**changes))
-    return [read_evaluation(folder / "x")]
+    return [read_evaluation(folder / "x", folder / "baseline")]
 
 
 def test_tables_file_and_picture_have_the_shares_before_and_after_finetuning(tmp_path: Path) -> None:
@@ -41,7 +41,8 @@ def test_tables_file_and_picture_have_the_shares_before_and_after_finetuning(tmp
 
 def test_variants_that_practised_different_forms_stand_in_one_table(tmp_path: Path) -> None:
     write_variant(tmp_path, "y", [[0]], [[1]], curve_rows=1, probes=probe_tables(forms=("infilling",), offsets={}))
-    part = extraction_part([read_evaluation(tmp_path / "y"), *probed(tmp_path, forms=("cloze",))])
+    other = probed(tmp_path, forms=("cloze",))
+    part = extraction_part([read_evaluation(tmp_path / "y", tmp_path / "baseline"), *other])
     assert part is not None
     assert "*infilling*" in part.text and "continuation" not in part.text  # forms that nobody practised
     assert cells(part.text, "y") == [["–", "75.0 → 37.5", "25.0 → 50.0", "–", "–", "–"]]

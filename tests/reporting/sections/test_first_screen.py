@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from stages.reporting.metrics import Answers, Result
-from stages.reporting.sections.first_screen import answers_table, first_screen, kinds_table, memorised_table
+from stages.reporting.sections.first_screen import (
+    MOST_FORMS,
+    answers_table,
+    first_screen,
+    forms_table,
+    kinds_table,
+    memorised_table,
+)
 from tests.support.example import BASELINE, evaluated, probe_tables
 from tests.support.pages import cells
 
@@ -52,5 +59,40 @@ def test_where_the_page_lacks_the_answer_an_error_is_neither_of_choice_nor_of_re
 
 def test_without_a_fact_no_table_of_dashes_is_printed(tmp_path: Path) -> None:
     result = evaluated(tmp_path, "x", [[0]], [[1]], curve_rows=2, probes=probe_tables(facts=0))
-    text = first_screen([result], BASELINE)
+    text = first_screen([result], BASELINE, True)
     assert "Memorised" not in text and "–" not in text
+
+
+BORN, STUDIED = "Where was NAME born?", "What did NAME study?"
+
+
+def with_forms(result: Result, forms: list[str]) -> Result:
+    """The same answers to questions of other forms."""
+    return replace(result, pretrained=replace(result.pretrained, asked=result.pretrained.asked.assign(form=forms)))
+
+
+def test_each_form_of_question_has_its_own_accuracies(result: Result) -> None:
+    text = forms_table([with_forms(result, [BORN] * 4 + [STUDIED] * 5 + [""])])
+    # the model knows rows 1 to 5, the reader 1, 3, 5, 7, 9, the rule 4, 6, 8, 10
+    assert cells(text, STUDIED) == [["5", "20.0", "60.0", "40.0"]]
+    assert cells(text, BORN) == [["4", "100.0", "50.0", "25.0"]]
+    assert cells(text, "another form") == [["1", "0.0", "0.0", "100.0"]]
+    assert text.index(STUDIED) < text.index(BORN) < text.index("another form")  # the commonest first
+
+
+@pytest.mark.parametrize("forms", [[BORN] * 10, [""] * 10])
+def test_questions_of_one_form_have_no_table_of_forms(result: Result, forms: list[str]) -> None:
+    assert not forms_table([with_forms(result, forms)])
+    assert "Accuracy by form" not in first_screen([with_forms(result, forms)], BASELINE, True)
+
+
+def test_many_forms_are_joined(tmp_path: Path) -> None:
+    count = 2 * MOST_FORMS
+    result = evaluated(tmp_path, "x", [[0] * count], [[1] * count], curve_rows=2)
+    text = forms_table([with_forms(result, [f"{BORN} {number}" for number in range(count)])])
+    assert text.count(BORN) == MOST_FORMS and cells(text, "another form")[0][:2] == [f"{MOST_FORMS}", "100.0"]
+
+
+def test_forms_are_shown_where_questions_are(result: Result) -> None:
+    other = with_forms(result, [BORN] * 5 + [STUDIED] * 5)
+    assert BORN in first_screen([other], BASELINE, True) and BORN not in first_screen([other], BASELINE, False)
