@@ -12,7 +12,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 
 study: repository .venv/study  ## the default recipe on the synthetic world, the compared variants, report page
 	$(BIN)/dvc repro
-	@$(BIN)/python -m stages.report
+	@$(BIN)/python -m stages.report --where
 
 test: repository .venv/test lint  ## the checks and the test suite
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder

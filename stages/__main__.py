@@ -9,7 +9,6 @@ COMMANDS = {
     "ask": "ask a finetuned model a question, or one after another",
     "sample": "let a pretrained model continue a text",
     "show": "show what a model reads of a page, and which characters carry loss",
-    "cluster": "train what is out of date on the workers of a Dask cluster",
 }
 USAGE = "usage: python -m stages COMMAND [options]"
 

@@ -4,17 +4,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from stages.corpus.baselines import letters, rule
+from stages.corpus.baselines import by_form, letters, rule
 from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
+from stages.corpus.question_forms import written_forms
 from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import new_folder, write_json
+from stages.system.metrics import write_metrics
 from stages.system.tables import read_table
 from stages.system.terminal import say
 
 ANSWERS = ["constant", "letters", "rule", "reader"]
-QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions"]
+QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions", "form"]
 
 
 def percent(marks: pd.Series) -> float:
@@ -24,21 +26,27 @@ def percent(marks: pd.Series) -> float:
 
 @command
 def main() -> None:
-    """Score the baselines of a recipe on dev."""
-    parser = Parser(description=main.__doc__)
-    parser.add_argument("--recipe", required=True)
-    arguments = parser.parse_args()
-    recipe = load().question_recipe(arguments.recipe)
-    source = Path("data/prepared") / arguments.recipe
+    """Score the baselines of the selected recipe on dev."""
+    Parser(description=main.__doc__).parse_args()
+    params = load()
+    recipe = params.question_recipe(params.recipe)
+    source = Path("data/prepared") / params.recipe
     prepared = Prepared.load(source)
     table = prepared.table
 
     asked = table[table.split != "train"].merge(read_table(source / "audit.tsv", AUDIT), "left", ["split", "row"])
     asked = asked.rename(columns={"place": "gold", "train_count": "training_questions"})
-    likeliest = prepared.likeliest(prepared.candidates)
-    asked["reader"] = [likeliest.get(name, "") for name in asked.name]
-    asked["rule"] = rule(prepared, asked.name.tolist())
-    asked["letters"] = letters(prepared, asked.name.tolist())
+    forms, trained = written_forms(asked), {*written_forms(prepared.of_split("train"))}
+    asked["form"] = [form if form in trained else "" for form in forms]
+    asked[["reader", "rule", "letters"]] = ""
+    of_form = by_form(prepared)
+    for form in {*asked.form}:
+        learned, members = of_form.get(form, prepared), asked.form == form
+        names = asked.name[members].tolist()
+        likeliest = learned.likeliest(learned.candidates)
+        asked.loc[members, "reader"] = [likeliest.get(name, "") for name in names]
+        asked.loc[members, "rule"] = rule(learned, names)
+        asked.loc[members, "letters"] = letters(learned, names)
 
     place = recipe.baseline.place or prepared.of_split("train").place.mode()[0]  # the first by name
     asked["constant"] = place
@@ -47,20 +55,23 @@ def main() -> None:
             asked[answer] = spelled_as(asked.gold, asked[answer])
 
     dev = asked[asked.split == "dev"]
+    accuracy = {answer: percent(dev.gold == dev[answer]) for answer in ANSWERS}
+    ceiling = percent(dev.in_page)
     result = {
         "place": place,
-        "dev_accuracy": percent(dev.gold == dev.constant),
+        "dev_accuracy": accuracy["constant"],
         "dev_questions": len(dev),
-        **{f"{answer}_accuracy": percent(dev.gold == dev[answer]) for answer in ANSWERS[1:]},
+        **{f"{answer}_accuracy": accuracy[answer] for answer in ANSWERS[1:]},
         "answer_in_page": int(dev.in_page.sum()),
-        "ceiling": percent(dev.in_page),
+        "ceiling": ceiling,
         "held_out": recipe.data.held_out,
     }
-    with new_folder(Path("data/evaluations") / arguments.recipe / "baseline") as folder:
+    with new_folder(Path("data/baseline") / params.recipe) as folder:
         write_json(folder / "baseline.json", result)
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
-    scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {result['dev_accuracy']} %"
-    others = "; ".join(f"the {answer}: {result[f'{answer}_accuracy']} %" for answer in ANSWERS[1:])
+    write_metrics("baseline", rule=accuracy["rule"], reader=accuracy["reader"], ceiling=ceiling)
+    scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {accuracy['constant']} %"
+    others = "; ".join(f"the {answer}: {accuracy[answer]} %" for answer in ANSWERS[1:])
     say(f"{place}: {scored}; {others}")
 
 

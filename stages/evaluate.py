@@ -1,92 +1,103 @@
-"""Stage `evaluate`: answers to the dev and test questions, what is memorised, and figures of the trainings."""
+"""Stage `evaluate`: answers to the dev and test questions, and what is memorised, a job a variant and a seed."""
 
-from hashlib import sha256
-from itertools import product
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from tqdm import tqdm
-
-from stages.corpus.prepared import Prepared, write_table
-from stages.experiment.cell import Cell
-from stages.experiment.experiment import Experiment
-from stages.inference.answers import answers
-from stages.probing.probe import probe
-from stages.settings import QuestionRecipe
+from stages.jobs.job import WEIGHTS, Job
+from stages.jobs.stage import run
 from stages.system.errors import command
-from stages.system.files import new_folder, read_json, write_json, write_text
-from stages.system.tables import CURVES, read_table
+from stages.system.files import write_json, write_text
+from stages.system.metrics import write_metrics
+from stages.system.progress import begin_job, counted
+
+if TYPE_CHECKING:  # a stage without missing jobs does not need what loads torch
+    import pandas as pd
+
+    from stages.corpus.prepared import Prepared
+    from stages.experiment.experiment import Experiment
 
 INITS = ("pretrained", "scratch")  # the weights that finetuning began with
 # Questions and gold places are in the baseline's table alone: a variant's evaluation has no fetched data
 COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "probability"]
 
 
-@command
-def main() -> None:
-    """Evaluate a variant of a recipe."""
-    cell = Cell.from_command_line(main.__doc__)
-    experiment = Experiment.of(cell.params, cell.recipe_name, cell.variant)
-    recipe = experiment.question_recipe
-    prepared = Prepared.load(experiment.prepared_folder)
-    pretrained = cell.weights_folder / "pretrained"
-    finetuned = cell.weights_folder / "finetuned"
-    experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
-    experiment.check_weights(finetuned, prepared.vocabulary, "optimizer", "pretrain", "finetune")
-    seeds = sorted(cell.seeds, key=str)  # as the names of their files
+def carry_out(job: Job) -> None:
+    """Evaluate a variant with a seed."""
+    from stages.corpus.prepared import Prepared, write_table
+    from stages.experiment.experiment import Experiment
+    from stages.probing.probe import probe
 
-    answers_of_all = predictions(experiment, recipe, prepared, finetuned, seeds)
-    tables = {"predictions.tsv": answers_of_all[COLUMNS], **probe(experiment, prepared, answers_of_all)}
-    curves = learning_curves(pretrained, finetuned, seeds)
-    run = summary_of_trainings(pretrained, finetuned, seeds)
-
-    with new_folder(Path("data/evaluations") / cell.recipe_name / cell.variant) as folder:
-        for name, table in tables.items():
-            write_table(folder / name, table)
-        write_text(folder / "curves.csv", curves.to_csv(index=False, lineterminator="\n"))
-        write_json(folder / "run.json", run)
-        # DVC's stages `compare` and `collect` copy it
-        digests = [f"{sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(folder.iterdir())]
-        write_text(folder / "SHA256SUMS", "".join(digests))
+    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    prepared = Prepared.load(job.prepared)
+    pretrained, finetuned = (needed.result_folder for needed in job.inputs)
+    begin_job(1)
+    answered = predictions(experiment, prepared, finetuned, job.seed)
+    weights = {
+        "pretrained": pretrained / f"{WEIGHTS}.safetensors",
+        "finetuned": finetuned / "pretrained.safetensors",
+    }
+    tables = {"predictions.tsv": answered[COLUMNS], **probe(experiment, prepared, answered, weights, job.seed)}
+    for name, table in tables.items():
+        write_table(job.folder / name, table)
+    write_text(job.folder / "curves.csv", learning_curves(pretrained, finetuned))
+    write_json(job.folder / "run.json", summary(job))
+    dev = answered[answered.split == "dev"]
+    right = {init: 100 * float(dev[dev.init == init].correct.mean()) for init in INITS}  # percent
+    job.end([*tables, "curves.csv", "run.json"], dev=right)
 
 
-def predictions(
-    experiment: Experiment, recipe: QuestionRecipe, prepared: Prepared, finetuned: Path, seeds: list[int]
-) -> pd.DataFrame:
+def predictions(experiment: "Experiment", prepared: "Prepared", finetuned: Path, seed: int) -> "pd.DataFrame":
     """Return what each finetuned model answers to the dev and test questions: a row a model and question."""
+    import pandas as pd
+
+    from stages.inference.answers import answers
+
     tables = []
-    for init, seed in tqdm([*product(INITS, seeds)], desc=f"evaluate {experiment.recipe_name} {experiment.variant}"):
-        model = experiment.trained_model(prepared, finetuned / f"{init}-seed-{seed}.safetensors")
-        for split in ("dev", "test"):
-            table = answers(model, prepared, split, recipe)
-            tables.append(table.assign(variant=experiment.variant, split=split, seed=seed, init=init))
+    asked = [(init, split) for init in INITS for split in ("dev", "test")]
+    for init, split in counted(asked, f"evaluate {experiment.variant}, seed {seed}", len(asked)):
+        model = experiment.trained_model(prepared, finetuned / f"{init}.safetensors")
+        table = answers(model, prepared, split, experiment.question_recipe)
+        tables.append(table.assign(variant=experiment.variant, split=split, seed=seed, init=init))
     return pd.concat(tables)
 
 
-def learning_curves(pretrained: Path, finetuned: Path, seeds: list[int]) -> pd.DataFrame:
-    """Return the curves of all trainings, one after the other."""
-    paths = [pretrained / f"seed-{seed}.csv" for seed in seeds]
-    paths += [finetuned / f"{init}-seed-{seed}.csv" for init, seed in product(INITS, seeds)]
-    return pd.concat(read_table(path, CURVES) for path in paths)
+def learning_curves(pretrained: Path, finetuned: Path) -> str:
+    """Return the curves of the three trainings, one after the other, as CSV."""
+    import pandas as pd
+
+    from stages.system.tables import CURVES, read_table
+
+    paths = [pretrained / f"{WEIGHTS}.csv", *(finetuned / f"{init}.csv" for init in INITS)]
+    return pd.concat(read_table(path, CURVES) for path in paths).to_csv(index=False, lineterminator="\n")
 
 
-def summary_of_trainings(pretrained: Path, finetuned: Path, seeds: list[int]) -> dict[str, Any]:
-    """Return the figures of the pretrainings, and where their weights come from."""
-    trainings = [read_json(pretrained / f"seed-{seed}.json") for seed in seeds]
-    seconds = sum(facts["seconds"] for facts in trainings)
-    provenance = read_json(pretrained / "provenance.json")
-    provenance["settings"] = read_json(finetuned / "provenance.json")["settings"]  # finetuning's, too
+def summary(job: Job) -> dict[str, Any]:
+    """Return the figures of the pretraining, and where its weights come from."""
+    pretrained, finetuned = job.inputs
+    facts = pretrained.facts["trainings"][WEIGHTS]
     return {
-        "parameters": trainings[0]["parameters"],
-        "pretrain_loss": round(sum(facts["loss"] for facts in trainings) / len(trainings), 4),
-        "documents_per_second": round(sum(facts["examples"] for facts in trainings) / max(seconds, 1e-9), 1),
-        "pretrain_seconds": {seed: round(facts["seconds"], 1) for seed, facts in zip(seeds, trainings, strict=True)},
-        "provenance": [
-            provenance | {"commit": facts["commit"], "device": facts["device"], "seconds": facts["seconds"]}
-            for facts in trainings
-        ],
+        "parameters": facts["parameters"],
+        "pretrain_loss": round(facts["loss"], 4),
+        "documents_per_second": round(facts["examples"] / max(facts["seconds"], 1e-9), 1),
+        "pretrain_seconds": {job.seed: round(facts["seconds"], 1)},
+        "provenance": [facts | {"settings": finetuned.settings}],  # pretraining's are in it
     }
+
+
+@command
+def main() -> None:
+    """Ask the selected variants of the selected recipe."""
+    jobs = run("evaluate", main.__doc__)
+    by_variant: dict[str, list[dict[str, Any]]] = {}
+    for job in jobs:
+        by_variant.setdefault(job.variant, []).append(job.facts)
+
+    def mean(of: list[dict[str, Any]], init: str) -> float:
+        return fmean(facts["dev"][init] for facts in of)
+
+    best = max(by_variant.values(), key=lambda of: mean(of, "pretrained"))
+    write_metrics("evaluate", scratch=mean(best, "scratch"), dev=mean(best, "pretrained"))
 
 
 if __name__ == "__main__":

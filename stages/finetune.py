@@ -1,44 +1,41 @@
-"""Stage `finetune`: the training questions, from scratch and from pretrained weights, per seed."""
+"""Stage `finetune`: the training questions, from scratch and from pretrained weights, a job a variant and a seed."""
 
-from pathlib import Path
-
-from stages.experiment.cell import Cell
+from stages.jobs.job import WEIGHTS, Job
+from stages.jobs.stage import lowest_loss, run
 from stages.system.errors import command
-from stages.training.seeds import train_and_publish
+from stages.system.metrics import write_metrics
+from stages.system.progress import begin_job
 
 INITS = ("scratch", "pretrained")  # the weights that finetuning begins with
 
 
-@command
-def main() -> None:
-    """Finetune a variant by a recipe."""
-    cell = Cell.from_command_line(main.__doc__, trains=True)
-    names = [f"{init}-seed-{seed}" for seed in cell.seeds for init in INITS]
-    train_and_publish("finetune", cell, train_here, names, cell.weights_folder / "finetuned")
-
-
-def train_here(cell: Cell) -> Path:
-    """Train the cell's seeds, one after the other, and return the folder of work with their results."""
-    # imported here, as they load torch, which neither --help nor the parent of the seeds' processes needs
+def carry_out(job: Job) -> None:
+    """Finetune a variant with a seed, from both."""
+    # imported here, as they load torch, which a stage without missing jobs does not need
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
-    from stages.training.jobs import finetuning
-    from stages.training.run import Run, Training
+    from stages.training.phases import finetuning
+    from stages.training.run import train_to
 
-    experiment = Experiment.to_train(cell)
-    prepared = Prepared.load(experiment.prepared_folder)
-    pretrained = cell.weights_folder / "pretrained"
-    experiment.check_weights(pretrained, prepared.vocabulary, "optimizer", "pretrain")
-    scratch, finetune = (finetuning(experiment, prepared, init) for init in INITS)
-    trainings = []
-    for seed in cell.seeds:
-        trainings.append(Training(f"scratch-seed-{seed}", seed, scratch))
-        trainings.append(Training(f"pretrained-seed-{seed}", seed, finetune, pretrained / f"seed-{seed}.safetensors"))
+    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    prepared = Prepared.load(job.prepared)
+    begin_job(len(INITS))
+    (pretrained,) = job.inputs
+    first = {"scratch": None, "pretrained": pretrained.result_folder / f"{WEIGHTS}.safetensors"}
+    facts = {}
+    for init in INITS:
+        weights = job.folder / f"{init}.safetensors"
+        phase = finetuning(experiment, prepared, init)
+        facts[init] = train_to(weights, experiment, prepared, phase, job.seed, job.settings, first[init])
+    files = [f"{init}.{suffix}" for init in INITS for suffix in ("safetensors", "csv")]
+    job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings=facts)
 
-    settings = experiment.settings("finetune", "pretrain")
-    run = Run("finetune", experiment, prepared, settings, experiment.prepared_folder, pretrained)
-    run.complete(trainings)
-    return run.work
+
+@command
+def main() -> None:
+    """Finetune the selected variants by the selected recipe."""
+    jobs = run("finetune", main.__doc__)
+    write_metrics("finetune", loss=lowest_loss(jobs, "pretrained"))
 
 
 if __name__ == "__main__":

@@ -15,22 +15,30 @@ from stages.system.files import new_folder
 
 @command
 def main() -> None:
-    """Read, check and encode the data of a recipe."""
+    """Read, check and encode the data of the selected recipe."""
     parser = Parser(description=main.__doc__)
-    parser.add_argument("--recipe", required=True)
-    parser.add_argument("--held-out", action="store_true", help="hold out section ablation's training questions as dev")
+    help_of_it = "hold out section ablation's training questions as dev, in data/held_out/"
+    parser.add_argument("--held-out", action="store_true", help=help_of_it)
     arguments = parser.parse_args()
-    settings = load()
-    name, recipe = arguments.recipe, settings.recipe_named(arguments.recipe)
-    documents, questions = read(recipe)
+    params = load()
+    name, recipe = params.recipe, params.recipe_named(params.recipe)
     folder, count, key = Path("data/prepared") / name, 0, f"recipes.{name}.data.held_out"
     if arguments.held_out:
-        folder, count, key = Path("data/held_out") / name, settings.ablation.held_out, "ablation.held_out"
+        folder, count, key = Path("data/held_out") / name, params.ablation.held_out, "ablation.held_out"
     elif isinstance(recipe, QuestionRecipe):
         count = recipe.data.held_out
-    questions = hold_out(questions, count, key)
-    if count and not questions["dev"]:
-        raise StudyError(f"{PARAMS}: {key}: was {count}; raise it, as more questions are about each name")
+    print(prepare(recipe, Path("data/raw") / name, folder, count, key))
+
+
+def prepare(recipe: Recipe, raw: Path, folder: Path, held_out: int = 0, key: str = "") -> str:
+    """Encode what a recipe reads from the folder `raw`, and return a line that says how much it is.
+
+    held_out: how many training questions stand in for dev's; key: its place in params.yaml.
+    """
+    documents, questions = read(recipe, raw)
+    questions = hold_out(questions, held_out, key)
+    if held_out and not questions["dev"]:
+        raise StudyError(f"{PARAMS}: {key}: was {held_out}; raise it, as more questions are about each name")
 
     titles = set()
     if recipe.data.source == "own":  # titles of other sources are known by their form, but for one of a real page
@@ -44,15 +52,14 @@ def main() -> None:
             write_table(new / "audit.tsv", known)
             dev = known[known.split == "dev"]
             summary += f"; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
-    print(summary)
+    return summary
 
 
-def read(recipe: Recipe) -> tuple[list[str], dict[str, list[Question]]]:
+def read(recipe: Recipe, raw: Path) -> tuple[list[str], dict[str, list[Question]]]:
     """Read the documents of a recipe and its questions by split; a plain text is cut and has none.
 
     Raises StudyError: a file is missing or faulty.
     """
-    raw = Path("data/raw") / recipe.data.source
     context = recipe.model.context
     if not isinstance(recipe, QuestionRecipe):
         return cut(read_text(raw / TEXT_FILE), context), {split: [] for split in SPLITS}

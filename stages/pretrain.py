@@ -1,42 +1,33 @@
-"""Stage `pretrain`: the recipe's objectives on the corpus, one set of weights per seed."""
+"""Stage `pretrain`: the recipe's objectives on the corpus, a job a variant and a seed."""
 
-import sys
-from pathlib import Path
-
-from stages.experiment.cell import Cell
+from stages.jobs.job import WEIGHTS, Job
+from stages.jobs.stage import lowest_loss, run
 from stages.system.errors import command
-from stages.training.seeds import train_and_publish
+from stages.system.metrics import write_metrics
+from stages.system.progress import begin_job
+
+
+def carry_out(job: Job) -> None:
+    """Pretrain a variant with a seed."""
+    # imported here, as they load torch, which a stage without missing jobs does not need
+    from stages.corpus.prepared import Prepared
+    from stages.experiment.experiment import Experiment
+    from stages.training.phases import pretrain
+
+    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    prepared = Prepared.load(job.prepared)
+    begin_job(2 if experiment.recipe.pretrain.own_epochs else 1)
+    weights = job.folder / f"{WEIGHTS}.safetensors"
+    facts = pretrain(weights, experiment, prepared, job.seed, job.settings)
+    files = [weights.name, f"{WEIGHTS}.csv"]
+    job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: facts})
 
 
 @command
 def main() -> None:
-    """Pretrain a variant by a recipe."""
-    cell = Cell.from_command_line(main.__doc__, trains=True)
-    names = [f"seed-{seed}" for seed in cell.seeds]
-    train_and_publish("pretrain", cell, train_here, names, cell.weights_folder / "pretrained")
-
-
-def train_here(cell: Cell) -> Path:
-    """Train the cell's seeds, one after the other, and return the folder of work with their results."""
-    # imported here, as they load torch, which neither --help nor the parent of the seeds' processes needs
-    from stages.corpus.prepared import Prepared
-    from stages.experiment.experiment import Experiment
-    from stages.training.jobs import pretraining, pretrainings
-    from stages.training.lengths import length
-    from stages.training.run import Run
-
-    experiment = Experiment.to_train(cell)
-    prepared = Prepared.load(experiment.prepared_folder)
-    job = pretraining(experiment, prepared)
-    run = Run("pretrain", experiment, prepared, experiment.settings("pretrain"), experiment.prepared_folder)
-    trainings = []
-    for seed in cell.seeds:
-        trainings += pretrainings(experiment, prepared, job, run.work / f"seed-{seed}.safetensors", seed)
-
-    if cell.only_seed in (None, cell.recipe.seeds[0]):  # of seeds side by side only the first prints it
-        print(length(cell.recipe.pretrain, len(prepared.documents)), file=sys.stderr)
-    run.complete(trainings)
-    return run.work
+    """Pretrain the selected variants by the selected recipe."""
+    jobs = run("pretrain", main.__doc__)
+    write_metrics("pretrain", loss=lowest_loss(jobs, WEIGHTS))
 
 
 if __name__ == "__main__":

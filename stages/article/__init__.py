@@ -1,0 +1,1 @@
+"""The article: a page in which one asks the models."""

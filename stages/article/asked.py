@@ -17,9 +17,6 @@ from stages.inference.answers import answers
 from stages.probing.extraction import exact_matches
 from stages.probing.prompts import CHARACTERS, Fact, Prompt
 from stages.settings import Settings
-from stages.system.files import read_json
-
-TRAINED = Path("data/article")  # <model>/: weights.safetensors and facts.json
 
 # Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
 # question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
@@ -58,12 +55,16 @@ def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]
     return asked
 
 
-def shown_model(name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
-    """Return a model as the page holds it: stored weights, and what torch says with these."""
+def shown_model(
+    name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fact], weights: Path, trained: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a model as the page holds it: stored weights, and what torch says with these.
+
+    weights, trained: its file, and the facts on its training.
+    """
     model = settings.article.models[name]
     experiment = Experiment.of(settings.of_article(name), settings.article.recipe, model.variant)
-    trained = read_json(TRAINED / name / "facts.json")
-    gpt = experiment.trained_model(prepared, TRAINED / name / "weights.safetensors")
+    gpt = experiment.trained_model(prepared, weights)
     tensors = stored(gpt.state_dict())
     gpt.load_state_dict(restored(tensors))
     gpt.eval()

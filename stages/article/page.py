@@ -11,6 +11,7 @@ from stages.article.asked import FORMS, people_asked_about, shown_model
 from stages.article.charts import Chart
 from stages.article.engine import SCRIPTS
 from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, charts, extraction, metrics, stored_after
+from stages.article.train import article_data, trained
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
 from stages.probing.prompts import CHARACTERS, dev_facts
@@ -32,20 +33,21 @@ _, LONGER, ALONE, ANSWERS = OF_TEXT
 
 @command
 def main() -> None:
-    """Write the page from the trained models and the committed reports."""
+    """Train the models, if they are missing, and write the page from these and the committed reports."""
     Parser(description=main.__doc__).parse_args()
     settings = load()
-    data = Path("data/prepared") / settings.article.recipe
+    data = article_data(settings)
     prepared = Prepared.load(data)
     audit = read_table(data / "audit.tsv", AUDIT)
     pages = own_pages(prepared.texts, {*prepared.table.name})
     facts = dev_facts(prepared, pages)
+    models = {name: trained(name, settings, prepared, data) for name in settings.article.models}
     content = {
         "characters": "".join(prepared.vocabulary.characters),
         "opening": question_forms(prepared)[0].before,
         "forms": FORMS,
         "cue": CHARACTERS,
-        "models": {name: shown_model(name, settings, prepared, facts) for name in settings.article.models},
+        "models": {name: shown_model(name, settings, prepared, facts, *made) for name, made in models.items()},
         "people": people_asked_about(prepared, audit, pages),
     }
     page = render(content, settings, charts(settings.study.compared))
@@ -90,7 +92,7 @@ def first_person(people: Sequence[Mapping[str, Any]], models: Mapping[str, Mappi
         answered = {name for name, model in models.items() if model["answers"][number] == person["place"]}
         if person["name"] in models[LONGER]["completed"] and answered == {ALONE, ANSWERS}:
             return person
-    raise StudyError("the models show what the page says of nobody: look at their answers in data/article/")
+    raise StudyError("the models show what the page says of nobody: look at their answers")
 
 
 if __name__ == "__main__":

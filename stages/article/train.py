@@ -1,57 +1,53 @@
-"""Stage `train` of the article: one of its models, trained and asked the dev questions: data/article/<model>/."""
+"""The article's models: the data of its recipe, and each model trained and asked the dev questions."""
 
 from pathlib import Path
+from typing import Any
 
 from stages.corpus.prepared import Prepared
+from stages.data import obtain
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.inference.answers import answers
-from stages.settings import load
-from stages.system.errors import Parser, command
-from stages.system.files import new_folder, read_json, write_bytes, write_json
-from stages.training.jobs import finetuning, pretraining, pretrainings
-from stages.training.run import Run, Training
+from stages.jobs.job import work_folder
+from stages.prepare import prepare
+from stages.settings import Settings
+from stages.system.locks import WORK, locked
+from stages.training.phases import finetuning, pretrain
+from stages.training.run import train_to
 
-WEIGHTS = "weights.safetensors"
+CODE = ("article/train.py", "corpus", "experiment", "model", "training")
 
 
-@command
-def main() -> None:
-    """Train a model of section `article`, and write its weights and what it answers."""
-    parser = Parser(description=main.__doc__)
-    settings = load()
-    parser.add_argument("--model", required=True, choices=settings.article.models)
-    name = parser.parse_args().model
-    changed = settings.of_article(name)
-    model = settings.article.models[name]
-    experiment = Experiment.of(changed, settings.article.recipe, model.variant)
-    prepared = Prepared.load(experiment.prepared_folder)
+def article_data(params: Settings) -> Path:
+    """Make the prepared data of the article's recipe, and return their folder."""
+    name = params.article.recipe
+    raw, prepared = WORK / "article" / "raw", WORK / "article" / "prepared"
+    obtain(params, name, raw)
+    prepare(params.recipe_named(name), raw, prepared)
+    return prepared
 
-    made_with = experiment.settings("pretrain", "finetune")
-    seed = settings.article.seed
-    run = Run(
-        "article", experiment, prepared, made_with | {"seed": seed, "init": model.init}, experiment.prepared_folder
-    )
-    first = None
-    trainings = []
-    if model.init == "pretrained":
-        first = run.work / "pretrained.safetensors"
-        trainings = pretrainings(experiment, prepared, pretraining(experiment, prepared), first, seed)
-    run.complete([*trainings, Training("finetuned", seed, finetuning(experiment, prepared, model.init), first)])
 
-    finetuned = run.work / "finetuned.safetensors"
-    answered = answers(experiment.trained_model(prepared, finetuned), prepared, "dev", experiment.question_recipe)
-    parts = [read_json(path.with_suffix(".json")) for path in (finetuned, first) if path]
+def trained(name: str, params: Settings, prepared: Prepared, data: Path) -> tuple[Path, dict[str, Any]]:
+    """Train a model of section `article`, unless an earlier run did, and ask it: its weights, and facts on it."""
+    model, seed = params.article.models[name], params.article.seed
+    experiment = Experiment.of(params.of_article(name), params.article.recipe, model.variant)
+    settings = experiment.settings("pretrain", "finetune")
+    code = (*CODE, f"mixers/{model.variant}.py")
+    folder = work_folder(f"article-{name}", settings | {"seed": seed, "init": model.init}, code, data)
+    first, weights = None, folder / "finetuned.safetensors"
+    with locked(folder / "lock"):
+        parts = []
+        if model.init == "pretrained":
+            first = folder / "pretrained.safetensors"
+            parts.append(pretrain(first, experiment, prepared, seed, settings))
+        phase = finetuning(experiment, prepared, model.init)
+        parts.append(train_to(weights, experiment, prepared, phase, seed, settings, first))
+
+    answered = answers(experiment.trained_model(prepared, weights), prepared, "dev", experiment.question_recipe)
     facts = {
         "accuracy": 100 * float(answered.correct.mean()),  # percent of the dev questions
-        **provenance(made_with, experiment.backend, sum(part["seconds"] for part in parts)),
+        **provenance(settings, experiment.backend, sum(part["seconds"] for part in parts)),
         "parameters": parts[0]["parameters"],
         "commits": sorted({part["commit"] for part in parts}),
     }
-    with new_folder(Path("data/article") / name) as folder:
-        write_bytes(folder / WEIGHTS, finetuned.read_bytes())
-        write_json(folder / "facts.json", facts)
-
-
-if __name__ == "__main__":
-    main()
+    return weights, facts

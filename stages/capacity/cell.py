@@ -12,6 +12,7 @@ from stages.corpus.vocabulary import Vocabulary
 from stages.experiment.backend import choose_backend
 from stages.experiment.draws import generator
 from stages.experiment.provenance import provenance
+from stages.jobs.job import work_folder
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.model.registry import settings_of
@@ -20,14 +21,14 @@ from stages.settings.sources import MOST_PEOPLE
 from stages.system.errors import StudyError
 from stages.system.locks import locked
 from stages.training.cuda_graph import trainer_for
-from stages.training.loop import Job, train
-from stages.training.work import work_folder
+from stages.training.loop import Phase, train
 
+CODE = ("capacity", "corpus", "experiment", "model", "sources", "training")
 FIRST_SYMBOL, SYMBOLS = 0xF0000, 0x20000  # private planes: a name as one token is one of their characters
 
 
 class Task:
-    """A cell's pairs, model and job."""
+    """A cell's pairs, model and phase."""
 
     def __init__(self, settings: Settings, cell: Cell) -> None:
         section = settings.capacity
@@ -43,7 +44,7 @@ class Task:
             what = f"was {self.shape.context}; allowed: at least {longest}, for the longest pair"
             raise StudyError(f"params.yaml: capacity.model.context: {what}")
         self.optimizer = Optimizer.model_validate(section.optimizer.model_dump() | {"matrices": cell.matrices})
-        self.job = Job(
+        self.phase = Phase(
             "capacity",
             "capacity",
             self._examples,
@@ -114,12 +115,12 @@ def trained(settings: Settings, cell: Cell, title: str) -> Row:
     task = Task(settings, cell)
     backend = choose_backend(settings.compute)
     depends_on = [cell.model_dump(), backend.traits]
-    work = work_folder(f"capacity-{cell.variant}", depends_on)
+    work = work_folder(f"capacity-{cell.variant}", depends_on, (*CODE, f"mixers/{cell.variant}.py"))
     trainer = trainer_for(task.new_model(), task.optimizer, backend)
     interval = settings.compute.checkpoint_seconds
     checkpoint = work / "training.checkpoint"
     with locked(work / "lock"):
-        _, seconds = train(trainer, task.job, cell.seed, checkpoint, interval, title)
+        _, seconds = train(trainer, task.phase, cell.seed, checkpoint, interval, title)
         model = task.new_model().to(backend.device)
         model.load_state_dict(trainer.weights())
         stored, exact = task.bits_stored(model)

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from stages.experiment.provenance import settings_digest
 from stages.settings import Settings
+from stages.system import digests
 
 BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
 
@@ -46,4 +46,4 @@ def digest(settings: Settings, variant: str) -> str:
     section = settings.capacity
     common = [section.model, section.optimizer, section.schedule]
     values = [part.model_dump() for part in common]
-    return settings_digest([*values, section.batch_size, settings.variants[variant]])[:8]
+    return digests.digest([*values, section.batch_size, settings.variants[variant]])[:8]

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from stages.capacity.cell import trained
 from stages.capacity.plan import ROWS, Plan
 from stages.capacity.row import Cell, Row
-from stages.model.registry import load_all
 from stages.settings import Settings, load
 from stages.settings.measured import CapacityParts
 from stages.system.errors import Parser, command
@@ -28,7 +27,6 @@ def main() -> None:
     print_plan(settings, given.parts, variants)
     if given.plan:
         return
-    load_all(settings.variants)
     for number, cell in within_hours(iter(lambda: next_cell(settings, given.parts, variants), None), given.hours):
         about = f"{cell.variant} {cell.control} width {cell.width}, load {cell.load:g}, seed {cell.seed}"
         row = trained(settings, cell, f"{number}: {about}")

@@ -5,9 +5,8 @@ from pathlib import Path
 from stages.commands.options import add_draw_seed
 from stages.corpus.prepared import Prepared
 from stages.corpus.shown import shown
-from stages.experiment.cell import check_is_made
 from stages.settings import load
-from stages.system.errors import Parser, command
+from stages.system.errors import Parser, StudyError, command
 from stages.system.terminal import say
 
 
@@ -23,6 +22,7 @@ def main() -> None:
     name = given.recipe or settings.recipe
     recipe = settings.recipe_named(name)
     folder = Path("data/prepared") / name
-    check_is_made(folder, f"prepare@{name}")
+    if not folder.exists():
+        raise StudyError(f"{folder} is missing; make it with: dvc exp run prepare -S recipe={name}")
     for line in shown(Prepared.load(folder), recipe, [given.page], given.draw_seed):
         say(line)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from stages.experiment.traits import precision
 from stages.model.cpu import kernels
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.settings import Compute
@@ -75,11 +76,9 @@ def choose_backend(compute: Compute) -> Backend:
     if finds_cuda:
         _choose_cuda_kernels()
     device = torch.device("cuda" if finds_cuda else "cpu")
-    if compute.precision == "auto":
-        on_cpu = processor_class() in MULTIPLY_BFLOAT16
-        fast = torch.cuda.is_bf16_supported(including_emulation=False) if finds_cuda else on_cpu
-        return Backend(device, torch.bfloat16 if fast else torch.float32)
-    return Backend(device, getattr(torch, compute.precision))
+    on_cpu = processor_class() in MULTIPLY_BFLOAT16
+    fast = torch.cuda.is_bf16_supported(including_emulation=False) if finds_cuda else on_cpu
+    return Backend(device, getattr(torch, precision(compute, fast)))
 
 
 def _find_cuda() -> tuple[bool, str]:

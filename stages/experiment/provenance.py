@@ -1,11 +1,13 @@
 """The origin of a result: commit, settings, device and libraries."""
 
-import hashlib
-import json
 import platform
 import subprocess
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from stages.settings import Settings
+from stages.system.digests import digest
 
 if TYPE_CHECKING:  # publishing needs no torch, which takes a second to load
     from stages.experiment.backend import Backend
@@ -15,7 +17,7 @@ def provenance(settings: Any, backend: "Backend", seconds: float) -> dict[str, A
     """Return commit, digest of the settings (JSON values), device, libraries and seconds of a result."""
     return {
         "commit": commit(),
-        "params_sha256": settings_digest(settings),
+        "params_sha256": digest(settings),
         "device": backend.device_name,
         "precision": backend.precision,
         "kernels": backend.kernels,
@@ -24,9 +26,12 @@ def provenance(settings: Any, backend: "Backend", seconds: float) -> dict[str, A
     }
 
 
-def settings_digest(settings: Any) -> str:
-    """Return the SHA-256 of JSON values, in hex digits."""
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+def settings_of_result(
+    params: Settings, recipe: str, variant: str, sections: Iterable[str], of_device: Iterable[str]
+) -> dict[str, Any]:
+    """Return what a result depends on, as JSON values: sections of a recipe, a variant, and traits of the device."""
+    chosen = {name: getattr(params.recipe_named(recipe), name).model_dump() for name in sections}
+    return {"variant": {variant: params.variants[variant]}, "recipe": chosen, "compute": [*of_device]}
 
 
 def commit() -> str:

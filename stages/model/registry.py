@@ -1,7 +1,6 @@
 """The registry: a variant's name is its file's name, and its class the one that the file defines."""
 
 import traceback
-from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -53,9 +52,3 @@ def defined(variant: str, kind: type) -> Any:
     module = import_module(f"stages.mixers.{variant}")
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, kind)]
     return next((value for value in reversed(classes) if value.__module__ == module.__name__), None)
-
-
-def load_all(variants: Iterable[str]) -> None:
-    """Load the files of variants, so that a folder of work is the same whichever was trained before (`work_folder`)."""
-    for variant in variants:
-        import_module(f"stages.mixers.{variant}")

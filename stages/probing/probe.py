@@ -1,7 +1,9 @@
 """The probes of trained weights beside the dev questions; no training ever uses them."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pandas as pd
-from tqdm import tqdm
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
@@ -17,33 +19,29 @@ from stages.sources.audit import own_pages
 FIRST = ("asked", "init", "seed", "row", "offset")  # the first columns of a table, where it has them
 
 
-def probe(experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Probe what a variant's weights have memorised, and where their answers come from.
+def probe(
+    experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame, weights: Mapping[str, Path], seed: int
+) -> dict[str, pd.DataFrame]:
+    """Probe what the weights of a seed have memorised, and where their answers come from.
 
-    predictions: as in predictions.tsv. Returns tables by the names of their files::
+    predictions: as in predictions.tsv; weights: the files `pretrained` and `finetuned`. Returns tables by the names of
+    their files::
 
         extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
         prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
         origins.tsv          asked (dev or unseen), init, seed, row, origin
     """
     questions = _Questions(experiment, prepared)
+    models = {name: experiment.trained_model(prepared, path) for name, path in weights.items()}
+    of_dev = (predictions.init == "pretrained") & (predictions.split == "dev")
+    answered = questions.answered(models, predictions[of_dev].set_index("row"))
+    tables = {name: table.assign(seed=seed) for name, table in answered.items()}
     origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
-    tables = {"origins.tsv": [origins]}
-    weights = experiment.weights_folder
-    for seed in tqdm(experiment.recipe.seeds, desc=f"probe {experiment.recipe_name} {experiment.variant}"):
-        models = {
-            "pretrained": experiment.trained_model(prepared, weights / f"pretrained/seed-{seed}.safetensors"),
-            "finetuned": experiment.trained_model(prepared, weights / f"finetuned/pretrained-seed-{seed}.safetensors"),
-        }
-        of_seed = (predictions.init == "pretrained") & (predictions.split == "dev") & (predictions.seed == seed)
-        for name, table in questions.answered(models, predictions[of_seed].set_index("row")).items():
-            tables.setdefault(name, []).append(table.assign(seed=seed))
-
-    joined = {}
-    for name, parts in tables.items():
-        table = pd.concat(parts)
-        joined[name] = table.set_index([column for column in FIRST if column in table]).reset_index()
-    return joined
+    tables["origins.tsv"] = pd.concat([origins, tables["origins.tsv"]])
+    return {
+        name: table.set_index([column for column in FIRST if column in table]).reset_index()
+        for name, table in tables.items()
+    }
 
 
 class _Questions:

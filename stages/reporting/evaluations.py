@@ -14,7 +14,6 @@ from stages.system.errors import StudyError
 from stages.system.files import read_json
 from stages.system.tables import CURVES, read_table
 
-BASELINE = "baseline"
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
 
@@ -25,6 +24,7 @@ QUESTIONS = {
     "gold": str,
     **dict.fromkeys(("letters", "rule", "reader"), str),  # the baselines' answers
     "training_questions": int,  # how many the gold place answers
+    "form": str,  # what training questions have around a name; empty if none has it
 }
 PREDICTIONS = {
     "variant": str,
@@ -66,7 +66,7 @@ class Run(BaseModel):
 
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":
-        """Join runs of seeds that were trained apart; raises StudyError where their settings differ."""
+        """Join the runs of seeds; raises StudyError where their settings differ."""
         provenances = [provenance for run in runs for provenance in run.provenance]
         for other in provenances:
             if key := other_setting(provenances[0].settings, other.settings, "compute", "seeds"):
@@ -118,18 +118,18 @@ class Baseline(BaseModel):
 
 
 def read_baseline(folder: Path) -> Baseline:
-    """Read baseline.json below a recipe's evaluations."""
-    return Baseline(**read_json(folder / BASELINE / "baseline.json"))
+    """Read baseline.json of a recipe's baselines."""
+    return Baseline(**read_json(folder / "baseline.json"))
 
 
-def read_evaluation(folder: Path) -> Evaluation:
-    """Read the evaluation of the variant that `folder` is named after.
+def read_evaluation(folder: Path, baselines: Path) -> Evaluation:
+    """Read the evaluation of the variant that `folder` is named after; baselines: the folder of its recipe's.
 
-    Seeds that were trained apart have a folder for each part below it. Raises StudyError: their settings differ.
+    Below it each seed has a folder, or several seeds share one. Raises StudyError: their settings differ.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
     run = Run.joined([Run(**read_json(part / "run.json")) for part in parts])
-    questions = read_table(folder.parent / BASELINE / "questions.tsv", QUESTIONS)
+    questions = read_table(baselines / "questions.tsv", QUESTIONS)
     predictions = _joined(parts, "predictions.tsv", PREDICTIONS).merge(questions, "left", ["split", "row"])
     curves = _joined(parts, "curves.csv", CURVES)
     probes = {name: _joined(parts, f"{name}.tsv", types) for name, types in PROBES.items()}

@@ -30,6 +30,7 @@ COLUMNS = ["variant", "split", "row", "seed", "init", "question", "gold", "predi
 
 @styled()
 def write_report(
+    baselines: Path,
     evaluations: Path,
     target: Path,
     recipe: str,
@@ -40,15 +41,18 @@ def write_report(
     any_spelling: bool = False,
     own_folder: str = "",
 ) -> dict[str, Any]:
-    """Write the report of `selection` from `evaluations` (a recipe's folder) to `target`; return its metrics.json.
+    """Write the report of `selection` to `target`, and return its metrics.json.
+
+    baselines: the folder of the recipe's; evaluations: that of the selection, with a folder for each variant.
 
     leading: the variants that stand out in figures of many; any_spelling: how answers were scored; own_folder: where a
     user's own data lie. Without `settings.show_questions` no file has questions or gold places of the data, except as
     models' answers. Raises OSError where an input is missing, StudyError where parts do not belong together;
     `target` then stays as it was.
     """
-    baseline = read_baseline(evaluations)
-    by_name = [summarise(read_evaluation(evaluations / name), baseline.dev_questions) for name in sorted(variants)]
+    baseline = read_baseline(baselines)
+    evaluated = [read_evaluation(evaluations / name, baselines) for name in sorted(variants)]
+    by_name = [summarise(evaluation, baseline.dev_questions) for evaluation in evaluated]
     results = sorted(by_name, key=lambda result: (-result.pretrained.mean, result.variant))  # the best first
     metrics = study_metrics(recipe, selection, by_name, baseline)
 
@@ -64,7 +68,7 @@ def write_report(
         any_spelling=any_spelling,
         own_folder=own_folder,
         results=results,
-        first_screen=first_screen(results, baseline),
+        first_screen=first_screen(results, baseline, settings.show_questions),
         dots=dots is not None,
         parts=[part.text for part in parts],
         others=[(name.partition("/")[0], name) for name in OTHERS if name != f"{recipe}/{selection}"],

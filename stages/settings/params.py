@@ -24,7 +24,6 @@ class Selection(Section):
 
 
 class Study(Section):
-    asked: list[str]
     compared: Some[Name]
 
 
@@ -34,6 +33,7 @@ class Compute(Section):
     kernels: Literal["auto", "torch"]
     deterministic: bool
     checkpoint_seconds: NonNegative
+    cluster: Annotated[str, Field(pattern=r"^\w+://\S+$")] | None
 
 
 class Settings(Section):
@@ -60,14 +60,8 @@ class Settings(Section):
     @model_validator(mode="after")
     def _selected_names_exist(self) -> Self:
         """Check what a report depends on: the studies check their own names when they run."""
-        asked = [name for name, recipe in self.recipes.items() if isinstance(recipe, QuestionRecipe)]
-        if sorted(self.study.asked) != sorted(asked):
-            raise ValueError(
-                f"study.asked: was {self.study.asked}; allowed: each key of `recipes` with questions once: "
-                f"{', '.join(asked)}"
-            )
         named: list[tuple[str, Sequence[str], Collection[str]]] = [
-            ("recipe", [self.recipe], asked),
+            ("recipe", [self.recipe], self.recipes),
             ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),
             ("study.compared", self.study.compared, self.variants),
         ]

@@ -1,4 +1,4 @@
-"""Named files with known checksums out of a folder, a zip archive or an address; nothing is unpacked to disk."""
+"""Named files with known checksums out of a folder, a zip archive or an address."""
 
 import hashlib
 import io
@@ -6,13 +6,41 @@ import re
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPException, InvalidURL
 from pathlib import Path
 
 from stages.system.errors import StudyError
+from stages.system.files import write_bytes
+from stages.system.locks import WORK
 
+CACHE = WORK / "cs224n"  # downloads, and files put there by hand
+ADVICE = "set CS224N_DATA to a folder, a zip or a URL with the four files"
 SILENCE_SECONDS = 30.0  # without a byte from the server
+
+
+def obtained(given: str, addresses: Sequence[str], sha256: Mapping[str, str]) -> tuple[dict[str, bytes], str]:
+    """Read the files named in `sha256`, and say where they are from; what was downloaded stays in CACHE.
+
+    given: a source as for `read_source`; without one CACHE is tried, then the addresses in order. Raises StudyError: no
+    source has the files.
+    """
+    failures = []
+    for source in [given] if given else [str(CACHE), *addresses]:
+        try:
+            files = read_source(source, sha256)
+        except StudyError as error:
+            failures.append(str(error))
+            continue
+        if not given and source in addresses:
+            for name, content in files.items():
+                write_bytes(CACHE / name, content)
+        return files, "CS224N_DATA" if given else source
+    what = failures[-1]
+    if not given:
+        what = f"CS224N_DATA is not set and no address of sources.cs224n.addresses serves; the last: {what}"
+        what = f"{failures[0]}; {what}" if CACHE.is_dir() else what
+    raise StudyError(f"{what}; {ADVICE}")
 
 
 def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:

@@ -191,7 +191,7 @@ def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        advice = "`dvc repro` makes it (`python -m stages.fetch` obtains the CS224N files)"
+        advice = "`dvc repro` makes it"
         raise StudyError(f"{path}: there is no such file; {advice}") from None
     if content.startswith(ZIP):
         raise _fault(path, 1, "this is an Excel file or another zip", "save it as text with tabs between the columns")

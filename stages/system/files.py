@@ -4,7 +4,6 @@ One process at a time writes a path: a training holds its own lock, other stages
 .<name>.partial beside the path until the next write.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -12,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-
-from stages.system.errors import StudyError
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -50,19 +47,6 @@ def write_json(path: Path, content: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file. Raises ValueError: it is not JSON."""
     return json.loads(path.read_bytes())
-
-
-def folder_hash(folder: Path) -> str:
-    """Return the SHA-256 of a folder's files, names and contents, in hex digits. Raises StudyError: it has none."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    if not files:
-        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
-    digest = hashlib.sha256()
-    for path in files:
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """How long a training runs: to its end, until somebody stops it, or until the process that started it is gone.
 
 A killed DVC does not end its stage, and a training that went on alone would use the machine unseen and refuse the next
-`dvc repro`. DVC runs a command through a shell; `exec` in stages/dvc.yaml makes the training DVC's own child.
+`dvc repro`. DVC runs a command through a shell; `exec` in dvc.yaml makes the training DVC's own child.
 """
 
 import os

@@ -1,36 +1,32 @@
 """The training loop: every phase of every variant goes through it."""
 
 import math
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
 from stages.corpus.example import Examples
 from stages.experiment.draws import generator
 from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
+from stages.system.progress import Bar, bar
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
-# The rate of steps is left out: a title takes half of 80 columns
-BAR = "{desc} |{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
 
 
 @dataclass(frozen=True)
-class Job:
+class Phase:
     """What is to be learned, and for how long."""
 
-    phase: str  # names the random draws and the curve: pretrain, finetune_scratch or finetune_pretrained
+    name: str  # names the random draws and the curve: pretrain, finetune_scratch or finetune_pretrained
     key: str  # where its settings stand in params.yaml, for errors
     draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → their examples
     rows: int  # how many there are
@@ -86,34 +82,25 @@ class Job:
 
 
 def train(
-    trainer: Trainer,
-    job: Job,
-    seed: int,
-    checkpoint: Path,
-    interval: float,
-    title: str,
-    line: int = 0,
+    trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval: float, title: str
 ) -> tuple[np.ndarray, float]:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
-    interval: seconds between checkpoints, at least; line: of the terminal, for the progress bar. The weights depend on
-    the seed and the job, not on stops: a step draws everything from its number.
+    interval: seconds between checkpoints, at least; title: of the progress bar. The weights depend on the seed and the
+    phase, not on stops: a step draws everything from its number.
 
     Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
     Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a checkpoint is written first. Raises
     StudyError: the loss is not finite; nothing is written. Raises OSError: a checkpoint cannot be written; the last one
     stays.
     """
-    progress = load_checkpoint(checkpoint, trainer, job.steps)
-    often, line = (0.5, line) if sys.stderr.isatty() else (15, 0)  # in a log one line follows the other
-    bar = tqdm(total=job.steps, initial=progress.steps, desc=title, bar_format=BAR, mininterval=often, position=line)
-    course = _Course(trainer, job, progress, checkpoint, bar)
-
-    with bar, stop_requests() as stop:
-        while progress.steps < job.steps and not stop.requested():
-            course.fresh.append(step(trainer, job, seed, progress.steps))
+    progress = load_checkpoint(checkpoint, trainer, phase.steps)
+    with bar(title, phase.steps, progress.steps) as shown, stop_requests() as stop:
+        course = _Course(trainer, phase, progress, checkpoint, title, shown)
+        while progress.steps < phase.steps and not stop.requested():
+            course.fresh.append(step(trainer, phase, seed, progress.steps))
             progress.steps += 1
-            bar.update()
+            shown.step()
             if time.monotonic() - course.saved >= interval:
                 course.save()
             elif len(course.fresh) == LOOK_EVERY:
@@ -122,7 +109,8 @@ def train(
         course.save()
         if stop.requested():
             raise KeyboardInterrupt(
-                f"stopped after step {progress.steps} of {job.steps}{stop.reason}; the same command goes on from there"
+                f"stopped after step {progress.steps} of {phase.steps}{stop.reason}; "
+                "the same command goes on from there"
             )
     return progress.losses, progress.seconds
 
@@ -132,10 +120,11 @@ class _Course:
     """The losses and checkpoints of a training on its way."""
 
     trainer: Trainer
-    job: Job
+    phase: Phase
     progress: Progress
     checkpoint: Path
-    bar: "tqdm[NoReturn]"
+    title: str
+    bar: Bar
     fresh: list[torch.Tensor] = field(default_factory=list)  # losses of the last steps, still on the device
 
     def __post_init__(self) -> None:
@@ -152,12 +141,12 @@ class _Course:
 
         broken = np.flatnonzero(~np.isfinite(losses[:done]))
         if len(broken):
-            where = f"the loss is {losses[broken[0]]} at step {broken[0] + 1} of {self.job.steps}"
+            where = f"the loss is {losses[broken[0]]} at step {broken[0] + 1} of {self.phase.steps}"
             raise StudyError(
-                f"{self.bar.desc}: {where}; lower the learning_rate of {self.job.key} or lengthen its warm-up"
+                f"{self.title}: {where}; lower the learning_rate of {self.phase.key} or lengthen its warm-up"
             )
         if done:
-            self.bar.set_postfix(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}", refresh=False)
+            self.bar.note(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}")
 
     def save(self) -> None:
         """Look, and write a checkpoint."""
@@ -166,14 +155,14 @@ class _Course:
         self.saved = time.monotonic()
 
 
-def examples_of_step(job: Job, seed: int, number: int) -> Examples:
-    """Return what step `number` of the job trains on."""
-    rows = rows_of_step(job.rows, job.batch_size, seed, number, job.shuffled)
-    return job.draw(rows, generator(seed, job.phase, number))
+def examples_of_step(phase: Phase, seed: int, number: int) -> Examples:
+    """Return what step `number` of the phase trains on."""
+    rows = rows_of_step(phase.rows, phase.batch_size, seed, number, phase.shuffled)
+    return phase.draw(rows, generator(seed, phase.name, number))
 
 
-def step(trainer: Trainer, job: Job, seed: int, number: int) -> torch.Tensor:
-    """Step `number` of the job: its rows, its examples, its dropout follow from seed and number alone."""
-    examples = examples_of_step(job, seed, number)
-    trainer.backend.seed(int(generator(seed, f"{job.phase} dropout", number).integers(2**63)))
-    return trainer.step(trainer.cut(examples), job.rate(number))
+def step(trainer: Trainer, phase: Phase, seed: int, number: int) -> torch.Tensor:
+    """Step `number` of the phase: its rows, its examples, its dropout follow from seed and number alone."""
+    examples = examples_of_step(phase, seed, number)
+    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
+    return trainer.step(trainer.cut(examples), phase.rate(number))

@@ -11,16 +11,17 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.inference.answers import answers
+from stages.jobs.job import work_folder
 from stages.model.gpt import GPT
 from stages.probing.extraction import extraction
 from stages.probing.prompts import PAGE_FORMS, WordCue, dev_facts, page_prompts
 from stages.settings import Objectives
 from stages.sources.audit import own_pages
-from stages.system.files import read_json
-from stages.training.jobs import finetuning, pretraining, trained_models
-from stages.training.run import Run
+from stages.system.locks import locked
+from stages.training.phases import epochs, trained_models
 from stages.trials.row import Row, mark_string
 
+CODE = ("access", "ablation", "corpus", "experiment", "model", "training", "trials")
 Phrase = Mapping[str, str]  # a phrase of each page, by its title
 
 
@@ -39,22 +40,23 @@ def try_out(
     """
     prepared = Prepared.load(data)
     (seed,) = experiment.recipe.seeds
-    first = pretraining(experiment, prepared, phrases)
-    second = finetuning(experiment, prepared, "pretrained")
+    pretrain = experiment.recipe.pretrain
     settings = experiment.settings("pretrain", "finetune")
-    run = Run("trial", experiment, prepared, settings | {"seed": seed, "change": change}, data)
-    models = trained_models(run, seed, first, second)
-    training = read_json(run.work / "pretrained.json")
+    named = f"trial-{experiment.recipe_name}-{experiment.variant}"
+    code = (*CODE, f"mixers/{experiment.variant}.py")
+    folder = work_folder(named, settings | {"seed": seed, "change": change}, code, data)
+    with locked(folder / "lock"):
+        models, training = trained_models(folder, experiment, prepared, seed, settings, phrases)
     return Row(
         recipe=experiment.recipe_name,
         variant=experiment.variant,
         change=change,
         seed=seed,
-        epochs=first.epochs + (experiment.recipe.pretrain.own_epochs or 0),
+        epochs=epochs(pretrain, len(prepared.documents)) + (pretrain.own_epochs or 0),
         pretrain_loss=training["loss"],
         seconds=training["seconds"],
         provenance=provenance(settings, experiment.backend, training["seconds"]),
-        **_asked(experiment, prepared, models, objectives or experiment.recipe.pretrain.objectives, choosers or {}),
+        **_asked(experiment, prepared, models, objectives or pretrain.objectives, choosers or {}),
     )
 
 

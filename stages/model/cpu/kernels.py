@@ -8,7 +8,6 @@ import ctypes
 import hashlib
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,13 +20,12 @@ from filelock import FileLock
 from torch import Tensor
 
 from stages.model.cpu.calls import Call
-from stages.model.cpu.processor import NATIVE, processor_class, processor_features
+from stages.model.cpu.processor import COMPILERS, NATIVE, found_compilers, processor_class, processor_features
 from stages.system.files import write_bytes
 from stages.system.terminal import tell
 
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
-COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
 FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 # for a processor that is held back to an earlier class than its own
 HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
@@ -74,9 +72,8 @@ def seeded(dropout_rate: float) -> dict[str, float]:
 @cache
 def _libraries() -> tuple[str, Libraries] | None:
     """Name of the kernels, and those for each type of number; None where nothing here compiles them."""
-    compilers = [shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name]
     reason = f"no C++ compiler found ({', '.join(COMPILERS)})"
-    for compiler in filter(None, compilers):
+    for compiler in found_compilers():
         for optional in (_openmp(), *ONE_THREAD):
             try:
                 return _compiled(compiler, [*FLAGS, *_processor_flags(), *optional], optional in ONE_THREAD)

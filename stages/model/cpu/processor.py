@@ -1,7 +1,8 @@
-"""What the operating system tells of the processor, and what torch may use of it."""
+"""What the operating system tells of the processor and the compilers, and what torch may use of it. No torch."""
 
 import os
 import platform
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ CLASSES = {
     "avx512": ("avx512vl", ("AVX512", "AVX10", "DEFAULT")),
     "float32-avx2": ("avx2", ("AVX2", "AVX512", "AVX10", "DEFAULT")),
 }
+COMPILERS = ("c++", "g++", "clang++")  # tried in this order; the environment's CXX comes first
 NATIVE = "DEFAULT"  # the limit that is none
 # bfloat16 is multiplied eight times as fast as float32 with matrix tiles (AMX), five times with AVX-512's vectors, and
 # several times slower without either (measured with torch 2.13)
@@ -42,6 +44,12 @@ def processor_name() -> str:
 def processor_features() -> str:
     """Abilities of the processor, names separated by spaces; only its kind where the system does not tell."""
     return _field("flags", "Features") or platform.processor()
+
+
+def found_compilers() -> list[str]:
+    """Return the C++ compilers that this machine has, in the order in which they are tried."""
+    found = (shutil.which(name) for name in (os.environ.get("CXX", ""), *COMPILERS) if name)
+    return [path for path in found if path]
 
 
 @cache

@@ -1,0 +1,91 @@
+"""Stage `data`: the texts and questions of the selected recipe's source, checked, in data/raw/<recipe>/."""
+
+import os
+from pathlib import Path
+
+from stages.corpus.vocabulary import Vocabulary
+from stages.settings import TEXT_FILE, QuestionRecipe, Settings, load
+from stages.settings.sources import OWN_FILES, OWN_PAGES, Fetched, Synthetic, Text
+from stages.sources.download import obtained
+from stages.sources.notes import notes
+from stages.sources.own import check_lengths, read_own
+from stages.sources.reading import read_text
+from stages.sources.world.generation import generate, write
+from stages.system.errors import Parser, StudyError, command
+from stages.system.files import new_folder, write_bytes, write_text
+from stages.system.terminal import say, tell
+
+ADVICE = "variable CS224N_DATA may name a folder, a zip or a URL with the four files"
+
+
+def obtain(params: Settings, recipe: str, folder: Path) -> str:
+    """Put what a recipe reads into a folder, and return a line on it. Raises StudyError: it is faulty."""
+    sources = params.sources
+    match params.recipe_named(recipe).data.source:
+        case "synthetic":
+            return world(sources.synthetic, folder)
+        case "cs224n":
+            return cs224n(sources.cs224n, folder)
+        case "text":
+            return text(sources.text, sources.synthetic, folder)
+        case _:
+            return own(sources.own.path(), params.question_recipe(recipe), recipe, folder)
+
+
+def world(settings: Synthetic, folder: Path) -> str:
+    """Generate the world's files, in the form of the real ones."""
+    people = generate(settings)
+    with new_folder(folder) as new:
+        write(people, new)
+    return f"a world of {len(people.people)} people; the first page: {people.people[0].page}"
+
+
+def cs224n(settings: Fetched, folder: Path) -> str:
+    """Take the four files from where CS224N_DATA says, else from an earlier download, else from an address."""
+    files, origin = obtained(os.environ.get("CS224N_DATA", "").strip(), settings.addresses, settings.sha256)
+    with new_folder(folder) as new:
+        for name, content in files.items():
+            write_bytes(new / name, content)
+    return f"the four files of {origin}, checksums verified"
+
+
+def text(settings: Text, of_world: Synthetic, folder: Path) -> str:
+    """Take a plain text, or the pages of a generated world. Raises StudyError: there is none, or it is faulty."""
+    path = Path(settings.path)
+    if not path.exists():
+        raise StudyError(f"params.yaml: sources.text.path: there is no file {path}; name one in UTF-8")
+    if path.is_dir():
+        if not (path / "generation.py").exists():
+            raise StudyError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
+        people = of_world.people.model_copy(update={"train": settings.people, "dev": 0, "test": 0})
+        larger = generate(of_world.model_copy(update={"people": people}))
+        content = "".join(f"{person.page}\n" for person in larger.people)
+    else:
+        content = read_text(path)
+    with new_folder(folder) as new:
+        write_text(new / TEXT_FILE, content)
+    return f"a text of {len(content)} characters, {len(set(content))} different ones"
+
+
+def own(source: Path, recipe: QuestionRecipe, name: str, folder: Path) -> str:
+    """Check a user's own pages and questions, and copy them; notes tell what may be meant otherwise."""
+    documents, questions = read_own(source, recipe.model.context)
+    check_lengths(source, questions, Vocabulary.of(documents), name, recipe)
+    for note in notes(source, documents, questions):
+        tell(f"note: {note}")
+    with new_folder(folder) as new:
+        for file in (OWN_PAGES, *(OWN_FILES[split] for split, asked in questions.items() if asked)):
+            write_bytes(new / file, (source / file).read_bytes())
+    return f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in OWN_FILES)} questions"
+
+
+@command
+def main() -> None:
+    """Obtain and check the data of the selected recipe."""
+    Parser(description=main.__doc__, epilog=ADVICE).parse_args()
+    params = load()
+    say(obtain(params, params.recipe, Path("data/raw") / params.recipe))
+
+
+if __name__ == "__main__":
+    main()

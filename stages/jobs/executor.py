@@ -1,0 +1,189 @@
+"""The executor: it completes the jobs of a stage, in processes here or on the workers of a cluster.
+
+A small model keeps no more than one core busy, so on a CPU several jobs with a part of the threads each end sooner than
+one after another with all of them. How many threads a job has follows from the recipe's seeds alone, for the bits of a
+result may depend on it. A GPU takes one job at a time.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from stages.jobs.job import Job
+from stages.settings import PARAMS
+from stages.system import progress
+from stages.system.errors import StudyError
+from stages.system.lifetime import Stop, stop_requests
+from stages.system.locks import locked
+from stages.system.terminal import tell
+
+LOOK_EVERY = 0.2  # seconds
+PATIENCE = 10.0  # seconds: a job whose executor was killed needs some to stop
+MOST_BREAKS = 3  # of a pool in which no job ends meanwhile: the jobs are likely to be the reason
+STOPPED = 130  # exit code
+AGAIN = "the same command goes on from there"
+
+Submit = Callable[[Job], "Future[Any]"]
+
+
+def complete(stage: str, jobs: Sequence[Job], missing: Sequence[Job]) -> None:
+    """Bring about the results of a stage's missing jobs; jobs: all of it.
+
+    Raises StudyError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
+    KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings leave checkpoints.
+    """
+    params = jobs[0].params
+    bar = progress.Jobs(stage, len(jobs), len(jobs) - len(missing))
+    try:
+        if params.compute.cluster:
+            from stages.jobs.cluster import complete_on_cluster  # it needs a package that others can do without
+
+            check_variants(jobs)
+            complete_on_cluster(missing, params.compute.cluster, bar)
+        else:
+            complete_here(jobs, missing, len(params.recipe_named(params.recipe).seeds), bar)
+    finally:
+        bar.close()
+
+
+def check_variants(jobs: Sequence[Job]) -> None:
+    """Build the model of each variant once, without memory. Raises StudyError: one is faulty."""
+    from stages.model.registry import settings_of  # it loads torch
+
+    params = jobs[0].params
+    try:
+        for variant in dict.fromkeys(job.variant for job in jobs):
+            settings_of(variant, params.variants, params.recipe_named(jobs[0].recipe).model)
+    except StudyError as error:
+        if not str(error).startswith(str(PARAMS)):  # a fault in the file of a variant
+            raise
+        raise StudyError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
+
+
+def complete_here(jobs: Sequence[Job], missing: Sequence[Job], seeds: int, bar: progress.Jobs) -> None:
+    """Complete missing jobs in processes of this machine; seeds: how many share its threads. Raises: as `complete`."""
+    on_gpu = jobs[0].traits[0] == "cuda"
+    each = threads() if on_gpu else max(1, threads() // seeds)
+    workers = min(len(missing), 1 if on_gpu else threads() // each)
+    os.environ["OMP_NUM_THREADS"] = str(each)  # read by the processes that are started from now on
+    breaks = 0
+    while left := [job for job in missing if job.result is None]:
+        with pool(workers) as (executor, halt, shares), stop_requests() as stop:
+
+            def submit(job: Job, executor: Executor = executor) -> Future[Any]:
+                return executor.submit(_carry_out, job)
+
+            try:
+                executor.submit(check_variants, jobs).result()  # there torch is loaded anyway
+                carry_out_all(left, submit, stop, lambda: setattr(halt, "value", 1), bar, lambda: sum(shares))
+            except BrokenProcessPool as error:
+                breaks = breaks + 1 if all(job.result is None for job in left) else 1
+                if breaks == MOST_BREAKS:
+                    raise StudyError(f"processes were killed {breaks} times (out of memory?); {AGAIN}") from error
+                tell("a process was killed; its job goes on from its checkpoint")
+
+
+def carry_out_all(
+    jobs: Sequence[Job],
+    submit: Submit,
+    stop: Stop,
+    halt: Callable[[], None],
+    bar: progress.Jobs,
+    shares: Callable[[], float] = lambda: 0.0,
+) -> None:
+    """Submit jobs and wait for all.
+
+    halt: tells the running ones to stop; shares: the sum of what is done of them. Raises what the first that failed
+    raised, and KeyboardInterrupt when a stop was requested; no job runs then.
+    """
+    running = {submit(job) for job in jobs}
+    failed: BaseException | None = None
+    while running:
+        done, running = wait(running, LOOK_EVERY, FIRST_COMPLETED)
+        for future in done:
+            if error := future.exception():
+                failed = failed or error
+            else:
+                bar.end()
+        if failed or stop.requested():
+            halt()
+            running = {future for future in running if not future.cancel()}  # which leaves those that run
+        else:
+            bar.show(shares())
+    if stop.requested():
+        raise KeyboardInterrupt(f"stopped{stop.reason}; {AGAIN}")
+    if failed:
+        raise failed
+
+
+@contextmanager
+def pool(workers: int) -> Iterator[tuple[ProcessPoolExecutor, Any, Any]]:
+    """Start a pool of processes; with it, a number that tells them to stop, and the share done of each one's job.
+
+    No lock is shared: a process that is killed would keep it.
+    """
+    context = multiprocessing.get_context("spawn")
+    halt = context.Value("b", 0, lock=False)
+    shares = context.Array("d", workers, lock=False)
+    with ProcessPoolExecutor(workers, context, _begin, (halt, shares)) as executor:
+        try:
+            yield executor, halt, shares
+        except BaseException:
+            halt.value = 1
+            raise
+
+
+def _begin(halt: Any, shares: Any) -> None:
+    """Prepare a process of the pool."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal's Ctrl-C the parent tells by `halt`
+    number = int(multiprocessing.current_process().name.rpartition("-")[2])  # they are counted over all pools
+    mine = number % len(shares)
+
+    def report(share: float) -> None:
+        shares[mine] = share % 1  # an ended job counts as such
+
+    progress.in_process(mine + 1, report)
+    threading.Thread(target=_end_in_time, args=(halt,), daemon=True).start()
+
+
+def _end_in_time(halt: Any) -> None:
+    """End this process when it is told to, or when its parent was killed: a training leaves a checkpoint first."""
+    parent = multiprocessing.parent_process()
+    while not halt.value and parent and parent.is_alive():
+        time.sleep(LOOK_EVERY)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _carry_out(job: Job) -> None:
+    """Complete a job in a process of the pool, which ends if it was told to stop."""
+    try:
+        carry_out(job)
+    except KeyboardInterrupt:
+        os._exit(STOPPED)  # its checkpoint is written
+
+
+def carry_out(job: Job) -> None:
+    """Complete a job in this process. Raises StudyError: another process is at work on it."""
+    job.folder.mkdir(parents=True, exist_ok=True)
+    with locked(job.folder / "lock", PATIENCE):
+        if job.result is None:
+            import_module(f"stages.{job.stage}").carry_out(job)
+
+
+def threads() -> int:
+    """How many threads torch has here: OMP_NUM_THREADS, or one for each core that this process may use."""
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # "4,2": of nested loops, the outer first
+    if given.isdecimal() and int(given):  # OpenMP ignores anything else
+        return int(given)
+    cores = {path.read_text() for path in Path("/sys/devices/system/cpu").glob("cpu*/topology/core_cpus_list")}
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(len(cores) or allowed, allowed)

@@ -1,0 +1,177 @@
+"""A job: a training or an evaluation of a variant and a seed, named by all that its result depends on.
+
+Its result lies in work/<key>/ complete or not at all: facts.json is written last. DVC deletes a stage's outputs before
+it reruns the stage, so checkpoints lie there, too, and what has ended stays there when it is published: seeds `[1, 2]`
+after `[1]` train the second alone. No torch: a stage that finds all its jobs done need not load it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from stages.experiment.provenance import settings_of_result
+from stages.experiment.traits import traits
+from stages.settings import Settings
+from stages.system.digests import digest, files_digest
+from stages.system.errors import StudyError
+from stages.system.files import read_json, write_json
+from stages.system.locks import WORK
+
+PACKAGE = Path(__file__).parents[1]
+KEY_DIGITS = 16
+FACTS = "facts.json"
+WEIGHTS = "weights"  # name of the training of a pretraining
+SOURCES = (".py", ".yaml", ".cpp", ".h")  # suffixes of files that a result depends on
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the jobs of a stage depend on, and where it publishes their results."""
+
+    output: Path
+    sections: tuple[str, ...]  # of the recipe
+    code: tuple[str, ...]  # files and folders of stages/; of mixers/ the variant's own file comes to these
+    needs: tuple[str, ...] = ()  # stages whose results a job of the same variant and seed builds on
+
+
+MODEL = ("model", "optimizer", "pretrain")
+TRAINING = ("corpus", "experiment", "model", "training")
+ASKING = ("corpus", "experiment", "inference", "model", "probing", "sources")
+KINDS = {
+    "pretrain": Kind(Path("data/pretrained"), MODEL, ("pretrain.py", *TRAINING)),
+    "finetune": Kind(Path("data/finetuned"), (*MODEL, "finetune"), ("finetune.py", *TRAINING), ("pretrain",)),
+    "evaluate": Kind(
+        Path("data/evaluations"),
+        (*MODEL, "finetune", "generation"),
+        ("evaluate.py", *ASKING),
+        ("pretrain", "finetune"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A training or an evaluation of a variant and a seed."""
+
+    stage: str  # a key of KINDS
+    params: Settings
+    recipe: str
+    variant: str
+    seed: int
+    prepared: Path  # the folder of the recipe's data
+    traits: tuple[str, ...]  # of the device (see `experiment.traits`)
+
+    @property
+    def name(self) -> str:
+        """The name that people read."""
+        return f"{self.stage} {self.variant}, seed {self.seed}"
+
+    @property
+    def kind(self) -> Kind:
+        return KINDS[self.stage]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the result depends on, as JSON values."""
+        return settings_of_result(self.params, self.recipe, self.variant, self.kind.sections, self.traits)
+
+    @property
+    def inputs(self) -> list["Job"]:
+        """The jobs that this one builds on."""
+        return [replace(self, stage=stage) for stage in self.kind.needs]
+
+    @property
+    def key(self) -> str:
+        """The name of the result's folder: a digest of settings, code, data, libraries and what it builds on."""
+        mixer = f"mixers/{self.variant}.py"
+        depends_on = [
+            self.settings,
+            code_digest(*self.kind.code, mixer),
+            data_digest(self.prepared),
+            [version("torch"), version("numpy")],
+            [job.key for job in self.inputs],
+        ]
+        return f"{self.stage}-{self.recipe}-{self.variant}-{self.seed}-{digest(depends_on)[:KEY_DIGITS]}"
+
+    @property
+    def folder(self) -> Path:
+        """Where it is carried out."""
+        return WORK / self.key
+
+    @property
+    def published(self) -> Path:
+        """Where its result lies below the folder of a selection."""
+        return Path(self.variant) / f"seed-{self.seed}"
+
+    @property
+    def result(self) -> Path | None:
+        """The folder with its result: of work, or published for any selection; None if there is none."""
+        selections = sorted((self.kind.output / self.recipe).glob("*"))
+        folders = [self.folder, *(selection / self.published for selection in selections)]
+        key = self.key
+        return next((folder for folder in folders if has_result(folder, key)), None)
+
+    @property
+    def result_folder(self) -> Path:
+        """The folder with its result. Raises StudyError: there is none."""
+        if (folder := self.result) is None:
+            raise StudyError(f"{self.name}: its result is missing; `dvc repro` makes it")
+        return folder
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Read the facts of its result. Raises StudyError: there is none."""
+        facts: dict[str, Any] = read_json(self.result_folder / FACTS)
+        return facts
+
+    def end(self, files: list[str], **facts: Any) -> None:
+        """Write the facts of a result whose files lie in the folder: it is complete from now on."""
+        write_json(self.folder / FACTS, {"key": self.key, "files": files, "settings": self.settings, **facts})
+
+
+def jobs_of(stage: str, params: Settings) -> list[Job]:
+    """List a stage's jobs for the selected recipe and variants. Raises StudyError: the recipe has no questions."""
+    recipe = params.recipe_named(params.recipe) if stage == "pretrain" else params.question_recipe(params.recipe)
+    prepared = Path("data/prepared") / params.recipe
+    device = tuple(traits(params.compute))
+    variants = params.selected(params.model.variant)
+    return [Job(stage, params, params.recipe, v, seed, prepared, device) for v in variants for seed in recipe.seeds]
+
+
+def has_result(folder: Path, key: str) -> bool:
+    """Whether a folder has the complete result of a job with this key."""
+    facts = folder / FACTS
+    return facts.is_file() and read_json(facts).get("key") == key
+
+
+@cache
+def code_digest(*names: str) -> str:
+    """Return the digest of files and folders of stages/."""
+    return files_digest(PACKAGE, _sources(names))
+
+
+def _sources(names: tuple[str, ...]) -> Iterator[Path]:
+    for name in names:
+        path = PACKAGE / name
+        yield from [path] if path.is_file() else (file for file in path.rglob("*") if file.suffix in SOURCES)
+
+
+@cache
+def data_digest(folder: Path) -> str:
+    """Return the digest of a folder of prepared data. Raises StudyError: it is missing."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    if not files:
+        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
+    return files_digest(folder, files)
+
+
+def work_folder(name: str, settings: Any, code: tuple[str, ...], *data: Path) -> Path:
+    """Return the folder of a training that is no job of a stage, made if it was not there; arguments as of a key."""
+    libraries = [version("torch"), version("numpy")]
+    depends_on = [settings, code_digest(*code), libraries, *(data_digest(folder) for folder in data)]
+    folder = WORK / f"{name}-{digest(depends_on)[:KEY_DIGITS]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,54 @@
+"""What the stages with jobs have in common: all jobs of the selection are completed, then published as a folder."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from stages.jobs.committed import restore
+from stages.jobs.executor import complete
+from stages.jobs.job import FACTS, KINDS, Job, code_digest, jobs_of
+from stages.settings import PARAMS, load
+from stages.system.errors import Parser, StudyError
+from stages.system.files import new_folder, write_bytes
+
+
+def run(stage: str, description: str | None) -> list[Job]:
+    """Complete and publish the jobs of a stage, and return them.
+
+    Raises StudyError: params.yaml or a variant is faulty, a job fails, or settings changed while they ran.
+    """
+    Parser(description=description).parse_args()
+    params = load()
+    jobs = jobs_of(stage, params)
+    if missing := [job for job in jobs if job.result is None]:
+        restore(missing)
+    if missing := [job for job in missing if job.result is None]:
+        complete(stage, jobs, missing)
+    else:
+        print(f"{stage}: jobs done before: {len(jobs)} of {len(jobs)}", file=sys.stderr)
+
+    # DVC reads params.yaml when a stage ends, and would store what it then has as what the results were made with
+    code_digest.cache_clear()
+    if [job.key for job in jobs_of(stage, load())] != [job.key for job in jobs]:
+        what = f"settings or code were changed while stage {stage} ran"
+        raise StudyError(f"{PARAMS}: {what}; undo that to keep what was made, then run the same command again")
+    publish(jobs, KINDS[stage].output / params.recipe / params.model.variant)
+    return jobs
+
+
+def publish(jobs: Sequence[Job], output: Path) -> None:
+    """Replace the folder `output` by the results of jobs. Raises StudyError: one has none."""
+    with new_folder(output) as new:
+        for job in jobs:
+            folder = job.result_folder
+            for name in (*job.facts["files"], FACTS):
+                write_bytes(new / job.published / name, (folder / name).read_bytes())
+
+
+def lowest_loss(jobs: Sequence[Job], training: str) -> float:
+    """Return the loss of the variant that has the lowest after a training: its seeds' mean, in nats a character."""
+    by_variant: dict[str, list[float]] = {}
+    for job in jobs:
+        by_variant.setdefault(job.variant, []).append(job.facts["trainings"][training]["loss"])
+    return min(map(fmean, by_variant.values()))

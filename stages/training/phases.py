@@ -1,0 +1,127 @@
+"""The phases of a recipe: its objectives on the corpus, and the training questions."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stages.corpus.example import Examples
+from stages.corpus.objectives import Draw, Mixture
+from stages.corpus.phrases import Phrases
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import question_examples
+from stages.corpus.ragged import Ragged
+from stages.experiment.experiment import Experiment
+from stages.model.gpt import GPT
+from stages.settings import Finetune, Pretrain
+from stages.training.batches import steps_per_epoch
+from stages.training.loop import Phase
+from stages.training.own_answers import own_answers
+from stages.training.run import train_to
+
+
+def epochs(settings: Pretrain, documents: int) -> int:
+    """Return the passes over so many documents: the recipe's, or as many as its `least_steps` take."""
+    return max(settings.epochs, ceil((settings.least_steps or 0) / steps_per_epoch(documents, settings.batch_size)))
+
+
+def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Phase:
+    """Return the pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
+    settings = experiment.recipe.pretrain
+    documents = len(prepared.documents)
+    draw = Mixture(prepared, settings.objectives, experiment.recipe.model.context, phrases).draw
+    passes = epochs(settings, documents)
+    return _phase(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
+
+
+def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Phase:
+    """Return the pretraining of `own_epochs`: its phrases are drawn by what the model of these weights answers."""
+    settings = experiment.recipe.pretrain
+    context = experiment.recipe.model.context
+
+    @cache
+    def mixture() -> Mixture:
+        model = experiment.trained_model(prepared, weights)
+        return Mixture(prepared, settings.objectives.all_salient, context, own_answers(model, prepared, context))
+
+    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        return mixture().draw(rows, generator)
+
+    rows = len(prepared.documents)
+    return _phase(experiment, settings, "pretrain", draw, rows, settings.own_epochs or 0, settings.learning_rate)
+
+
+def pretrain(
+    weights: Path,
+    experiment: Experiment,
+    prepared: Prepared,
+    seed: int,
+    settings: Mapping[str, Any],
+    phrases: Phrases | None = None,
+) -> dict[str, Any]:
+    """Pretrain a seed, with the recipe's own epochs, if it has any, and return the facts; arguments as of `train_to`.
+
+    phrases: other ones than the recipe's.
+    """
+    first = pretraining(experiment, prepared, phrases)
+    if not experiment.recipe.pretrain.own_epochs:
+        return train_to(weights, experiment, prepared, first, seed, settings)
+    before = weights.with_stem(f"{weights.stem}-before")
+    train_to(before, experiment, prepared, first, seed, settings)
+    own = practising(experiment, prepared, before)
+    return train_to(weights, experiment, prepared, own, seed, settings, before, continues=True)
+
+
+def trained_models(
+    folder: Path,
+    experiment: Experiment,
+    prepared: Prepared,
+    seed: int,
+    settings: Mapping[str, Any],
+    phrases: Phrases | None = None,
+) -> tuple[dict[str, GPT], dict[str, Any]]:
+    """Pretrain, then finetune a seed: the models by the names of their files, and pretraining's facts."""
+    paths = {name: folder / f"{name}.safetensors" for name in ("pretrained", "finetuned")}
+    facts = pretrain(paths["pretrained"], experiment, prepared, seed, settings, phrases)
+    phase = finetuning(experiment, prepared, "pretrained")
+    train_to(paths["finetuned"], experiment, prepared, phase, seed, settings, paths["pretrained"])
+    return {name: experiment.trained_model(prepared, path) for name, path in paths.items()}, facts
+
+
+def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Phase:
+    """Return the finetuning of a recipe, from `scratch` or from `pretrained` weights."""
+    settings = experiment.question_recipe.finetune
+    passes = settings.pretrained_epochs
+    rate = settings.learning_rate
+    if init == "scratch":
+        passes = settings.scratch_epochs
+        rate = settings.scratch_learning_rate or rate
+    questions, answers = prepared.questions["train"], prepared.answers["train"]
+    if settings.starter_code:
+        ascii_only = np.array([character.isascii() for character in prepared.vocabulary.characters])
+        questions, answers = (_lossy(texts, ascii_only) for texts in (questions, answers))
+
+    def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
+        return question_examples(questions, answers, rows)
+
+    phase = _phase(experiment, settings, f"finetune_{init}", draw, len(questions), passes, rate)
+    return replace(phase, moved_positions=settings.moved_positions)
+
+
+def _phase(
+    experiment: Experiment, settings: Pretrain | Finetune, name: str, draw: Draw, rows: int, epochs: int, rate: float
+) -> Phase:
+    """Return a phase with the batch size and the schedule of its section of the recipe."""
+    key = f"recipes.{experiment.recipe_name}.{name.partition('_')[0]}"
+    context = experiment.recipe.model.context
+    shuffled = settings.shuffled
+    return Phase(name, key, draw, rows, epochs, settings.batch_size, rate, settings.schedule, context, shuffled)
+
+
+def _lossy(texts: Ragged, kept: np.ndarray) -> Ragged:
+    """Return texts without the characters that are not kept (vocabulary size,), and without the last text."""
+    return Ragged.of([texts[row][kept[texts[row]]] for row in range(len(texts) - 1)])
