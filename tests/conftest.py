@@ -19,7 +19,7 @@ if (data := os.environ.get("CS224N_DATA")) and Path(data).exists():
     os.environ["CS224N_DATA"] = str(Path(data).resolve())
 
 # A file's tests run in one process: the long ones first, so that none is left to the end beside an idle process
-LONGEST = ("test_cluster", "test_pipeline", "test_readme", "test_interruption", "test_seeds", "test_variants")
+LONGEST = ("test_pipeline", "test_executor", "test_cluster", "test_readme", "test_interruption", "test_variants")
 
 
 settings.register_profile("suite", derandomize=True, deadline=None, max_examples=50, database=None)

@@ -25,8 +25,8 @@ def scored(folder: Path, run_in: Run, splits: dict[str, list[Question]]) -> tupl
     prepared = folder / "data/prepared/quick"
     Prepared.of(DOCUMENTS, splits).save(prepared)
     write_table(prepared / "audit.tsv", audit(DOCUMENTS, splits, Vocabulary.of(DOCUMENTS)))
-    printed = run_in(folder, baseline, "--recipe", "quick").out
-    return printed, read_json(folder / "data/evaluations/quick/baseline/baseline.json")
+    printed = run_in(folder, baseline).out
+    return printed, read_json(folder / "data/baseline/quick/baseline.json")
 
 
 def test_of_the_commonest_places_the_first_by_name_is_the_constant(tmp_path: Path, run_in: Run) -> None:
@@ -53,6 +53,20 @@ def test_the_record_has_each_figure_in_its_place(tmp_path: Path, run_in: Run, mo
         "ceiling": 87.5,
         "held_out": 3,
     }
+
+
+def test_questions_of_each_form_are_answered_from_training_questions_of_their_own(tmp_path: Path, run_in: Run) -> None:
+    works = [
+        replace(question, row=question.row + 8, question=f"What was {question.name}?", place="Painter")
+        for question in QUESTIONS
+    ]
+    strange = replace(QUESTIONS[0], row=17, question=f"Why was {QUESTIONS[0].name} born?")
+    splits = {"train": [*QUESTIONS, *works], "dev": [*works, *QUESTIONS, strange], "test": []}
+    _, record = scored(tmp_path, run_in, splits)
+    assert record["dev_questions"] == 17 and record["reader_accuracy"] >= 94.12  # 16 of 17
+    table = pd.read_csv(tmp_path / "data/baseline/quick/questions.tsv", sep="\t", keep_default_na=False)
+    by_form = {form: rows.row.tolist() for form, rows in table.groupby("form")}
+    assert by_form == {"": [17], "What was NAME?": [*range(9, 17)], "Where was NAME born?": [*range(1, 9)]}
 
 
 @pytest.mark.parametrize(("right", "of", "share"), [(1, 3, 33.33), (25, 500, 5.0), (0, 0, 0.0), (3, 3, 100.0)])

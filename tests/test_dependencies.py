@@ -1,24 +1,24 @@
-"""Each stage depends on the code that it imports, and on no other folder: the pipeline and the studies beside it."""
+"""Each stage depends on the code that it imports, and on no other folder: the pipeline, its jobs, and the studies."""
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.support.tiny import ROOT, VARIANTS
+from stages.jobs.job import KINDS
+from tests.support.tiny import BUILT_IN, ROOT, VARIANTS
 
 STAGES = {
-    f"{file.parent.relative_to(ROOT)}/{name}": stage.get("do", stage)
+    f"{file.parent.relative_to(ROOT)}/{name}": stage
     for file in (ROOT / "dvc.yaml", *sorted((ROOT / "stages").rglob("dvc.yaml")))
     for name, stage in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
-    if name not in ("compare", "collect")  # which copy a file
 }
 # What every stage imports and what reaches a result through params.yaml alone
-EXEMPT = ("stages/settings/", "stages/system/", "stages/__init__.py")
+EXEMPT = ("stages/settings/", "stages/system/", "stages/jobs/", "stages/__init__.py")
 
 
 def files_of(module: str) -> set[Path]:
@@ -33,8 +33,10 @@ def imports_of(file: Path) -> set[Path]:
     """The project's files that a file's import statements name, but for those that only a type checker reads."""
     files: set[Path] = set()
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    unread = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    for node in {*ast.walk(tree)}.difference(*map(ast.walk, unread)):
+    skipped = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    for node in {*ast.walk(tree)}.difference(*map(ast.walk, skipped)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
@@ -48,9 +50,8 @@ def script_of(name: str) -> str:
     return STAGES[name]["cmd"].removeprefix("exec ").split()[2]
 
 
-def imported(name: str, variants: list[str]) -> set[str]:
-    """All files that the stage runs, with those of some variants, as paths from the root."""
-    modules = [script_of(name), *(f"stages.mixers.{variant}" for variant in variants)]
+def imported(modules: Iterable[str]) -> set[str]:
+    """All files that modules run, as paths from the root."""
     todo = set().union(*map(files_of, modules))
     seen: set[Path] = set()
     while todo:
@@ -60,38 +61,41 @@ def imported(name: str, variants: list[str]) -> set[str]:
     return {file.relative_to(ROOT).as_posix() for file in seen}
 
 
-def variants_of(name: str) -> list[str]:
-    """The variants whose code the stage runs, each in a cell of its own; all in one cell for `check`."""
-    dependencies = " ".join(STAGES[name]["deps"])
-    if named := re.findall(r"stages/mixers/(\w+)\.py", dependencies):
-        return named
-    return VARIANTS if "mixers" in dependencies else []
+def mixers_of(listed: Iterable[str]) -> list[str]:
+    """The modules of the variants whose code is listed."""
+    names = [name for path in listed for name in re.findall(r"^stages/mixers(?:/(\w+)\.py)?$", path)]
+    return [f"stages.mixers.{variant}" for name in names for variant in ([name] if name else VARIANTS)]
 
 
-def code_of(name: str, variant: str) -> list[str]:
-    """The code that the stage lists, in the cell of a variant."""
-    paths = [re.sub(r"\$\{\w+\.variant\}", variant, path) for path in STAGES[name]["deps"]]
-    return [path for path in paths if path.startswith("stages/")]
+def unlisted(files: Iterable[str], listed: Sequence[str]) -> list[str]:
+    """The files that change a result and are neither listed nor in a folder that is."""
+    there = [file for file in files if not file.startswith(EXEMPT)]
+    return [file for file in there if not any(Path(file).is_relative_to(path) for path in listed)]
 
 
-def unlisted(files: Iterable[str], listed: list[str]) -> list[str]:
-    """The files that are neither listed nor in a folder that is."""
-    return [file for file in files if not any(Path(file).is_relative_to(path) for path in listed)]
+def unread(listed: Iterable[str], files: Iterable[str]) -> list[str]:
+    """The modules and folders of modules that are listed without a reason."""
+    code = [path for path in listed if path.endswith(".py") or [*(ROOT / path).rglob("*.py")]]
+    return [path for path in code if not any(file.startswith(path) for file in files)]
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_depends_on_every_file_it_imports_and_on_no_folder_that_none_of_its_cells_imports(name: str) -> None:
-    """The cells of a matrix share their list: a folder that some variants need stands there for all."""
-    variants = variants_of(name)
-    of_all = imported(name, variants)
-    for variant in variants or [""]:
-        listed = code_of(name, variant)
-        files = imported(name, [variant] if variant else [])
-        assert unlisted([file for file in files if not file.startswith(EXEMPT)], listed) == []
-        code = [path for path in listed if path.endswith(".py") or [*(ROOT / path).rglob("*.py")]]
-        assert [path for path in code if not any(file.startswith(path) for file in of_all)] == []
-        assert [path for path in listed if (ROOT / path / "dvc.yaml").exists()] == []  # or DVC's lock would lie there
+def test_a_stage_depends_on_every_file_it_imports_and_on_no_folder_that_it_does_not_import(name: str) -> None:
+    listed = [path for path in STAGES[name]["deps"] if path.startswith("stages/")]
+    files = imported([script_of(name), *mixers_of(listed)])
+    assert (unlisted(files, listed), unread(listed, files)) == ([], [])
+    assert [path for path in listed if (ROOT / path / "dvc.yaml").exists()] == []  # or DVC's lock would lie there
 
     script = Path(f"{script_of(name).replace('.', '/')}.py")
     templates = re.findall(r"\w+\.md\.jinja", (ROOT / script).read_text(encoding="utf-8"))
-    assert unlisted([str(script.with_name(template)) for template in templates], code_of(name, "rope")) == []
+    assert unlisted([str(script.with_name(template)) for template in templates], listed) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_key_of_a_job_depends_on_every_file_that_carries_it_out_and_on_its_own_variant_alone(kind: str) -> None:
+    listed = [f"stages/{path}" for path in KINDS[kind].code]
+    files = imported([f"stages.{kind}"])
+    assert (unlisted(files, listed), unread(listed, files)) == ([], [])
+    for variant in BUILT_IN:
+        mixer = f"stages/mixers/{variant}.py"
+        assert unlisted(imported([f"stages.mixers.{variant}"]), [*listed, mixer]) == []

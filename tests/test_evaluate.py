@@ -1,36 +1,47 @@
 """What `evaluate` writes of models that know their eight facts by heart, and of those from scratch, which do not."""
 
-import json
-import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
-import pandas as pd
+import pytest
 
 from stages import evaluate
-from stages.evaluate import summary_of_trainings
-from tests.support.talking import QUICK, Run
+from stages.reporting.evaluations import PREDICTIONS
+from stages.system.files import read_json
+from stages.system.tables import read_table
+from tests.support.project import restored
+from tests.support.talking import ChangeParams, Run
 
 
-def test_predictions_are_each_models_own(project: Path, run: Run) -> None:
-    folder = project / "data/evaluations"
-    try:
-        assert run(evaluate, *QUICK.split()).code == 0
-        predictions = pd.read_csv(folder / "quick/vanilla/predictions.tsv", sep="\t")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def test_predictions_and_record_are_each_models_own(
+    project: Path, run: Run, change: ChangeParams, jobs_here: None
+) -> None:
+    with restored(project):
+        change({"model.variant": "vanilla"})
+        assert run(evaluate).code == 0
+        folder = project / "data/evaluations/quick/vanilla/vanilla/seed-1"
+        predictions = read_table(folder / "predictions.tsv", PREDICTIONS)
+        record = read_json(folder / "run.json")
+        shown = read_json(project / "metrics/evaluate.json")
     dev = predictions[predictions.split == "dev"]
-    assert dev.groupby("init").correct.mean().to_dict() == {"pretrained": 1, "scratch": 0}
-    assert len(dev) == 16 and {*predictions.seed} == {1}
+    assert dev.groupby("init").correct.apply("".join).to_dict() == {"pretrained": "1" * 8, "scratch": "0" * 8}
+    assert {*dev.seed} == {1} and shown == {"scratch": 0, "dev": 100}
+    training = read_json(project / "data/pretrained/quick/vanilla/vanilla/seed-1/facts.json")["trainings"]["weights"]
+    (made,) = record["provenance"]
+    assert made["settings"]["recipe"]["finetune"]["pretrained_epochs"] == 120 and made["commit"] == training["commit"]
+    assert record["pretrain_loss"] == round(training["loss"], 4) and record["parameters"] == training["parameters"]
+    assert record["documents_per_second"] == round(training["examples"] / training["seconds"], 1)
 
 
-def test_figures_of_trainings_are_means_and_rates_over_the_seeds(tmp_path: Path) -> None:
-    made = {"phase": "pretrain", "parameters": 7, "settings": {}, "vocabulary_sha256": "0" * 64}
-    origin = {"device": "cpu", "precision": "float32", "kernels": "torch", "environment": "python"}
-    for seed, loss, seconds in ((1, 0.25, 10.0), (2, 0.75, 30.0)):
-        facts = {"seed": seed, "loss": loss, "examples": 400, "seconds": seconds, "commit": f"c{seed}"}
-        (tmp_path / f"seed-{seed}.json").write_text(json.dumps(made | origin | facts))
-    (tmp_path / "provenance.json").write_text(json.dumps({"settings": {"epochs": 3}}))
-    figures = summary_of_trainings(tmp_path, tmp_path, [1, 2])
-    assert (figures["pretrain_loss"], figures["documents_per_second"]) == (0.5, 20.0)
-    assert figures["pretrain_seconds"] == {1: 10.0, 2: 30.0}
-    assert [entry["commit"] for entry in figures["provenance"]] == ["c1", "c2"]
+def test_the_metrics_are_the_means_of_the_variant_that_is_best_on_dev(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_in: Run
+) -> None:
+    scores = {"rope": [(1, 70), (3, 80)], "vanilla": [(9, 50), (9, 90)], "nope": [(2, 85), (1, 60)]}
+    jobs = [
+        SimpleNamespace(variant=variant, facts={"dev": {"scratch": scratch, "pretrained": pretrained}})
+        for variant, seeds in scores.items()
+        for scratch, pretrained in seeds
+    ]
+    monkeypatch.setattr(evaluate, "run", lambda *_: jobs)
+    assert run_in(tmp_path, evaluate).code == 0
+    assert read_json(tmp_path / "metrics/evaluate.json") == {"scratch": 2, "dev": 75}

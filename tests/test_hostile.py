@@ -5,15 +5,19 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stages import check, prepare
+from stages import prepare
 from stages.commands import ask, sample, show
-from stages.settings import CORPUS_FILE, QUESTION_FILES
+from stages.jobs.executor import check_variants
+from stages.jobs.job import jobs_of
+from stages.settings import CORPUS_FILE, QUESTION_FILES, load
+from stages.system import errors
 from stages.system.files import write_text
 from tests.support.mutations import Change, changes
 from tests.support.project import contents, limited, restored, write_params
@@ -30,6 +34,7 @@ OF_BOTH = ["--recipe", "--variant", "--seed"]
 DRAWS = ["--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
 OPTIONS = {ask: [*OF_BOTH, "--top", "--at-least"], sample: [*OF_BOTH, *DRAWS, "--prompt", "--characters"]}
 OPTIONS |= {show: ["--recipe", "--page", "--draw-seed"]}
+CHECK = SimpleNamespace(__name__="check", main=errors.command(lambda: check_variants(jobs_of("pretrain", load()))))
 SECONDS = 10
 BYTES = 10**9
 LONGEST_LINE = 500  # characters
@@ -63,7 +68,7 @@ def tried(run: Run, project: Path, command: Any, *arguments: str) -> Outcome:
         assert outcome.code in (1, 2) and "Traceback" not in outcome.err
         assert line.startswith("error: ") and not any(map(is_obeyed, line)) and len(line) <= LONGEST_LINE
         assert "too little memory" not in line
-    if outcome.code or command in (ask, sample, check):
+    if outcome.code or command in (ask, sample, CHECK):
         assert contents(project) == before
     return outcome
 
@@ -83,7 +88,7 @@ def test_any_value_of_any_key_of_params(run: Run, project: Path, data: st.DataOb
 
     try:
         write_params(project, put)
-        tried(run, project, check)
+        tried(run, project, CHECK)
     finally:
         write_params(project, tiny)
 
@@ -102,7 +107,7 @@ def test_any_question_and_any_value_of_any_option(run: Run, project: Path, data:
 @in_one_project
 @given(data=st.data(), change=changes())
 def test_any_bytes_of_a_corpus_or_of_questions(run: Run, project: Path, data: st.DataObject, change: Change) -> None:
-    raw = project / "data/raw/synthetic"
+    raw = project / "data/raw/quick"
     lines = {name: [question.question for question in QUESTIONS] for name in QUESTION_FILES.values()}
     for name in (QUESTION_FILES["train"], QUESTION_FILES["dev"]):
         lines[name] = [f"{question.question}\t{question.place}" for question in QUESTIONS]
@@ -111,4 +116,4 @@ def test_any_bytes_of_a_corpus_or_of_questions(run: Run, project: Path, data: st
             write_text(raw / name, "".join(f"{line}\n" for line in content))
         path = data.draw(st.sampled_from(sorted(raw.iterdir())))
         path.write_bytes(change(path.read_bytes()))
-        tried(run, project, prepare, "--recipe", "quick")
+        tried(run, project, prepare)

@@ -1,13 +1,12 @@
 """Pages and questions of one's own: another relation, another script, and what is said of faults."""
 
 import json
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stages import baseline, own, prepare
+from stages import baseline, data, prepare
 from stages.commands import ask
 from stages.commands.answers import Answer, Reply
 from stages.corpus.prepared import Prepared
@@ -24,12 +23,12 @@ STUDIED = {
 PAGES = "".join(f"{name}. Τι σπούδασε; Ήταν {what}, λένε.\n" for name, what in STUDIED.items())
 ASKED = [f"Τι σπούδασε {name};\t{what}\n" for name, what in STUDIED.items()]
 FILES = {"pages.txt": PAGES, "train.tsv": "".join(ASKED[:6]), "dev.tsv": "".join(ASKED[6:]), "test.tsv": ""}
-STAGES = [f"stages.{stage} --recipe own" for stage in ("prepare", "baseline")]
-STAGES += [f"stages.{stage} --recipe own --variant vanilla" for stage in ("pretrain", "finetune", "evaluate")]
+STAGES = ("data", "prepare", "baseline", "pretrain", "finetune", "evaluate")
 
 
 def tiny(content: dict[str, Any]) -> None:
-    """A training of seconds."""
+    """A training of seconds of the selected recipe and variant."""
+    content["recipe"], content["model"]["variant"] = "own", "vanilla"
     content["compute"] |= {"device": "cpu", "precision": "float32"}
     content["sources"]["own"]["folder"] = "mine"
     recipe = content["recipes"]["own"]
@@ -54,18 +53,18 @@ def folder_with(folder: Path, changes: dict[str, str | bytes | None] | None = No
 def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path, run_in: Run) -> None:
     folder = folder_with(tmp_path)
     copy_stages(folder)
-    assert "note:" not in run_stages(folder, "stages.own", *STAGES)  # every question names a page that has the answer
-    baseline = json.loads((folder / "data/evaluations/own/baseline/baseline.json").read_text())
+    assert "note:" not in run_stages(folder, *STAGES)  # every question names a page that has the answer
+    baseline = json.loads((folder / "data/baseline/own/baseline.json").read_text())
     assert baseline["place"] == "Νομικά"
     assert baseline["dev_accuracy"] == 0 and baseline["ceiling"] == 100
-    evaluation = folder / "data/evaluations/own/vanilla"
+    evaluation = folder / "data/evaluations/own/vanilla/vanilla/seed-1"
     probed = read_table(evaluation / "extraction.tsv", PROBES["extraction"])
     assert {*probed.row} == {1, 2}  # both dev questions
-    outcome = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--recipe", "own", "--variant", "vanilla", "--top", "1")
+    outcome = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--top", "1")
     assert outcome.out.split()[0] == "Χημεία" and outcome.err == (
         "Model: recipe own, variant vanilla, seed 1\nThe page of 'Όλγα Σέρρα' says so, too.\n"
     )
-    other = run_in(folder, ask, "Πού ζει η Όλγα;", "--recipe", "own", "--variant", "vanilla")
+    other = run_in(folder, ask, "Πού ζει η Όλγα;")
     assert "`Τι σπούδασε NAME;`" in other.err
 
 
@@ -73,39 +72,23 @@ def test_a_constant_answer_counts_in_any_spelling(tmp_path: Path, run_in: Run) -
     asked = [line.replace("Νομικά", "l’art") for line in ASKED]
     dev = asked[0].replace("’", "'")  # asked again, with a straight apostrophe
     folder = folder_with(tmp_path, {"train.tsv": "".join(asked[:6]), "dev.tsv": dev})
-    for command in (own, prepare, baseline):
-        outcome = run_in(folder, command, *(() if command is own else ("--recipe", "own")))
+    for command in (data, prepare, baseline):
+        outcome = run_in(folder, command)
     assert outcome.out.startswith("l’art: 1 of 1 dev = 100.0 %")
 
 
 def test_questions_that_no_held_out_number_takes_are_refused(tmp_path: Path, run_in: Run) -> None:
     folder = folder_with(tmp_path, {"train.tsv": "".join(ASKED[:6]) * 2})
     write_params(folder, tiny, {"recipes.own.data.held_out": 1})
-    assert run_in(folder, own).code == 0
-    message = error(run_in(folder, prepare, "--recipe", "own"))
+    assert run_in(folder, data).code == 0
+    message = error(run_in(folder, prepare))
     assert message.startswith("error: params.yaml: recipes.own.data.held_out: was 1; raise it")
-
-
-def test_a_recipe_that_is_not_selected_refuses_no_question(tmp_path: Path, run_in: Run) -> None:
-    long = f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"
-    folder = folder_with(tmp_path, {"dev.tsv": long})
-
-    def second(content: dict[str, Any]) -> None:
-        tiny(content)
-        content["recipe"] = "wide"
-        content["study"]["asked"].append("wide")
-        content["recipes"]["wide"] = deepcopy(content["recipes"]["own"])
-        content["recipes"]["wide"]["model"]["context"] = 128
-
-    write_params(folder, second)
-    assert run_in(folder, own).code == 0
-    assert "takes 90 characters" in error(run_in(folder, prepare, "--recipe", "own"))
 
 
 def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Path, run_in: Run) -> None:
     asked = FILES["train.tsv"] + "Σε τι είναι γνωστός ο Ίων Κάλλας;\tΝομικά\n"
     folder = folder_with(tmp_path, {"train.tsv": asked})
-    assert run_in(folder, own).code == 0 and run_in(folder, prepare, "--recipe", "own").code == 0
+    assert run_in(folder, data).code == 0 and run_in(folder, prepare).code == 0
     prepared = Prepared.load(folder / "data" / "prepared" / "own")
     assert question_forms(prepared) == [Form("Τι σπούδασε ", ";"), Form("Σε τι είναι γνωστός ο ", ";")]
     assert prepared.of_split("train").name.tolist() == [*list(STUDIED)[:6], "Ίων Κάλλας"]
@@ -115,8 +98,8 @@ def test_answers_and_forms_cannot_command_the_terminal(
     tmp_path: Path, run_in: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = folder_with(tmp_path, {"train.tsv": FILES["train.tsv"].replace("Νομικά", "\x1b[2J")})
-    for command in (own, prepare, baseline):
-        outcome = run_in(folder, command, *(() if command is own else ("--recipe", "own")))
+    for command in (data, prepare, baseline):
+        outcome = run_in(folder, command)
         assert outcome.code == 0
     assert outcome.out.startswith("\\x1b[2J: 0 of 2 dev") and "\x1b" not in outcome.err
     answer, note = Answer("\x1b[2J", 0.5, in_page=True), "questions of the form `\x1b[2J`"
@@ -127,14 +110,8 @@ def test_answers_and_forms_cannot_command_the_terminal(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"pages.txt": None},
-            "own.folder: there is no mine/pages.txt, only dev.tsv, test.tsv, train.tsv; name a",
-        ),
-        (
-            {"dev.tsv": None},
-            "own.folder: there is no mine/dev.tsv, only pages.txt, test.tsv, train.tsv; name a",
-        ),
+        ({"pages.txt": None}, "own.folder: there is no mine/pages.txt, only dev.tsv, test.tsv, train.tsv; name a"),
+        ({"dev.tsv": None}, "own.folder: there is no mine/dev.tsv, only pages.txt, test.tsv, train.tsv; name a"),
         ({"test.tsv": None}, "there is no mine/test.tsv, only dev.tsv, pages.txt, train.tsv; name a folder with"),
         ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
         ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
@@ -146,16 +123,16 @@ def test_answers_and_forms_cannot_command_the_terminal(
 def test_a_fault_ends_in_one_line_that_says_where(
     tmp_path: Path, run_in: Run, changes: dict[str, str | bytes | None], message: str
 ) -> None:
-    assert message in error(run_in(folder_with(tmp_path, changes), own))
-    assert not (tmp_path / "data" / "raw" / "own").exists()
+    assert message in error(run_in(folder_with(tmp_path, changes), data))
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_long_answer_is_refused_before_any_training(tmp_path: Path, run_in: Run) -> None:
     folder = folder_with(tmp_path)  # the longest answers of train and dev have seven characters
-    assert run_in(folder, own).code == 0
+    assert run_in(folder, data).code == 0
     for most, code in ((7, 0), (6, 1)):
         write_params(folder, tiny, {"recipes.own.generation.max_characters": most, "recipes.own.data.held_out": 2})
-        assert run_in(folder, own).code == code
-    message = error(run_in(folder, own))
+        assert run_in(folder, data).code == code
+    message = error(run_in(folder, data))
     assert message.startswith("error: mine/train.tsv:2: the answer 'Ιατρική' has 7 characters")
     assert message.endswith("-S recipes.own.generation.max_characters=7")

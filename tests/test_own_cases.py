@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stages import own
+from stages import data
 from stages.corpus.prepared import Prepared
 from stages.corpus.salience import with_candidates
 from stages.sources.own import read_own
@@ -48,8 +48,8 @@ def cases_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", TOLD)
 def test_a_folder_is_read_rightly_or_its_cause_told_in_one_line(cases: Path, run_in: Run, name: str) -> None:
-    write_params(cases, values={"sources.own.folder": name})
-    ended = run_in(cases, own)
+    write_params(cases, values={"recipe": "own", "sources.own.folder": name})
+    ended = run_in(cases, data)
     outcome = TOLD[name]
     refused = not outcome.startswith(("note: ", UNTITLED)) and outcome != NOTHING
     assert (ended.code, ended.err.count("\n")) == (int(refused), int(outcome != NOTHING))

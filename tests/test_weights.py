@@ -3,11 +3,9 @@
 import json
 import shutil
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from stages import evaluate, finetune
 from stages.commands import ask
 from stages.corpus.prepared import Prepared
 from stages.experiment.trained import load_model
@@ -16,10 +14,9 @@ from tests.support.project import restored, save_prepared, with_content
 from tests.support.talking import ZOE, ChangeParams, Run, error
 from tests.support.tiny import DOCUMENTS, SPLITS
 
-PROVENANCE = Path("data/weights/quick/vanilla/finetuned/provenance.json")
-REFUSED = (
-    "quick/vanilla/finetuned was trained with another {}; train anew with: dvc repro stages/dvc.yaml:finetune@quick-"
-)
+FACTS = Path("vanilla/seed-1/facts.json")
+TRAINED = Path("data/finetuned/quick/vanilla") / FACTS
+REFUSED = "quick/vanilla/vanilla/seed-1 was trained with another {}; make it with: dvc exp run -S recipe=quick -S "
 
 
 def test_weights_of_another_shape_are_refused_though_they_would_fit(run: Run, change: ChangeParams) -> None:
@@ -30,19 +27,19 @@ def test_weights_of_another_shape_are_refused_though_they_would_fit(run: Run, ch
 
 
 def test_weights_of_other_settings_are_refused(run: Run, project: Path) -> None:
-    record = json.loads((project / PROVENANCE).read_text())
+    record = json.loads((project / TRAINED).read_text())
     record["settings"]["variant"]["vanilla"] = {"theta": 50.0}
-    with with_content(project / PROVENANCE, json.dumps(record).encode()):
+    with with_content(project / TRAINED, json.dumps(record).encode()):
         assert REFUSED.format("variant.vanilla") in error(run(ask, ZOE))
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.5, 1 - 1e-5])
 def test_weights_that_are_cut_off_are_refused(run: Run, project: Path, share: float) -> None:
-    path = project / PROVENANCE.with_name("pretrained-seed-1.safetensors")
+    path = project / TRAINED.with_name("pretrained.safetensors")
     content = path.read_bytes()
     with with_content(path, content[: int(share * len(content))]):
         line = error(run(ask, ZOE))
-    assert "pretrained-seed-1.safetensors is damaged (" in line and line.endswith("; delete it and run `dvc repro`")
+    assert "pretrained.safetensors is damaged (" in line and line.endswith("; delete it and run `dvc repro`")
 
 
 def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> None:
@@ -52,20 +49,18 @@ def test_weights_of_other_characters_are_refused(run: Run, project: Path) -> Non
         assert REFUSED.format("vocabulary") in error(run(ask, ZOE))
 
 
-@pytest.mark.parametrize(
-    ("stage", "folder"), [(finetune, "pretrained"), (evaluate, "pretrained"), (evaluate, "finetuned")]
-)
-def test_no_stage_takes_the_weights_of_another_cell(run: Run, project: Path, stage: ModuleType, folder: str) -> None:
-    weights, rope = project / "data/weights/quick", project / "data/weights/quick/rope"
-    with restored(weights):
-        shutil.copytree(weights / "vanilla", rope)
-        if folder == "finetuned":  # those before it are right
-            path = rope / "pretrained/provenance.json"
-            record = json.loads(path.read_text())
-            record["settings"]["variant"] = {"rope": {"theta": 10_000.0}}
-            path.write_text(json.dumps(record))
-        line = error(run(stage, "--recipe", "quick", "--variant", "rope"))
-    assert f"rope/{folder} was trained with another variant.rope" in line
+def test_of_a_model_trained_for_several_selections_the_one_with_todays_settings_is_taken(
+    run: Run, project: Path, change: ChangeParams
+) -> None:
+    finetuned = project / "data/finetuned/quick"
+    with restored(finetuned):
+        shutil.copytree(finetuned / "vanilla", finetuned / "compared")  # which is selected, and goes first
+        facts = finetuned / "compared" / FACTS
+        facts.write_text(facts.read_text().replace('"heads": 2', '"heads": 4'))
+        own = run(ask, ZOE)
+        change({"recipes.quick.model.heads": 4})
+        other = run(ask, ZOE)
+    assert own.code == other.code == 0 and own.out != other.out
 
 
 def test_a_program_loads_a_model_by_its_name(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

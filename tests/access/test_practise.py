@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages import prepare, world
+from stages import data, prepare
 from stages.access import practise
 from stages.access.practise import drawn_once, practised
 from stages.corpus.capitalised import capitalised
@@ -63,8 +63,8 @@ def test_one_phrase_of_each_page_is_drawn_at_random_and_nearly_all_of_the_practi
 def test_the_row_has_a_mark_for_each_question(tmp_path: Path, run_in: Run) -> None:
     write_params(tmp_path, small)
     options = "--recipe quick --variant vanilla --practice one --times 2 --seed 7"
-    for stage, given in ((world, ""), (prepare, "--recipe quick"), (practise, options)):
-        assert run_in(tmp_path, stage, *given.split()).code == 0
+    for stage, given in ((data, ()), (prepare, ()), (practise, options.split())):
+        assert run_in(tmp_path, stage, *given).code == 0
     (path,) = (tmp_path / ACCESS).iterdir()
     assert path.name == "quick-vanilla-one-2-7.json"
     row = Row.load(path)

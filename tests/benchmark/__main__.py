@@ -68,7 +68,7 @@ def compared(
 
 def row(experiment: Experiment, rounds: int, compiles: bool) -> dict[str, Any]:
     """The row of a variant on a recipe."""
-    prepared = Prepared.load(experiment.prepared_folder)
+    prepared = Prepared.load(Path("data/prepared") / experiment.recipe_name)
     backend = experiment.backend
     runs = {"plain": workload.plain_step(experiment, prepared), "study": workload.study_step(experiment, prepared)}
     runs["product"], product_flop = workload.product(experiment.recipe.model.width, backend)

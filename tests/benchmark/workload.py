@@ -18,7 +18,7 @@ from stages.plain.model import PlainGPT
 from stages.plain.training import PlainTrainer
 from stages.training import loop
 from stages.training.cuda_graph import trainer_for
-from stages.training.jobs import pretraining
+from stages.training.phases import pretraining
 from tests.support.tiny import padded
 
 SEED = 1
@@ -32,9 +32,9 @@ def plain_model(experiment: Experiment, model: GPT) -> PlainGPT:
     return PlainGPT.of(experiment.variant, experiment.recipe.model, settings, model.state_dict())
 
 
-def full_steps(job: loop.Job) -> range:
+def full_steps(phase: loop.Phase) -> range:
     """The first epoch's steps but for the last one, whose batch may be short."""
-    return range(max(1, job.rows // job.batch_size))
+    return range(max(1, phase.rows // phase.batch_size))
 
 
 def plain_step(experiment: Experiment, prepared: Prepared, compiles: bool = False) -> Timed:
@@ -42,19 +42,19 @@ def plain_step(experiment: Experiment, prepared: Prepared, compiles: bool = Fals
 
     compiles: with the model under torch.compile, and under autocast where the study computes in bfloat16.
     """
-    backend, job = experiment.backend, pretraining(experiment, prepared)
+    backend, phase = experiment.backend, pretraining(experiment, prepared)
     model = plain_model(experiment, experiment.new_model(prepared, SEED)).to(backend.device)
     trainer = PlainTrainer(model, experiment.recipe.optimizer)
-    steps: Iterator[int] = cycle(full_steps(job))
+    steps: Iterator[int] = cycle(full_steps(phase))
     if compiles:
         model.compile()
     autocast = torch.autocast(backend.device.type, backend.dtype, enabled=compiles and backend.dtype != torch.float32)
 
     def step() -> None:
         number = next(steps)
-        inputs, targets = padded(loop.examples_of_step(job, SEED, number), job.context)
+        inputs, targets = padded(loop.examples_of_step(phase, SEED, number), phase.context)
         with autocast:
-            trainer.step(inputs.to(backend.device), targets.to(backend.device), job.rate(number))
+            trainer.step(inputs.to(backend.device), targets.to(backend.device), phase.rate(number))
         _wait(backend)
 
     return step
@@ -62,12 +62,12 @@ def plain_step(experiment: Experiment, prepared: Prepared, compiles: bool = Fals
 
 def study_step(experiment: Experiment, prepared: Prepared) -> Timed:
     """The study's own step, as its loop calls it."""
-    backend, job = experiment.backend, pretraining(experiment, prepared)
+    backend, phase = experiment.backend, pretraining(experiment, prepared)
     trainer = trainer_for(experiment.new_model(prepared, SEED), experiment.recipe.optimizer, backend)
-    steps: Iterator[int] = cycle(full_steps(job))
+    steps: Iterator[int] = cycle(full_steps(phase))
 
     def step() -> None:
-        loop.step(trainer, job, SEED, next(steps))
+        loop.step(trainer, phase, SEED, next(steps))
         _wait(backend)
 
     return step
@@ -109,8 +109,8 @@ def step_flop(experiment: Experiment, prepared: Prepared) -> float:
     """
     modules = experiment.new_model(prepared, SEED).modules()
     weights = sum(module.weight.numel() for module in modules if isinstance(module, nn.Linear))
-    job = pretraining(experiment, prepared)
-    characters = [loop.examples_of_step(job, SEED, step).lengths.sum() for step in full_steps(job)]
+    phase = pretraining(experiment, prepared)
+    characters = [loop.examples_of_step(phase, SEED, step).lengths.sum() for step in full_steps(phase)]
     return 6.0 * weights * float(sum(characters)) / len(characters)
 
 

@@ -41,7 +41,7 @@ def test_a_pair_is_name_and_place_and_the_loss_is_on_the_place() -> None:
     task = Task(SETTINGS, CELL)
     pair = task.pairs[3]
     assert text(task, task.sequence(3)) == f"{pair.name}⁇{pair.place}⁇"
-    examples = task.job.draw(np.array([3]), np.random.default_rng())
+    examples = task.phase.draw(np.array([3]), np.random.default_rng())
     assert text(task, examples.targets[examples.targets != PAD]) == f"{pair.place}⁇"
 
 
@@ -53,7 +53,7 @@ def with_context(context: int) -> Settings:
 def test_a_context_that_does_not_hold_the_longest_pair_is_refused() -> None:
     pairs = Task(SETTINGS, CELL).pairs
     least = max(len(f"{pair.name}⁇{pair.place}") for pair in pairs)  # the closing ⁇ is not read
-    examples = Task(with_context(least), CELL).job.draw(np.arange(len(pairs)), np.random.default_rng())
+    examples = Task(with_context(least), CELL).phase.draw(np.arange(len(pairs)), np.random.default_rng())
     assert examples.inputs.shape == (len(pairs), least)
     with pytest.raises(StudyError, match=f"model.context: was {least - 1}; allowed: at least {least}, "):
         Task(with_context(least - 1), CELL)

@@ -187,7 +187,10 @@ def test_a_terminal_shows_what_to_ask(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--variant", "rope"], ["rope/finetuned", "dvc repro stages/dvc.yaml:finetune@quick-rope"]),
+        (
+            ["--variant", "rope"],
+            ["no rope of quick with seed 1 has been trained; make it with: dvc exp run -S recipe="],
+        ),
         (["--recipe", "handout"], ["reports/handout/compared/metrics.json is missing", "--variant"]),
         (["--recipe", "text"], ["'text' has no questions", "stages sample --recipe text"]),
         (["--variant", "nonsense"], ["unknown variant 'nonsense'", *VARIANTS]),

@@ -21,7 +21,7 @@ def test_alone_it_lists_every_command_that_there_is() -> None:
     assert [line.split()[0] for line in output.splitlines() if line.startswith("  ")] == [*COMMANDS]
 
 
-@pytest.mark.parametrize("command", ["stages ask Who?", "stages.check", "stages.pretrain", "stages.report"])
+@pytest.mark.parametrize("command", ["stages ask Who?", "stages.data", "stages.pretrain", "stages.report"])
 def test_without_the_environment_a_line_says_how_to_activate_it(command: str) -> None:
     code, output, errors = ended("-S", "-m", *command.split())  # -S: without installed packages
     assert (code, output, errors.count("\n")) == (1, "", 1)

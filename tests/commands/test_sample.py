@@ -46,7 +46,7 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
         (["--temperature", "-1"], ["temperature: was -1"]),
         (["--top-p", "0"], ["top-p: was 0; allowed: more than 0"]),
         (["--beams", "2", "--top-p", "1", "--temperature", "1"], ["it or --temperature, --top-p"]),
-        (["--variant", "rope"], ["rope/pretrained", "dvc repro stages/dvc.yaml:pretrain@text-rope"]),
+        (["--variant", "rope"], ["no rope of text", "make it with: dvc exp run -S recipe=text -S model.variant=rope"]),
     ],
 )
 def test_what_cannot_be_sampled_is_told_in_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:

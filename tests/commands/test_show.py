@@ -40,7 +40,7 @@ def test_a_text_has_no_question(run: Run) -> None:
     ("arguments", "message"),
     [
         (["--page", "9"], "--page: was 9; allowed: 1 to 8"),
-        (["--recipe", "open"], "data/prepared/open is missing; make it with: dvc repro stages/dvc.yaml:prepare@open"),
+        (["--recipe", "open"], "data/prepared/open is missing; make it with: dvc exp run prepare -S recipe=open"),
         (["--recipe", "nonsense"], "unknown recipe 'nonsense'"),
     ],
 )

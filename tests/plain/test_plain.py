@@ -8,7 +8,7 @@ import torch
 from stages.plain import __main__ as plain
 from stages.plain.model import PlainGPT
 from stages.plain.training import Phase
-from stages.training.loop import Job
+from stages.training import loop
 from tests.support.project import save_prepared, write_params
 from tests.support.talking import Run, error, tiny
 from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, tiny_model
@@ -41,11 +41,11 @@ def test_the_learning_rate_is_the_studys(schedule: str) -> None:
     settings, context, rows = getattr(SETTINGS.recipes["quick"], schedule), 128, 200
     settings = settings.model_copy(update={"batch_size": 32})
     phase = Phase("", pytest.fail, rows, 30, settings, context)
-    job = Job("", "", pytest.fail, rows, 30, 32, settings.learning_rate, settings.schedule, context)
+    studys = loop.Phase("", "", pytest.fail, rows, 30, 32, settings.learning_rate, settings.schedule, context)
     tokens = 0
-    for step in range(1, job.steps):
+    for step in range(1, studys.steps):
         tokens += min(32, rows - (step - 1) % 7 * 32) * (context - 1)
-        assert phase.rate(tokens) == pytest.approx(job.rate(step)), step
+        assert phase.rate(tokens) == pytest.approx(studys.rate(step)), step
 
 
 @pytest.mark.parametrize("variant", BUILT_IN)

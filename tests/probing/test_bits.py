@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages import prepare, world
 from stages.corpus.prepared import Prepared
+from stages.data import world
+from stages.prepare import prepare
 from stages.probing.bits import bits
 from stages.probing.prompts import continuation, question
 from stages.sources.world.prepared import prepared_world
-from tests.support.project import write_params
-from tests.support.talking import Run
 from tests.support.tiny import MODEL, SETTINGS, tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared
 
@@ -37,10 +36,10 @@ def test_a_model_that_knows_the_pages_has_many_bits_and_one_that_does_not_has_no
     assert abs(bits(untrained, toy_prepared(), facts, pages)) < 0.5
 
 
-def test_a_world_is_that_of_quick_with_its_seed(tmp_path: Path, run_in: Run) -> None:
-    write_params(tmp_path)
-    assert run_in(tmp_path, world).code == run_in(tmp_path, prepare, "--recipe", "quick").code == 0
-    of_quick = Prepared.load(tmp_path / "data/prepared/quick")
+def test_a_world_is_that_of_quick_with_its_seed(tmp_path: Path) -> None:
+    world(SYNTHETIC, tmp_path / "raw")
+    prepare(SETTINGS.recipes["quick"], tmp_path / "raw", tmp_path / "prepared")
+    of_quick = Prepared.load(tmp_path / "prepared")
     same = prepared_world(SYNTHETIC)
     assert same.texts == of_quick.texts
     assert all(same.of_split(split).equals(of_quick.of_split(split)) for split in ("train", "dev"))

@@ -21,9 +21,9 @@ def test_every_variant_and_seed_is_drawn_in_a_look_of_its_own(tmp_path: Path, va
     for number, name in enumerate(names):
         right = [1] * (number % 11) + [0] * (10 - number % 11)
         write_variant(tmp_path, name, ([0] * 10,) * 2, (right,) * 2, curve_rows=5)
-    evaluations = [read_evaluation(tmp_path / name) for name in names]
+    evaluations = [read_evaluation(tmp_path / name, tmp_path / "baseline") for name in names]
     curves = pd.concat([evaluation.curves for evaluation in evaluations])
-    bars = draw_accuracy([summarise(e, 10) for e in evaluations], read_baseline(tmp_path))
+    bars = draw_accuracy([summarise(e, 10) for e in evaluations], read_baseline(tmp_path / "baseline"))
     lines = draw_losses(curves, [evaluation.variant for evaluation in evaluations])
     assert looks(names) == looks(names[::-1]) and len(set(looks(names).values())) == variants
     assert [len(axes.lines) for axes in lines.axes] == [3 * variants] * 3  # a mean and two seeds
@@ -33,8 +33,8 @@ def test_every_variant_and_seed_is_drawn_in_a_look_of_its_own(tmp_path: Path, va
 def test_bars_whiskers_and_lines_are_where_their_figures_are(tmp_path: Path) -> None:
     write_baseline(tmp_path)
     write_variant(tmp_path, "rope", ([1] + [0] * 9, [1] + [0] * 9), ([1] * 8 + [0] * 2, [1] * 6 + [0] * 4))
-    result = summarise(read_evaluation(tmp_path / "rope"), 10)
-    (axes,) = draw_accuracy([result], read_baseline(tmp_path)).axes
+    result = summarise(read_evaluation(tmp_path / "rope", tmp_path / "baseline"), 10)
+    (axes,) = draw_accuracy([result], read_baseline(tmp_path / "baseline")).axes
     assert [bar.get_width() for bar in axes.patches] == pytest.approx([70, 10])  # pretrained above, scratch below
     whiskers = [lines.get_segments()[0][:, 0] for lines in axes.collections if isinstance(lines, LineCollection)]
     assert whiskers[0].tolist() == pytest.approx(result.pretrained.interval)

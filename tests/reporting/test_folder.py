@@ -31,7 +31,7 @@ def written(evaluations: Path, *variants: str, recipe: str = "quick", settings: 
     """report.md of the variants, its lines joined; the folder is `report` beside the evaluations."""
     selection = variants[0] if len(variants) == 1 else "compared"
     target = evaluations.parent / "report"
-    write_report(evaluations, target, recipe, selection, variants, settings=settings)
+    write_report(evaluations / "baseline", evaluations, target, recipe, selection, variants, settings=settings)
     return (target / "report.md").read_text(encoding="utf-8")
 
 
@@ -95,8 +95,10 @@ def test_a_page_on_held_out_questions_says_so_first_and_has_no_public_runs(evalu
 
 def test_the_command_that_makes_the_page_names_the_folder_of_own_data(evaluations: Path) -> None:
     target = evaluations.parent / "report"
-    write_report(evaluations, target, "own", "rope", ["rope"], settings=SHOWN, own_folder="my élèves")
-    command = "dvc exp run study -S recipe=own -S model.variant=rope -S 'recipes.own.seeds=[1, 2]'"
+    write_report(
+        evaluations / "baseline", evaluations, target, "own", "rope", ["rope"], settings=SHOWN, own_folder="my élèves"
+    )
+    command = "dvc exp run -S recipe=own -S model.variant=rope -S 'recipes.own.seeds=[1, 2]'"
     assert f"`{command} -S 'sources.own.folder=\"my élèves\"'`" in (target / "report.md").read_text(encoding="utf-8")
 
 

@@ -88,10 +88,11 @@ def write_variant(
             place if row % 2 == 0 and row % 10 != 2 else "Nowhere",
             place if row % 2 else "Nowhere",
             row % len(PLACES),
+            "Where was NAME born?",
         )
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
-    questions.append(("test", 1, "Where was Tam born?", "", "Rome", "Rome", "Rome", 0))
+    questions.append(("test", 1, "Where was Tam born?", "", "Rome", "Rome", "Rome", 0, "Where was NAME born?"))
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS], questions)
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS], predictions)
     curves = [
@@ -111,7 +112,7 @@ def write_variant(
 def evaluated(folder: Path, variant: str, scratch: Correct, pretrained: Correct, **more: Any) -> Result:
     """Write one variant's evaluation, read it and summarise it; more: as `write_variant` takes it."""
     write_variant(folder, variant, scratch, pretrained, **more)
-    return summarise(read_evaluation(folder / variant), len(pretrained[0]))
+    return summarise(read_evaluation(folder / variant, folder / "baseline"), len(pretrained[0]))
 
 
 def probe_tables(

@@ -1,16 +1,15 @@
-"""A tiny project, and trainings in it that each are a process: to be stopped, killed and started again.
+"""A tiny project, and jobs in it that are carried out in a process: to be stopped, killed and started again.
 
-What a stage imports is loaded once, in a server, and each life of a training is a fork of it: a life then begins within
+What a stage imports is loaded once, in a server, and each life is a fork of it: a life then begins within
 tenths of a second instead of seconds.
 """
 
-import importlib
 import multiprocessing
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
@@ -20,33 +19,33 @@ from typing import Any
 from safetensors.numpy import load_file
 
 import stages
+from stages.jobs import executor
+from stages.jobs.job import jobs_of
+from stages.settings import load
+from stages.system.errors import command
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import VARIANTS
 
 RECIPE, VARIANT = "handout", VARIANTS[0]
-ARGUMENTS = ("--recipe", RECIPE, "--variant", VARIANT)
 STEPS = 24  # a training: 6 epochs of eight documents or questions, two a batch
-TRAININGS = {
-    "pretrain": ["seed-1", "seed-2"],
-    "finetune": ["scratch-seed-1", "pretrained-seed-1", "scratch-seed-2", "pretrained-seed-2"],
-}
-WEIGHTS = Path("data") / "weights" / RECIPE / VARIANT
-OUTPUTS = {"pretrain": WEIGHTS / "pretrained", "finetune": WEIGHTS / "finetuned"}
+TRAININGS = {"pretrain": ["weights"], "finetune": ["scratch", "pretrained"]}  # of each seed
+SEEDS = (1, 2)
 PATIENCE = 180  # seconds
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["stages.pretrain", "stages.finetune", "stages.training.jobs", "tests.support.lives"])
+SERVER.set_forkserver_preload(["stages.pretrain", "stages.finetune", "stages.training.phases", "tests.support.lives"])
 
 
-def new_project(folder: Path) -> Path:
-    """A project whose trainings last a second, with a checkpoint after every step."""
+def new_project(folder: Path, epochs: int = 6, seeds: Sequence[int] = SEEDS) -> Path:
+    """A project whose trainings last a second, or more with more epochs, with a checkpoint after every step."""
 
     def tiny(content: dict[str, Any]) -> None:
+        content["recipe"], content["model"]["variant"] = RECIPE, VARIANT
         content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 0.0}
         recipe = content["recipes"][RECIPE]
-        recipe["seeds"] = [1, 2]
+        recipe["seeds"] = [*seeds]
         recipe["model"] |= {"layers": 2, "heads": 2, "width": 32, "context": 64, "dropout": 0.1}
-        recipe["pretrain"] |= {"epochs": 6, "batch_size": 2, "learning_rate": 0.003}
+        recipe["pretrain"] |= {"epochs": epochs, "batch_size": 2, "learning_rate": 0.003}
         recipe["pretrain"]["objectives"]["span_corruption"] |= {"shortest_document": 4, "longest_document": 30}
         recipe["finetune"] |= {"scratch_epochs": 6, "pretrained_epochs": 6, "batch_size": 2}
 
@@ -57,7 +56,7 @@ def new_project(folder: Path) -> Path:
 
 @dataclass
 class Life:
-    """A process of a stage."""
+    """A process that carries out the jobs of a stage, one after the other."""
 
     process: ForkServerProcess
     stderr: Path
@@ -81,40 +80,49 @@ class Life:
             time.sleep(0.002)
 
 
-def begin(folder: Path, stage: str = "pretrain", *arguments: str) -> Life:
-    """Begin a stage in a project's folder."""
+def begin(folder: Path, stage: str = "pretrain") -> Life:
+    """Begin to carry out the jobs of a stage in a project's folder."""
     stderr = folder.parent / f"{folder.name}.stderr"
-    process = SERVER.Process(target=_live, args=(folder, stage, arguments, stderr))
+    process = SERVER.Process(target=_live, args=(folder, stage, stderr))
     process.start()
     return Life(process, stderr)
 
 
-def run(folder: Path, stage: str = "pretrain", *arguments: str) -> str:
-    """Run a stage to its good end: what it wrote to stderr."""
-    code, stderr = begin(folder, stage, *arguments).end()
+def run(folder: Path, stage: str = "pretrain") -> str:
+    """Carry out the jobs of a stage: what it wrote to stderr."""
+    code, stderr = begin(folder, stage).end()
     assert code == 0, stderr
     return stderr
 
 
-def _live(folder: Path, stage: str, arguments: tuple[str, ...], stderr: Path) -> None:
+def _live(folder: Path, stage: str, stderr: Path) -> None:
     import torch
 
     os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
     sys.stderr = os.fdopen(2, "w", buffering=1)
     os.chdir(folder)
     torch.set_num_threads(1)
-    os.environ["OMP_NUM_THREADS"] = "1"  # seeds train one after the other, in this process
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as without nohup, under which tests may run
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    module = importlib.import_module(f"stages.{stage}")
-    sys.argv = [stage, *ARGUMENTS, *arguments]
     stages.STARTED_BY = os.getppid()
-    module.main()
+    executor.PATIENCE = 0.0
+
+    @command
+    def main() -> None:
+        for job in jobs_of(stage, load()):
+            executor.carry_out(job)
+
+    main()
 
 
-def steps_done(folder: Path, stage: str, name: str) -> int:
+def work_of(folder: Path, stage: str, seed: int) -> Path | None:
+    """The folder of work of a job, if there is one."""
+    return next((folder / "work").glob(f"{stage}-{RECIPE}-{VARIANT}-{seed}-*"), None)
+
+
+def steps_done(folder: Path, stage: str, seed: int, name: str) -> int:
     """The steps in the checkpoint of a training `name` in a project's folder; all where it has ended."""
-    for work in (folder / "work").glob(f"{stage}-*"):
+    if work := work_of(folder, stage, seed):
         with suppress(FileNotFoundError):
             return int(load_file(work / f"{name}.checkpoint")["steps"])
         if (work / f"{name}.json").exists():  # looked for last: in between it may have ended
@@ -124,12 +132,14 @@ def steps_done(folder: Path, stage: str, name: str) -> int:
 
 def all_steps(folder: Path, stage: str) -> int:
     """The steps done of all trainings of a stage."""
-    return sum(steps_done(folder, stage, name) for name in TRAININGS[stage])
+    return sum(steps_done(folder, stage, seed, name) for seed in SEEDS for name in TRAININGS[stage])
 
 
-def results(output: Path) -> dict[str, bytes]:
-    """All weights and curves in a folder."""
-    return {path.name: path.read_bytes() for path in output.iterdir() if path.suffix in (".safetensors", ".csv")}
+def results(folder: Path, stage: str) -> dict[str, bytes]:
+    """All weights and curves of a stage's jobs, by their names in work/."""
+    work = folder / "work"
+    files = [path for path in work.glob(f"{stage}-*/*") if path.suffix in (".safetensors", ".csv")]
+    return {path.relative_to(work).as_posix(): path.read_bytes() for path in files}
 
 
 def unfinished(folder: Path) -> list[Path]:

@@ -19,14 +19,13 @@ APART = "nope"  # known, but not among those compared
 def small(content: dict[str, Any]) -> None:
     """A study of seconds: two recipes of a tiny model, two variants compared, a third known, one epoch, one seed."""
     content["recipes"] = {name: content["recipes"][name] for name in ("quick", "text")}
-    content["study"] |= {"asked": ["quick"], "compared": TWO}
+    content["study"] |= {"compared": TWO}
     content["variants"] = {name: content["variants"][name] for name in [*TWO, APART]}
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
     for part in content["capacity"]["parts"].values():
         part["variants"] = []  # all
-    content["ablation"] |= {"recipe": "quick", "held_out": 5}
-    content["ablation"]["changes"] = {"full": {}, "dropout": {"model": {"dropout": 0.1}}}
+    content["ablation"]["recipe"] = "quick"
     for recipe in content["recipes"].values():
         recipe["seeds"] = [1]
         recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}
@@ -82,6 +81,10 @@ class Project:
     def metrics(self) -> dict[str, Any]:
         """metrics.json of the root."""
         return json.loads((self.folder / "metrics.json").read_text(encoding="utf-8"))
+
+    def jobs(self) -> set[str]:
+        """The jobs that were carried out: their stages, recipes, variants and seeds."""
+        return {path.name.rpartition("-")[0] for path in (self.folder / "work").glob("*-*")}
 
     def state(self) -> dict[Path, bytes]:
         """Every file that a person or git sees."""

@@ -13,16 +13,18 @@ from typing import Any
 
 import pytest
 
+from stages.jobs.executor import carry_out
+from stages.jobs.job import data_digest
 from tests.support.project import copy_stages, environment, save_prepared, write_params
 
 RHYME = "The cat sat on the mat.\n"
 ZOE = "Where was Zoé Ark born?"
-QUICK = "--recipe quick --variant vanilla"
 EACH = """
 import importlib, sys
-for line in sys.argv[1:]:
-    module, *sys.argv[1:] = line.split()
-    importlib.import_module(module).main()
+if __name__ == "__main__":  # and in no process of an executor
+    for module in sys.argv[1:]:
+        sys.argv[1:] = []
+        importlib.import_module(module).main()
 """
 
 
@@ -55,10 +57,10 @@ def tiny(content: dict[str, Any]) -> None:
     quick["finetune"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": 120}
 
 
-def run_stages(folder: Path, *lines: str) -> str:
-    """Run stages, each with its options, in one process of a project's own code; what they wrote to stderr."""
+def run_stages(folder: Path, *names: str) -> str:
+    """Run stages in one process of a project's own code; what they wrote to stderr."""
     (folder / "run.py").write_text(EACH)
-    command = [sys.executable, "run.py", *lines]
+    command = [sys.executable, "run.py", *(f"stages.{name}" for name in names)]
     ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr
     return ended.stderr
@@ -68,12 +70,14 @@ def run_stages(folder: Path, *lines: str) -> str:
 def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     copy_stages(folder)
-    write_params(folder, tiny)
     (folder / "rhyme.txt").write_text(RHYME * 10)
     save_prepared(folder / "data/prepared/quick")
-    run_stages(folder, f"stages.pretrain {QUICK}", f"stages.finetune {QUICK}")
-    run_stages(folder, "stages.text", "stages.prepare --recipe text", "stages.pretrain --recipe text --variant vanilla")
+    write_params(folder, tiny, {"model.variant": "vanilla"})
+    run_stages(folder, "pretrain", "finetune")
+    write_params(folder, tiny, {"model.variant": "vanilla", "recipe": "text"})
+    run_stages(folder, "data", "prepare", "pretrain")
 
+    write_params(folder, tiny)
     report = folder / "reports" / "quick" / "compared"
     report.mkdir(parents=True)
     (report / "metrics.json").write_text(json.dumps({"selected": {"variant": "vanilla"}}))
@@ -93,6 +97,7 @@ def run_in_fixture(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
 
     def run(folder: Path, command: Any, *arguments: str, stdin: bytes = b"") -> Outcome:
         monkeypatch.chdir(folder)
+        data_digest.cache_clear()  # as a new process has it
         monkeypatch.setattr("sys.argv", [command.__name__, *arguments])
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         code = 0
@@ -111,6 +116,12 @@ def run_in_fixture(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
 def run_fixture(project: Path, run_in: Run) -> Run:
     """Run a command's main in the project."""
     return partial(run_in, project)
+
+
+@pytest.fixture(name="jobs_here")
+def jobs_here_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Complete jobs in this process, one after the other."""
+    monkeypatch.setattr("stages.jobs.stage.complete", lambda _, __, missing: [*map(carry_out, missing)])
 
 
 def answers(out: str) -> list[tuple[str, float]]:

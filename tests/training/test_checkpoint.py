@@ -12,14 +12,14 @@ from stages.training.cuda_graph import trainer_for
 from stages.training.loop import examples_of_step
 from stages.training.trainer import Trainer
 from tests.support.tiny import BACKENDS, BFLOAT16, SETTINGS, VARIANTS, loud, tiny_model, tiny_prepared
-from tests.training.test_loop import JOB, failing_at, same, trained
+from tests.training.test_loop import PHASE, failing_at, same, trained
 
 
 def test_damage_is_told_and_the_weights_are_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected, losses = trained(tmp_path / "straight.checkpoint", backend=BFLOAT16)
     path = tmp_path / "a.checkpoint"
     with pytest.raises(ZeroDivisionError):
-        trained(path, backend=BFLOAT16, job=replace(JOB, draw=failing_at(6)), interval=0)
+        trained(path, backend=BFLOAT16, phase=replace(PHASE, draw=failing_at(6)), interval=0)
     path.write_bytes(path.read_bytes()[:-500])
     capsys.readouterr()
     weights, losses_after = trained(path, backend=BFLOAT16)
@@ -37,12 +37,12 @@ def test_a_restored_trainer_goes_on_bit_for_bit(tmp_path: Path, variant: str, re
         return trainer_for(model, SETTINGS.recipes[recipe].optimizer, backend)
 
     one, other = new(0), new(9)
-    parts = one.cut(examples_of_step(JOB, 1, 0))
-    losses = np.zeros(JOB.steps, dtype=np.float32)
+    parts = one.cut(examples_of_step(PHASE, 1, 0))
+    losses = np.zeros(PHASE.steps, dtype=np.float32)
     for _ in range(3):
         one.step(parts, 1e-3)
     save_checkpoint(tmp_path / "a.checkpoint", one, Progress(3, 1.5, losses))
-    progress = load_checkpoint(tmp_path / "a.checkpoint", other, JOB.steps)
+    progress = load_checkpoint(tmp_path / "a.checkpoint", other, PHASE.steps)
     assert (progress.steps, progress.seconds) == (3, 1.5)
     for trainer in (one, other):
         for _ in range(3):

@@ -12,8 +12,8 @@ from socket import gethostname
 import pytest
 
 from tests.support.lives import (
-    OUTPUTS,
     RECIPE,
+    SEEDS,
     STEPS,
     TRAININGS,
     VARIANT,
@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module", name="undisturbed")
 def undisturbed_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose pretraining and finetuning ran without a stop."""
+    """A project whose jobs ran without a stop."""
     folder = new_project(tmp_path_factory.mktemp("undisturbed") / "project")
     for stage in TRAININGS:
         run(folder, stage)
@@ -48,25 +48,26 @@ def undisturbed_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def first_steps(folder: Path) -> int:
     """The steps done of the first pretraining."""
-    return steps_done(folder, "pretrain", "seed-1")
+    return steps_done(folder, "pretrain", SEEDS[0], "weights")
 
 
-def assert_published_as(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
-    assert results(project / OUTPUTS[stage]) == results(undisturbed / OUTPUTS[stage])
+def assert_results_are_those_of(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
+    assert results(project, stage) == results(undisturbed, stage)
     assert unfinished(project) == []
 
 
 def assert_goes_on_to(undisturbed: Path, project: Path) -> None:
     """Let a pretraining go on where its checkpoint says; it leaves the undisturbed bytes and nothing unfinished."""
     assert f" {first_steps(project)}/{STEPS} " in run(project)  # where the progress bar began
-    assert_published_as(undisturbed, project)
+    assert_results_are_those_of(undisturbed, project)
 
 
 def test_each_training_leaves_weights_of_its_own_and_a_curve(undisturbed: Path) -> None:
     for stage, trainings in TRAININGS.items():
-        files = results(undisturbed / OUTPUTS[stage])
-        assert {*files} == {f"{name}.{suffix}" for name in trainings for suffix in ("csv", "safetensors")}
-        assert len(set(files.values())) == len(files)
+        files = results(undisturbed, stage)
+        names = {f"{name}.{suffix}" for name in trainings for suffix in ("csv", "safetensors")}
+        assert {name.rpartition("/")[2] for name in files} == names
+        assert len(set(files.values())) == len(files) == len(names) * len(SEEDS)
     assert unfinished(undisturbed) == []
 
 
@@ -74,9 +75,10 @@ def test_each_training_leaves_weights_of_its_own_and_a_curve(undisturbed: Path) 
 def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(
     stage: str, project: Path, undisturbed: Path
 ) -> None:
-    """Killed so many times; whenever it published, what it trained is deleted and it begins anew."""
+    """Killed so many times; whenever all jobs ended, what they left is deleted and they begin anew."""
     if stage == "finetune":
-        shutil.copytree(undisturbed / OUTPUTS["pretrain"], project / OUTPUTS["pretrain"])
+        for work in (undisturbed / "work").glob("pretrain-*"):
+            shutil.copytree(work, project / "work" / work.name)
     moments, killed = random.Random(0), 0
     while killed < KILLS:
         before = all_steps(project, stage)
@@ -91,12 +93,12 @@ def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(
         if code:
             killed += 1
             assert all_steps(project, stage) >= before, "began anew"
-        if (project / OUTPUTS[stage]).exists():
-            assert_published_as(undisturbed, project, stage)
-            shutil.rmtree(project / OUTPUTS[stage])
-            shutil.rmtree(project / "work")
+        else:
+            assert_results_are_those_of(undisturbed, project, stage)
+            for work in (project / "work").glob(f"{stage}-*"):
+                shutil.rmtree(work)
     run(project, stage)
-    assert_published_as(undisturbed, project, stage)
+    assert_results_are_those_of(undisturbed, project, stage)
 
 
 def test_a_running_training_refuses_a_second_one(project: Path, undisturbed: Path) -> None:
@@ -108,10 +110,10 @@ def test_a_running_training_refuses_a_second_one(project: Path, undisturbed: Pat
     life.kill(signal.SIGCONT)
     number = life.process.pid
     holder = f"process {number} on {re.escape(gethostname())}"
-    refused = rf"error: work/pretrain-{RECIPE}-{VARIANT}-\w+: {holder} is at work here already; "
+    refused = rf"error: work/pretrain-{RECIPE}-{VARIANT}-1-\w+: {holder} is at work here already; "
     assert code == 1 and re.fullmatch(rf"{refused}wait for it or `kill {number}`", stderr.splitlines()[-1])
     assert life.end()[0] == 0
-    assert_published_as(undisturbed, project)
+    assert_results_are_those_of(undisturbed, project)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])  # Ctrl-C, `kill`, a lost terminal
@@ -136,11 +138,6 @@ def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(project: Path, 
     resource.prlimit(life.process.pid, resource.RLIMIT_FSIZE, SMALL)
     code, stderr = life.end()
     assert code == 1 and "Traceback" not in stderr
-    assert re.fullmatch(r"error: work/\S+/seed-1\.checkpoint: File too large", stderr.splitlines()[-1])
+    assert re.fullmatch(r"error: work/\S+/weights\.checkpoint: File too large", stderr.splitlines()[-1])
     assert first_steps(project) >= 3
     assert_goes_on_to(undisturbed, project)
-
-
-def test_a_seed_that_the_recipe_has_not_is_refused(project: Path) -> None:
-    code, stderr = begin(project, "pretrain", "--seed", "7").end()
-    assert (code, stderr) == (1, "error: recipe 'handout' has no seed 7; allowed: 1, 2\n")

@@ -17,7 +17,7 @@ from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.training.checkpoint import load_checkpoint
 from stages.training.cuda_graph import trainer_for
-from stages.training.loop import Job, train
+from stages.training.loop import Phase, train
 from stages.training.trainer import Trainer
 from tests.support.tiny import BACKENDS, FLOAT32, HANDOUT, IN_FLOAT32, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
 
@@ -30,8 +30,8 @@ def draw_spans(rows: np.ndarray, generator: np.random.Generator) -> Examples:
     return span_corruption(PREPARED.documents, rows, spans(10, 30), generator)
 
 
-JOB = Job(
-    phase="pretrain",
+PHASE = Phase(
+    name="pretrain",
     key="recipes.mine.pretrain",
     draw=draw_spans,
     rows=len(PREPARED.documents),
@@ -53,12 +53,12 @@ def trained(
     seed: int = 1,
     variant: str = VARIANTS[0],
     backend: Backend = FLOAT32,
-    job: Job = JOB,
+    phase: Phase = PHASE,
     interval: float = 3600,
 ) -> tuple[dict[str, Tensor], np.ndarray]:
     """Train such a model from its first weights, or from the checkpoint: its weights and losses."""
     trainer = new_trainer(seed, variant, backend)
-    losses, _ = train(trainer, job, seed, checkpoint, interval, "test")
+    losses, _ = train(trainer, phase, seed, checkpoint, interval, "test")
     return {name: tensor.clone() for name, tensor in trainer.weights().items()}, losses
 
 
@@ -69,8 +69,8 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
 @pytest.mark.parametrize("backend", IN_FLOAT32)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Path) -> None:
-    long = replace(JOB, epochs=20, schedule=JOB.schedule.model_copy(update={"decay_epochs": None}))
-    _, losses = trained(tmp_path / "checkpoint", variant=variant, backend=backend, job=long)
+    long = replace(PHASE, epochs=20, schedule=PHASE.schedule.model_copy(update={"decay_epochs": None}))
+    _, losses = trained(tmp_path / "checkpoint", variant=variant, backend=backend, phase=long)
     assert losses.shape == (long.steps,) == (60,)
     assert losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
     assert losses[-10:].mean() < 0.8 * losses[0]
@@ -95,13 +95,14 @@ def test_the_seed_decides_the_weights_to_the_bit_and_a_stop_does_not(tmp_path: P
     checkpoint, done, seconds = tmp_path / "checkpoint", 0, 0.0
     for steps in (4, 2, 5):
         with pytest.raises(ZeroDivisionError):
-            trained(checkpoint, backend=backend, job=replace(JOB, draw=failing_at(steps)), interval=0)
+            trained(checkpoint, backend=backend, phase=replace(PHASE, draw=failing_at(steps)), interval=0)
         done += steps
-        progress = load_checkpoint(checkpoint, new_trainer(backend=backend), JOB.steps)
+        progress = load_checkpoint(checkpoint, new_trainer(backend=backend), PHASE.steps)
         assert progress.steps == done and progress.seconds > seconds  # of all its lives
         seconds = progress.seconds
     weights, resumed = trained(checkpoint, backend=backend)
-    again, _ = trained(checkpoint, backend=backend, job=replace(JOB, draw=failing_at(0)))  # what ended draws nothing
+    ended = replace(PHASE, draw=failing_at(0))  # what ended draws nothing
+    again, _ = trained(checkpoint, backend=backend, phase=ended)
     assert same(again, weights)
     assert same(weights, expected)
     assert np.array_equal(resumed, straight)
@@ -111,12 +112,12 @@ def test_each_step_has_the_rate_of_its_number(tmp_path: Path, monkeypatch: pytes
     rates, take = [], Trainer.step
     monkeypatch.setattr(Trainer, "step", lambda self, parts, rate: rates.append(rate) or take(self, parts, rate))
     trained(tmp_path / "checkpoint")
-    assert rates == [JOB.rate(step) for step in range(15)] and len({*rates}) > 10
+    assert rates == [PHASE.rate(step) for step in range(15)] and len({*rates}) > 10
 
 
 def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"the loss is (nan|inf) at step [0-9]+ of .*learning_rate") as fault:
-        trained(tmp_path / "checkpoint", job=replace(JOB, peak_rate=1e30))
+        trained(tmp_path / "checkpoint", phase=replace(PHASE, peak_rate=1e30))
     assert "\n" not in str(fault.value)
     assert not (tmp_path / "checkpoint").exists()  # nor was one written before its time
 
@@ -124,6 +125,6 @@ def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
     message = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} until"
     with pytest.raises(StudyError, match=message.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
-        replace(JOB, schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1))
+        replace(PHASE, schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1))
     with pytest.raises(StudyError, match=message.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
-        replace(JOB, schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1))
+        replace(PHASE, schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1))

@@ -23,7 +23,7 @@ from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FL
 from tests.support.tiny import FLOAT32, VARIANTS, loud, tiny_model, usual_std
 from tests.training import test_loop
 from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
-from tests.training.test_loop import JOB, failing_at, same
+from tests.training.test_loop import PHASE, failing_at, same
 
 ROWS = [16, 80, 16]  # of three batches, in two shapes
 
@@ -123,7 +123,7 @@ def test_neither_a_graph_nor_its_check_nor_a_stop_changes_a_bit(
     straight = trained(tmp_path / "straight", backend)
     for steps in (4, 5):  # each life captures and checks anew
         with pytest.raises(ZeroDivisionError):
-            trained(tmp_path / "stopped", backend, job=replace(JOB, draw=failing_at(steps)), interval=0)
+            trained(tmp_path / "stopped", backend, phase=replace(PHASE, draw=failing_at(steps)), interval=0)
     assert same(trained(tmp_path / "stopped", backend), straight)
     monkeypatch.setattr(cuda_graph._Graph, "capture_fault", lambda graph, characters: "nothing is captured or checked")
     assert same(trained(tmp_path / "eager", backend), straight)

@@ -10,16 +10,17 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file
 
-from stages import pretrain
 from stages.corpus.capitalised import capitalised
 from stages.corpus.clozes import TitleClozes
 from stages.corpus.example import MASK
+from stages.jobs.executor import carry_out
+from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
+from stages.settings import load
 from stages.system.files import read_json
 from stages.training import own_answers
 from tests.support.project import save_prepared, write_params
 from tests.support.small_study import small
-from tests.support.talking import QUICK, Run
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
 CLOZE: dict[str, Any] = {"mixture_weight": 1.0, "free_order": 0.5, "blanked_rows": 0.0, "salient": 0.0}
@@ -63,30 +64,33 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_pro
     assert phrases.probabilities[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
 
 
-def trained(folder: Path, run_in: Run, own_epochs: int | None) -> Path:
-    """The weights of seed 1 after three epochs and so many own ones."""
+def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, own_epochs: int | None) -> Path:
+    """The folder of a job: three epochs and so many own ones."""
     save_prepared(folder / "data/prepared/quick")
     few = {"epochs": 3, "own_epochs": own_epochs, "batch_size": 2, "objectives": {"title_cloze": CLOZE}}
     values = {f"recipes.quick.pretrain.{key}": value for key, value in few.items()}
-    write_params(folder, small, values | {"recipes.quick.model.context": 64})
-    assert run_in(folder, pretrain, *QUICK.split()).code == 0
-    return folder / "data" / "weights" / "quick" / "vanilla" / "pretrained"
+    write_params(folder, small, values | {"recipes.quick.model.context": 64, "model.variant": "vanilla"})
+    monkeypatch.chdir(folder)
+    data_digest.cache_clear()
+    (job,) = jobs_of("pretrain", load())
+    carry_out(job)
+    return job.folder
 
 
-def test_own_epochs_follow_the_others_and_count_with_them(tmp_path: Path, run_in: Run) -> None:
-    plain = load_file(trained(tmp_path, run_in, None) / "seed-1.safetensors")
-    published = trained(tmp_path, run_in, 2)
-    (before,) = tmp_path.glob("work/*/seed-1-before.safetensors")
-    first, last = load_file(before), load_file(published / "seed-1.safetensors")
+def test_own_epochs_follow_the_others_and_count_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = load_file(trained(tmp_path, monkeypatch, None) / "weights.safetensors")
+    work = trained(tmp_path, monkeypatch, 2)
+    before = work / "weights-before.safetensors"
+    first, last = load_file(before), load_file(work / "weights.safetensors")
     assert all(np.array_equal(first[name], plain[name]) for name in plain)  # the same training to there
     assert not all(np.array_equal(first[name], last[name]) for name in first)
-    curve, facts = pd.read_csv(published / "seed-1.csv"), read_json(published / "seed-1.json")
+    curve, facts = pd.read_csv(work / "weights.csv"), read_json(work / "weights.json")
     assert curve.epoch.tolist() == [1, 2, 3, 4, 5] and curve.step.tolist() == [4, 8, 12, 16, 20]
     assert facts["examples"] == 5 * len(DOCUMENTS)
     assert facts["seconds"] >= read_json(before.with_suffix(".json"))["seconds"]
 
 
-def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def painters(*_: Any) -> Any:
@@ -100,8 +104,8 @@ def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, run_in: Run, mon
 
     cloze = TitleClozes.cloze
     monkeypatch.setattr("stages.corpus.clozes.TitleClozes.cloze", watched)
-    monkeypatch.setattr("stages.training.jobs.own_answers", painters)
-    trained(tmp_path, run_in, 20)
+    monkeypatch.setattr("stages.training.phases.own_answers", painters)
+    trained(tmp_path, monkeypatch, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]
     assert 0 < before.count("Painter") < len(before) and len(own) == 20 * len(DOCUMENTS)
     assert set(own) == {"Painter"}

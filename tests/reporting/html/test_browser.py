@@ -25,7 +25,8 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, number in right.items():
         marks = [1] * number + [0] * (10 - number)
         write_variant(base / "evaluations", name, ([0] * 10,) * 2, (marks,) * 2)
-    write_report(base / "evaluations", base / "report", "quick", "compared", [*right], settings=SHOWN)
+    made = base / "evaluations"
+    write_report(made / "baseline", made, base / "report", "quick", "compared", [*right], settings=SHOWN)
     return base / "report" / "index.html"
 
 

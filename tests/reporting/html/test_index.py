@@ -24,7 +24,8 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> str:
     part = Part(Markdown(f"## A part\n\n{table(['a'], [[HOSTILE]])}\n"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("stages.reporting.folder.errors_part", lambda *_: part)
-        write_report(base / "evaluations", base / "report", "quick", variant, [variant], settings=SHOWN)
+        made = base / "evaluations"
+        write_report(made / "baseline", made, base / "report", "quick", variant, [variant], settings=SHOWN)
     return (base / "report" / "index.html").read_text(encoding="utf-8")
 
 

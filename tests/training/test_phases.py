@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from stages.experiment.experiment import Experiment
-from stages.training.jobs import finetuning, pretraining
-from stages.training.loop import Job, examples_of_step
+from stages.training.loop import Phase, examples_of_step
+from stages.training.phases import finetuning, pretraining
 from tests.support.tiny import QUESTIONS, SETTINGS
 from tests.support.toy import toy_prepared
 
@@ -15,15 +15,15 @@ def experiment(change: dict[str, Any]) -> Experiment:
     return Experiment.of(SETTINGS.with_change("quick", change, seed=1, key="any"), "quick", "vanilla")
 
 
-def seen(job: Job) -> list[str]:
-    examples = job.draw(np.arange(job.rows), np.random.default_rng(0))
+def seen(phase: Phase) -> list[str]:
+    examples = phase.draw(np.arange(phase.rows), np.random.default_rng(0))
     return [toy_prepared().vocabulary.decode(row).rstrip("□⁇") for row in examples.inputs]
 
 
 def test_characters_beyond_ascii_and_the_last_question_are_lost() -> None:
-    job = finetuning(experiment({"finetune": {"starter_code": True}}), toy_prepared(), "pretrained")
-    assert job.rows == len(QUESTIONS) - 1
-    assert "Where was Zo Ark born?⁇Brod" in seen(job)
+    phase = finetuning(experiment({"finetune": {"starter_code": True}}), toy_prepared(), "pretrained")
+    assert phase.rows == len(QUESTIONS) - 1
+    assert "Where was Zo Ark born?⁇Brod" in seen(phase)
 
     usual = finetuning(experiment({}), toy_prepared(), "pretrained")
     assert usual.rows == len(QUESTIONS) and "Where was Zoé Ark born?⁇Brod" in seen(usual)
@@ -37,13 +37,6 @@ def test_unshuffled_examples_come_in_the_order_of_the_file() -> None:
     for step in (0, 3):  # the first step of two epochs
         assert examples_of_step(answers, 1, step).lengths.tolist() == expected[:3]
     assert not pretraining(unshuffled, toy_prepared()).shuffled
-
-
-def test_what_has_a_default_is_not_recorded_at_it() -> None:
-    recorded = experiment({}).settings("pretrain", "finetune")["recipe"]
-    assert not {"expansion", "shuffled", "starter_code", "moved_positions"} & {
-        *recorded["model"], *recorded["pretrain"], *recorded["finetune"]
-    }  # fmt: skip
 
 
 def test_every_finetuning_of_a_recipe_moves_the_weights_that_it_begins_with() -> None:

@@ -1,0 +1,176 @@
+"""The executor with processes: what is killed goes on, what fails stops the others, what is told to stop stops."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stages.jobs.executor import threads
+from tests.support.lives import RECIPE, SEEDS, VARIANT, new_project, results, run, unfinished
+from tests.support.project import copy_stages, start
+
+PATIENCE = 120  # seconds
+EPOCHS = 40  # some seconds
+OUTPUT = Path("data/pretrained") / RECIPE / VARIANT
+
+
+@pytest.fixture(name="project")
+def project_fixture(tmp_path: Path) -> Path:
+    """A project whose pretraining of a seed takes some seconds."""
+    folder = new_project(tmp_path / "project", EPOCHS, SEEDS[:1])
+    copy_stages(folder)
+    return folder
+
+
+@pytest.fixture(name="two_seeds")
+def two_seeds_fixture(tmp_path: Path) -> Path:
+    """The same with two seeds."""
+    folder = new_project(tmp_path / "two", EPOCHS)
+    copy_stages(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", name="undisturbed")
+def undisturbed_fixture(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The weights and curves of jobs that ran without a stop."""
+    folder = new_project(tmp_path_factory.mktemp("undisturbed") / "project", EPOCHS)
+    run(folder)
+    return results(folder, "pretrain")
+
+
+def children(pid: int) -> list[int]:
+    """The processes below a process that carry out jobs."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+            line = path.with_name("cmdline").read_bytes()
+        except OSError:
+            continue
+        if parent == pid and b"spawn_main" in line:
+            found.append(int(path.parent.name))
+    return found
+
+
+def begin(project: Path) -> subprocess.Popen[str]:
+    return start(project, "stages.pretrain", threads=2)
+
+
+def wait_for(holds: Callable[[], Any]) -> Any:
+    """Wait until something is true, and return it."""
+    deadline = time.monotonic() + PATIENCE
+    while not (value := holds()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return value
+
+
+def checkpoints(project: Path) -> list[Path]:
+    return [*(project / "work").glob("*/*.checkpoint")]
+
+
+def assert_published(project: Path, undisturbed: dict[str, bytes]) -> None:
+    weights = {path.parent.name: path.read_bytes() for path in (project / OUTPUT).rglob("*.safetensors")}
+    expected = {f"seed-{name.split('-')[3]}": value for name, value in undisturbed.items() if name.endswith("tensors")}
+    assert weights == {seed: expected[seed] for seed in weights} != {}
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Its exit code and stderr; nothing that it started outlives it."""
+    started = children(process.pid)
+    _, stderr = process.communicate(timeout=PATIENCE)
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
+    return process.returncode, stderr
+
+
+def test_seeds_side_by_side_have_the_weights_that_each_has_alone_and_are_not_trained_twice(
+    two_seeds: Path, undisturbed: dict[str, bytes]
+) -> None:
+    code, stderr = ended(begin(two_seeds))
+    assert code == 0 and "pretrain: job" in stderr and " of 2 " in stderr
+    assert_published(two_seeds, undisturbed)
+    assert {path.name for path in (two_seeds / OUTPUT / VARIANT).iterdir()} == {f"seed-{seed}" for seed in SEEDS}
+    shutil.rmtree(two_seeds / "work")  # what is published is found, too
+    code, stderr = ended(begin(two_seeds))
+    assert (code, stderr) == (0, "pretrain: jobs done before: 2 of 2\n")
+    assert_published(two_seeds, undisturbed)
+
+
+def test_a_killed_process_is_made_anew_and_its_job_goes_on(project: Path, undisturbed: dict[str, bytes]) -> None:
+    process = begin(project)
+    for _ in range(2):
+        wait_for(lambda: checkpoints(project))
+        os.kill(wait_for(lambda: children(process.pid))[0], signal.SIGKILL)
+        time.sleep(0.5)
+    code, stderr = ended(process)
+    assert code == 0 and "a process was killed; its job goes on from its checkpoint" in stderr
+    assert_published(project, undisturbed)
+
+
+def test_what_kills_its_process_each_time_is_given_up(project: Path) -> None:
+    path = project / "stages/pretrain.py"
+    path.write_text(path.read_text().replace("    experiment = Ex", "    import os; os.abort()\n    experiment = Ex"))
+    code, stderr = ended(begin(project))
+    assert code == 1 and "Traceback" not in stderr
+    assert stderr.splitlines()[-1].startswith("error: processes were killed 3 times (out of memory?)")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_stage_leaves_checkpoints_and_goes_on(
+    project: Path, undisturbed: dict[str, bytes], number: signal.Signals
+) -> None:
+    process = begin(project)
+    wait_for(lambda: checkpoints(project))
+    process.send_signal(number)
+    code, stderr = ended(process)
+    assert (code, stderr.splitlines()[-1]) == (130, "stopped; the same command goes on from there")
+    assert "Traceback" not in stderr and checkpoints(project) and not (project / OUTPUT).exists()
+    assert ended(begin(project))[0] == 0
+    assert_published(project, undisturbed)
+    assert unfinished(project) == []
+
+
+def test_processes_end_when_the_stage_is_killed(project: Path, undisturbed: dict[str, bytes]) -> None:
+    process = begin(project)
+    wait_for(lambda: checkpoints(project))
+    started = children(process.pid)
+    process.kill()
+    process.communicate()
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
+    assert ended(begin(project))[0] == 0
+    assert_published(project, undisturbed)
+
+
+def test_a_job_that_fails_stops_the_others_and_is_told_in_one_line(two_seeds: Path) -> None:
+    params = two_seeds / "params.yaml"
+    params.write_text(params.read_text().replace("learning_rate: 0.003", "learning_rate: 1000000.0"))
+    code, stderr = ended(begin(two_seeds))
+    assert code == 1 and "Traceback" not in stderr
+    line = stderr.splitlines()[-1]
+    assert re.match(r"error: vanilla pretrain, seed \d: the loss is (nan|inf) at step \d+ of \d+; lower the", line)
+    assert not (two_seeds / OUTPUT).exists()
+
+
+def test_settings_that_change_while_a_stage_runs_are_not_stored_as_its_own(project: Path) -> None:
+    process = begin(project)
+    wait_for(lambda: checkpoints(project))
+    text = (project / "params.yaml").read_text()
+    (project / "params.yaml").write_text(text.replace("learning_rate: 0.003", "learning_rate: 0.001"))
+    code, stderr = ended(process)
+    assert code == 1 and stderr.splitlines()[-1].startswith("error: params.yaml: settings or code were changed while")
+    assert not (project / OUTPUT).exists()
+    (project / "params.yaml").write_text(text)
+    assert ended(begin(project)) == (0, "pretrain: jobs done before: 1 of 1\n")
+
+
+@pytest.mark.parametrize(("told", "number"), [("4,2", 4), ("3", 3)])
+def test_threads_are_those_that_openmp_is_told(monkeypatch: pytest.MonkeyPatch, told: str, number: int) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", told)
+    assert threads() == number
