@@ -7,7 +7,7 @@ after `[1]` train the second alone. No torch: a stage that finds all its jobs do
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -78,12 +78,12 @@ class Job:
         """What the result depends on, as JSON values."""
         return settings_of_result(self.params, self.recipe, self.variant, self.kind.sections, self.traits)
 
-    @property
+    @cached_property
     def inputs(self) -> list["Job"]:
         """The jobs that this one builds on."""
         return [replace(self, stage=stage) for stage in self.kind.needs]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The name of the result's folder: a digest of settings, code, data, libraries and what it builds on."""
         mixer = f"mixers/{self.variant}.py"
