@@ -84,7 +84,7 @@ def complete_here(jobs: Sequence[Job], missing: Sequence[Job], seeds: int, bar: 
 
             try:
                 executor.submit(check_variants, jobs).result()  # there torch is loaded anyway
-                carry_out_all(left, submit, stop, lambda: setattr(halt, "value", 1), bar, lambda: sum(shares))
+                carry_out_all(left, submit, stop, halt, bar, lambda: sum(shares))
             except BrokenProcessPool as error:
                 breaks = breaks + 1 if all(job.result is None for job in left) else 1
                 if breaks == MOST_BREAKS:
@@ -126,23 +126,27 @@ def carry_out_all(
 
 
 @contextmanager
-def pool(workers: int) -> Iterator[tuple[ProcessPoolExecutor, Any, Any]]:
-    """Start a pool of processes; with it, a number that tells them to stop, and the share done of each one's job.
+def pool(workers: int) -> Iterator[tuple[ProcessPoolExecutor, Callable[[], None], Any]]:
+    """Start a pool of processes; with it, what tells them to stop, and the share done of each one's job.
 
     No lock is shared: a process that is killed would keep it.
     """
     context = multiprocessing.get_context("spawn")
-    halt = context.Value("b", 0, lock=False)
+    halted = context.Value("b", 0, lock=False)
     shares = context.Array("d", workers, lock=False)
-    with ProcessPoolExecutor(workers, context, _begin, (halt, shares)) as executor:
+
+    def halt() -> None:
+        halted.value = 1
+
+    with ProcessPoolExecutor(workers, context, _begin, (halted, shares)) as executor:
         try:
             yield executor, halt, shares
         except BaseException:
-            halt.value = 1
+            halt()
             raise
 
 
-def _begin(halt: Any, shares: Any) -> None:
+def _begin(halted: Any, shares: Any) -> None:
     """Prepare a process of the pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal's Ctrl-C the parent tells by `halt`
     number = int(multiprocessing.current_process().name.rpartition("-")[2])  # they are counted over all pools
@@ -152,13 +156,13 @@ def _begin(halt: Any, shares: Any) -> None:
         shares[mine] = share % 1  # an ended job counts as such
 
     progress.in_process(mine + 1, report)
-    threading.Thread(target=_end_in_time, args=(halt,), daemon=True).start()
+    threading.Thread(target=_end_in_time, args=(halted,), daemon=True).start()
 
 
-def _end_in_time(halt: Any) -> None:
+def _end_in_time(halted: Any) -> None:
     """End this process when it is told to, or when its parent was killed: a training leaves a checkpoint first."""
     parent = multiprocessing.parent_process()
-    while not halt.value and parent and parent.is_alive():
+    while not halted.value and parent and parent.is_alive():
         time.sleep(LOOK_EVERY)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -127,6 +127,12 @@ class Job:
         facts: dict[str, Any] = read_json(self.result_folder / FACTS)
         return facts
 
+    @property
+    def result_files(self) -> list[Path]:
+        """The files of its result; the facts come last. Raises StudyError: there is none."""
+        folder = self.result_folder
+        return [folder / name for name in (*self.facts["files"], FACTS)]
+
     def end(self, files: list[str], **facts: Any) -> None:
         """Write the facts of a result whose files lie in the folder: it is complete from now on."""
         write_json(self.folder / FACTS, {"key": self.key, "files": files, "settings": self.settings, **facts})

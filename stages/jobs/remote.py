@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.jobs.executor import carry_out, check_variants
-from stages.jobs.job import FACTS, Job
+from stages.jobs.job import Job
 from stages.settings import Settings
 from stages.system.errors import StudyError, command
 from stages.system.files import write_bytes
@@ -32,14 +32,13 @@ def packed(job: Job) -> bytes:
     }
     files = [(f"prepared/{path.name}", path.read_bytes()) for path in job.prepared.iterdir()]
     for needed in job.inputs:
-        files += result_files(needed)
+        files += result(needed)
     return archive([(DESCRIPTION, json.dumps(description).encode()), *files])
 
 
-def result_files(job: Job) -> list[tuple[str, bytes]]:
-    """Read the files of a job's result, each with its name below work/; the facts come last."""
-    folder = job.result_folder
-    return [(f"{job.key}/{name}", (folder / name).read_bytes()) for name in (*job.facts["files"], FACTS)]
+def result(job: Job) -> list[tuple[str, bytes]]:
+    """Read the files of a job's result, each with its name below work/."""
+    return [(f"{job.key}/{file.name}", file.read_bytes()) for file in job.result_files]
 
 
 def archive(files: Iterable[tuple[str, bytes]]) -> bytes:
@@ -95,8 +94,8 @@ def main() -> None:
     job = received(sys.stdin.buffer.read())
     check_variants([job])
     carry_out(job)
-    with os.fdopen(out, "wb") as result:
-        result.write(archive(result_files(job)))
+    with os.fdopen(out, "wb") as stream:
+        stream.write(archive(result(job)))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from stages.jobs.committed import restore
 from stages.jobs.executor import complete
-from stages.jobs.job import FACTS, KINDS, Job, code_digest, jobs_of
+from stages.jobs.job import KINDS, Job, code_digest, jobs_of
 from stages.settings import PARAMS, load
 from stages.system.errors import Parser, StudyError
 from stages.system.files import new_folder, write_bytes
@@ -41,9 +41,8 @@ def publish(jobs: Sequence[Job], output: Path) -> None:
     """Replace the folder `output` by the results of jobs. Raises StudyError: one has none."""
     with new_folder(output) as new:
         for job in jobs:
-            folder = job.result_folder
-            for name in (*job.facts["files"], FACTS):
-                write_bytes(new / job.published / name, (folder / name).read_bytes())
+            for file in job.result_files:
+                write_bytes(new / job.published / file.name, file.read_bytes())
 
 
 def lowest_loss(jobs: Sequence[Job], training: str) -> float:
