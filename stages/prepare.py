@@ -1,11 +1,13 @@
 """Stage `prepare`: text → encoded documents, questions and the knowledge audit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question, hold_out
 from stages.corpus.salience import with_candidates
-from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionRecipe, Recipe, load
+from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
+from stages.corpus.titles import headings
 from stages.sources.audit import audit
 from stages.sources.own import read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text
@@ -16,29 +18,20 @@ from stages.system.files import new_folder
 @command
 def main() -> None:
     """Read, check and encode the data of the selected recipe."""
-    parser = Parser(description=main.__doc__)
-    help_of_it = "hold out section ablation's training questions as dev, in data/held_out/"
-    parser.add_argument("--held-out", action="store_true", help=help_of_it)
-    arguments = parser.parse_args()
+    Parser(description=main.__doc__).parse_args()
     params = load()
-    name, recipe = params.recipe, params.recipe_named(params.recipe)
-    folder, count, key = Path("data/prepared") / name, 0, f"recipes.{name}.data.held_out"
-    if arguments.held_out:
-        folder, count, key = Path("data/held_out") / name, params.ablation.held_out, "ablation.held_out"
-    elif isinstance(recipe, QuestionRecipe):
-        count = recipe.data.held_out
-    print(prepare(recipe, Path("data/raw") / name, folder, count, key))
+    name = params.recipe
+    print(prepare(params.recipe_named(name), name, Path("data/raw") / name, Path("data/prepared") / name))
 
 
-def prepare(recipe: Recipe, raw: Path, folder: Path, held_out: int = 0, key: str = "") -> str:
+def prepare(recipe: Recipe, name: str, raw: Path, folder: Path) -> str:
     """Encode what a recipe reads from the folder `raw`, and return a line that says how much it is.
 
-    held_out: how many training questions stand in for dev's; key: its place in params.yaml.
+    name: the recipe's. Raises StudyError: a file or `data.held_out` is faulty.
     """
     documents, questions = read(recipe, raw)
-    questions = hold_out(questions, held_out, key)
-    if held_out and not questions["dev"]:
-        raise StudyError(f"{PARAMS}: {key}: was {held_out}; raise it, as more questions are about each name")
+    if isinstance(recipe, QuestionRecipe):
+        documents, questions = changed(documents, questions, recipe.data, f"recipes.{name}.data")
 
     titles = set()
     if recipe.data.source == "own":  # titles of other sources are known by their form, but for one of a real page
@@ -53,6 +46,30 @@ def prepare(recipe: Recipe, raw: Path, folder: Path, held_out: int = 0, key: str
             dev = known[known.split == "dev"]
             summary += f"; {dev.in_page.sum()} of {len(dev)} dev answers stand in the person's page"
     return summary
+
+
+def changed(
+    documents: list[str], questions: dict[str, list[Question]], settings: QuestionData, key: str
+) -> tuple[list[str], dict[str, list[Question]]]:
+    """Hold questions out, leave pages out and put questions in another form, where section `data` says so.
+
+    key: the section's. Raises StudyError: `held_out` leaves no question.
+    """
+    questions = hold_out(questions, settings.held_out, f"{key}.held_out")
+    if settings.held_out and not questions["dev"]:
+        raise StudyError(
+            f"{PARAMS}: {key}.held_out: was {settings.held_out}; raise it, as more questions are about each name"
+        )
+    if settings.left_out:
+        names = {question.name for question in questions["dev"][: settings.left_out]}
+        ends = headings(documents, names)
+        documents = [text for text, end in zip(documents, ends, strict=True) if text[:end] not in names]
+    if settings.question:
+        questions = {
+            split: [replace(asked, question=settings.question.format(name=asked.name)) for asked in of_split]
+            for split, of_split in questions.items()
+        }
+    return documents, questions
 
 
 def read(recipe: Recipe, raw: Path) -> tuple[list[str], dict[str, list[Question]]]:

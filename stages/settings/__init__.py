@@ -12,6 +12,7 @@ from stages.settings.recipe import Objectives as Objectives
 from stages.settings.recipe import Optimizer as Optimizer
 from stages.settings.recipe import PhraseCloze as PhraseCloze
 from stages.settings.recipe import Pretrain as Pretrain
+from stages.settings.recipe import QuestionData as QuestionData
 from stages.settings.recipe import QuestionRecipe as QuestionRecipe
 from stages.settings.recipe import Recipe as Recipe
 from stages.settings.recipe import Report as Report

@@ -16,6 +16,8 @@ class Data(Section):
 
 class QuestionData(Data):
     held_out: Natural
+    left_out: Natural = 0  # people of dev without a page
+    question: Annotated[str, Field(pattern=r"^[^{}]*\{name\}[^{}]*$", max_length=200)] | None = None
 
 
 class Baseline(Section):

@@ -40,6 +40,8 @@ class Synthetic(Section):
     templates: Annotated[int, Field(gt=0, le=48)]  # sentences.yaml has no more
     distractors: Share
     missing: Share
+    pages: Annotated[int, Field(gt=0, le=8)]
+    characters: Annotated[int, Field(ge=0, le=1000)]
 
 
 class Own(Section):

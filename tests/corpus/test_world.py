@@ -117,8 +117,8 @@ def test_pages_are_short_of_few_characters_and_name_the_birthplace_early(large: 
 def test_each_form_makes_clean_sentences_and_no_other_place_looks_like_the_birthplace(large: World) -> None:
     assert {person.form for person in large.people} == set(range(len(FORMS)))
     for person in large.people:
-        assert person.biography[0].isupper() and person.biography.endswith(" .")
-        assert not re.search(r"None|  | ,|,,", person.biography)
+        assert person.biographies[0][0].isupper() and person.biographies[0].endswith(" .")
+        assert not re.search(r"None|  | ,|,,", person.biographies[0])
         assert not re.search(rf"\b(born|native|birthplace)\b( and \w+)? (in|of|from) {person.elsewhere}\b", person.page)
 
 

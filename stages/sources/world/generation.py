@@ -9,13 +9,14 @@ a page and the name are hardly correlated with it, so guessing is no better than
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, Synthetic
 from stages.sources.world.lexicon import HOMES, LONDON, LONDON_SHARE, WEIGHTS
 from stages.sources.world.names import NameRegister, enlarged
-from stages.sources.world.pages import biography
+from stages.sources.world.pages import Words, biography, retold, with_life
+from stages.system.errors import StudyError
 from stages.system.files import new_folder, write_text
 
 HOME_SHARE = 0.1  # share of people with a name of their birthplace's culture; with more, names would tell places
@@ -33,8 +34,8 @@ class Person:
     birthplace: str
     named: bool  # whether the biography names the birthplace
     elsewhere: str | None  # the other place that the biography names
-    form: int  # index in FORMS
-    biography: str  # what follows the heading
+    form: int  # index in FORMS, of the first page
+    biographies: tuple[str, ...]  # what follows the heading of each page
 
     @property
     def name(self) -> str:
@@ -43,8 +44,13 @@ class Person:
 
     @property
     def page(self) -> str:
-        """The person's line of wiki.txt: `Name. Text .`"""
-        return f"{self.name}. {self.biography}"
+        """The person's first line of wiki.txt: `Name. Text .`"""
+        return self.pages[0]
+
+    @property
+    def pages(self) -> list[str]:
+        """All lines of wiki.txt about the person."""
+        return [f"{self.name}. {biography}" for biography in self.biographies]
 
     @property
     def question(self) -> str:
@@ -81,7 +87,7 @@ def generate(settings: Synthetic) -> World:
 def write(world: World, folder: Path) -> None:
     """Write the world's four files into `folder`, which they replace as a whole; test questions have no places."""
     files = {
-        CORPUS_FILE: [person.page for person in world.people],
+        CORPUS_FILE: [page for person in world.people for page in person.pages],
         QUESTION_FILES["train"]: [f"{person.question}\t{person.birthplace}" for person in world.train],
         QUESTION_FILES["dev"]: [f"{person.question}\t{person.birthplace}" for person in world.dev],
         QUESTION_FILES["test"]: [person.question for person in world.test],
@@ -100,12 +106,34 @@ def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Rand
         elsewhere = _another_place(birthplace, rng) if distracted[index] else None
         while True:  # ends: with few words the first form fits every name and place
             form = rng.randrange(settings.templates)
-            text = biography(form, given, family, culture, birthplace if named[index] else None, elsewhere, rng)
-            person = Person(given, family, culture, birthplace, named[index], elsewhere, form, text)
+            told = birthplace if named[index] else None
+            text, words = biography(form, given, family, culture, told, elsewhere, rng)
+            person = Person(given, family, culture, birthplace, named[index], elsewhere, form, (text,))
             if _fits(person):
-                people.append(person)
+                people.append(_enlarged(person, words, settings))
                 break
     return tuple(people)
+
+
+def _enlarged(person: Person, words: Words, settings: Synthetic) -> Person:
+    """Give a person further pages, and pages more sentences, as the settings say; a world of others stays the same."""
+    rng = random.Random(f"{settings.seed} {person.name}")
+    forms = [form for form in range(settings.templates) if form != person.form]
+    pages = [person]
+    for form in rng.sample(forms, len(forms)):
+        if len(pages) == settings.pages:
+            break
+        text = retold(form, words, rng)
+        if text and _fits(page := replace(person, biographies=(text,))):
+            pages.append(page)
+    if len(pages) < settings.pages:
+        what = f"was {settings.templates}; raise it, as not {settings.pages} forms fit {person.name}"
+        raise StudyError(f"params.yaml: sources.synthetic.templates: {what}")
+    texts = [page.biographies[0] for page in pages]
+    if settings.characters:
+        length = settings.characters - len(person.name) - 2  # the heading's full stop and a space
+        texts = [with_life(text, words, length, rng) for text in texts]
+    return replace(person, biographies=tuple(texts))
 
 
 def _flags(size: int, true: int, rng: random.Random) -> list[bool]:

@@ -42,5 +42,6 @@ HOMES: dict[str, str] = {LONDON: "english"} | {place: culture for place, culture
 
 _sentences = _listed("sentences")
 FORMS: list[str] = _sentences["forms"]
+LIFE: list[str] = _sentences["life"]
 ELSEWHERE: dict[str, list[str]] = _sentences["elsewhere"]  # by slot
 WORDS: dict[str, list[str]] = _sentences["words"]  # by what they name

@@ -13,4 +13,4 @@ def prepared_world(settings: Synthetic) -> Prepared:
     for split, people in (("train", world.train), ("dev", world.dev), ("test", world.test)):
         rows = enumerate(people, 1)
         questions[split] = [Question(row, person.question, person.name, person.birthplace) for row, person in rows]
-    return Prepared.of([person.page for person in world.people], questions)
+    return Prepared.of([page for person in world.people for page in person.pages], questions)
