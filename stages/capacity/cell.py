@@ -120,7 +120,7 @@ def trained(settings: Settings, cell: Cell, title: str) -> Row:
     interval = settings.compute.checkpoint_seconds
     checkpoint = work / "training.checkpoint"
     with locked(work / "lock"):
-        _, seconds = train(trainer, task.phase, cell.seed, checkpoint, interval, title)
+        seconds = train(trainer, task.phase, cell.seed, checkpoint, interval, title).seconds
         model = task.new_model().to(backend.device)
         model.load_state_dict(trainer.weights())
         stored, exact = task.bits_stored(model)

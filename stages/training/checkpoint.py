@@ -22,12 +22,14 @@ class Progress:
 
     steps: int  # done
     seconds: float  # over all resumptions
-    losses: np.ndarray  # (all steps,) float32, 0 where a step is still to be done
+    losses: np.ndarray  # (all steps,) float32, nats a character; 0 where a step is still to be done
+    characters: int = 0  # read so far, PAD not counted
 
 
 def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
     """Write a checkpoint in the place of the one before. Raises OSError: it cannot be written; the one before stays."""
     numbers = {"losses": torch.from_numpy(progress.losses), "steps": torch.tensor(progress.steps)}
+    numbers |= {"characters": torch.tensor(progress.characters)}
     seconds = {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)}
     write_bytes(path, save(trainer.state() | numbers | seconds))
 
@@ -45,6 +47,6 @@ def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
     except SafetensorError as error:
         tell(f"{path} is damaged ({error}); the training starts anew")
         return anew
-    losses, done, seconds = (tensors.pop(name) for name in ("losses", "steps", "seconds"))
+    losses, done, seconds, read = (tensors.pop(name) for name in ("losses", "steps", "seconds", "characters"))
     trainer.restore(tensors)
-    return Progress(int(done), float(seconds), losses.numpy())
+    return Progress(int(done), float(seconds), losses.numpy(), int(read))

@@ -83,14 +83,13 @@ class Phase:
 
 def train(
     trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval: float, title: str
-) -> tuple[np.ndarray, float]:
+) -> Progress:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
     interval: seconds between checkpoints, at least; title: of the progress bar. The weights depend on the seed and the
     phase, not on stops: a step draws everything from its number.
 
-    Returns the mean loss of each step's batch, (steps,), in nats a character, and the seconds over all resumptions.
-    Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a checkpoint is written first. Raises
+    Returns the progress of the whole. Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a checkpoint is written first. Raises
     StudyError: the loss is not finite; nothing is written. Raises OSError: a checkpoint cannot be written; the last one
     stays.
     """
@@ -98,8 +97,10 @@ def train(
     with bar(title, phase.steps, progress.steps) as shown, stop_requests() as stop:
         course = _Course(trainer, phase, progress, checkpoint, title, shown)
         while progress.steps < phase.steps and not stop.requested():
-            course.fresh.append(step(trainer, phase, seed, progress.steps))
+            examples = examples_of_step(phase, seed, progress.steps)
+            course.fresh.append(step(trainer, phase, seed, progress.steps, examples))
             progress.steps += 1
+            progress.characters += int(examples.lengths.sum())
             shown.step()
             if time.monotonic() - course.saved >= interval:
                 course.save()
@@ -112,7 +113,7 @@ def train(
                 f"stopped after step {progress.steps} of {phase.steps}{stop.reason}; "
                 "the same command goes on from there"
             )
-    return progress.losses, progress.seconds
+    return progress
 
 
 @dataclass
@@ -161,8 +162,7 @@ def examples_of_step(phase: Phase, seed: int, number: int) -> Examples:
     return phase.draw(rows, generator(seed, phase.name, number))
 
 
-def step(trainer: Trainer, phase: Phase, seed: int, number: int) -> torch.Tensor:
-    """Step `number` of the phase: its rows, its examples, its dropout follow from seed and number alone."""
-    examples = examples_of_step(phase, seed, number)
+def step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
+    """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
     trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
     return trainer.step(trainer.cut(examples), phase.rate(number))

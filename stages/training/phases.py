@@ -11,12 +11,10 @@ import numpy as np
 
 from stages.corpus.example import Examples
 from stages.corpus.objectives import Draw, Mixture
-from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.ragged import Ragged
 from stages.experiment.experiment import Experiment
-from stages.model.gpt import GPT
 from stages.settings import Finetune, Pretrain
 from stages.training.batches import steps_per_epoch
 from stages.training.loop import Phase
@@ -29,11 +27,11 @@ def epochs(settings: Pretrain, documents: int) -> int:
     return max(settings.epochs, ceil((settings.least_steps or 0) / steps_per_epoch(documents, settings.batch_size)))
 
 
-def pretraining(experiment: Experiment, prepared: Prepared, phrases: Phrases | None = None) -> Phase:
-    """Return the pretraining of a recipe; phrases: other ones than the recipe's, as `Mixture` takes them."""
+def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
+    """Return the pretraining of a recipe."""
     settings = experiment.recipe.pretrain
     documents = len(prepared.documents)
-    draw = Mixture(prepared, settings.objectives, experiment.recipe.model.context, phrases).draw
+    draw = Mixture(prepared, settings.objectives, experiment.recipe.model.context).draw
     passes = epochs(settings, documents)
     return _phase(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
 
@@ -56,40 +54,16 @@ def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Pha
 
 
 def pretrain(
-    weights: Path,
-    experiment: Experiment,
-    prepared: Prepared,
-    seed: int,
-    settings: Mapping[str, Any],
-    phrases: Phrases | None = None,
+    weights: Path, experiment: Experiment, prepared: Prepared, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Pretrain a seed, with the recipe's own epochs, if it has any, and return the facts; arguments as of `train_to`.
-
-    phrases: other ones than the recipe's.
-    """
-    first = pretraining(experiment, prepared, phrases)
+    """Pretrain a seed, with the recipe's own epochs, if it has any, and return the facts; arguments as of `train_to`."""
+    first = pretraining(experiment, prepared)
     if not experiment.recipe.pretrain.own_epochs:
         return train_to(weights, experiment, prepared, first, seed, settings)
     before = weights.with_stem(f"{weights.stem}-before")
     train_to(before, experiment, prepared, first, seed, settings)
     own = practising(experiment, prepared, before)
     return train_to(weights, experiment, prepared, own, seed, settings, before, continues=True)
-
-
-def trained_models(
-    folder: Path,
-    experiment: Experiment,
-    prepared: Prepared,
-    seed: int,
-    settings: Mapping[str, Any],
-    phrases: Phrases | None = None,
-) -> tuple[dict[str, GPT], dict[str, Any]]:
-    """Pretrain, then finetune a seed: the models by the names of their files, and pretraining's facts."""
-    paths = {name: folder / f"{name}.safetensors" for name in ("pretrained", "finetuned")}
-    facts = pretrain(paths["pretrained"], experiment, prepared, seed, settings, phrases)
-    phase = finetuning(experiment, prepared, "pretrained")
-    train_to(paths["finetuned"], experiment, prepared, phase, seed, settings, paths["pretrained"])
-    return {name: experiment.trained_model(prepared, path) for name, path in paths.items()}, facts
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Phase:

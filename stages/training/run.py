@@ -42,29 +42,28 @@ def train_to(
         trainer = _trainer(experiment, prepared, phase, seed, first_weights)
         interval = experiment.params.compute.checkpoint_seconds
         title = f"{experiment.variant} {SHORT.get(phase.name, phase.name)}, seed {seed}"
-        losses, seconds = train(trainer, phase, seed, checkpoint, interval, title)
+        ended = train(trainer, phase, seed, checkpoint, interval, title)
 
-        curve = _curve(experiment.variant, phase, losses, seed)
-        examples = phase.rows * phase.epochs
+        curve = _curve(experiment.variant, phase, ended.losses, seed)
+        counts = {"seconds": ended.seconds, "examples": phase.rows * phase.epochs, "characters": ended.characters}
         if continues and first_weights:
             before = read_json(first_weights.with_suffix(".json"))
             curve = _joined(read_table(first_weights.with_suffix(".csv"), CURVES), curve)
-            seconds += before["seconds"]
-            examples += before["examples"]
+            counts = {name: count + before[name] for name, count in counts.items()}
         facts = {
             "phase": phase.name,
             "seed": seed,
             "parameters": sum(weight.numel() for weight in trainer.masters),
             "loss": float(curve.loss.iloc[-1]),
-            "examples": examples,
-            **provenance(settings, experiment.backend, seconds),
+            **provenance(settings, experiment.backend, counts["seconds"]),
+            **counts,
         }
         write_bytes(weights, save(trainer.weights()))
         write_text(weights.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
-        write_json(facts_file, facts | {"seconds": round(seconds, 2)})
+        write_json(facts_file, facts)
     checkpoint.unlink(missing_ok=True)  # a kill may have left it beside the rest
-    ended: dict[str, Any] = read_json(facts_file)
-    return ended
+    known: dict[str, Any] = read_json(facts_file)
+    return known
 
 
 def _trainer(

@@ -67,7 +67,8 @@ def study_step(experiment: Experiment, prepared: Prepared) -> Timed:
     steps: Iterator[int] = cycle(full_steps(phase))
 
     def step() -> None:
-        loop.step(trainer, phase, SEED, next(steps))
+        number = next(steps)
+        loop.step(trainer, phase, SEED, number, loop.examples_of_step(phase, SEED, number))
         _wait(backend)
 
     return step
