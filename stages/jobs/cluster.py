@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from stages.jobs.executor import AGAIN, carry_out_all
+from stages.jobs.executor import AGAIN, Watch, carry_out_all
 from stages.jobs.job import Job
 from stages.jobs.remote import packed, unpack
 from stages.system.errors import StudyError
 from stages.system.lifetime import stop_requests
-from stages.system.progress import Jobs
 from stages.system.terminal import tell
 
 CONNECTED_WITHIN = 20  # seconds
@@ -24,7 +23,7 @@ COMMAND = ["python", "-m", "stages.jobs.remote"]
 INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"
 
 
-def complete_on_cluster(jobs: Sequence[Job], address: str, bar: Jobs) -> None:
+def complete_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None:
     """Complete jobs on the workers of the scheduler at an address. Raises: as `executor.complete`."""
     try:
         from distributed import Client
@@ -46,14 +45,14 @@ def complete_on_cluster(jobs: Sequence[Job], address: str, bar: Jobs) -> None:
             future = executor.submit(subprocess.run, COMMAND, input=packed(job), capture_output=True, check=False)
             sent.append(future)
             received: Future[Any] = Future()
-            future.add_done_callback(lambda ended: _receive(job, ended, received))
+            future.add_done_callback(lambda answer: _receive(job, answer, received))
             return received
 
         def halt() -> None:
             for future in sent:
                 future.cancel()  # one that runs already ends on its worker
 
-        carry_out_all(jobs, submit, stop, halt, bar)
+        carry_out_all(jobs, submit, stop, halt, watch)
 
 
 def _receive(job: Job, sent: "Future[Any]", received: "Future[Any]") -> None:

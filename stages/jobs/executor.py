@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -35,22 +37,41 @@ AGAIN = "the same command goes on from there"
 Submit = Callable[[Job], "Future[Any]"]
 
 
-def complete(stage: str, jobs: Sequence[Job], missing: Sequence[Job]) -> None:
+@dataclass(frozen=True)
+class Watch:
+    """What goes on while jobs run: the bar, what is called with each that ended, and when no further one begins."""
+
+    bar: progress.Jobs
+    ended: Callable[[Job], None]
+    until: float  # by time.monotonic
+
+
+def complete(
+    stage: str,
+    jobs: Sequence[Job],
+    missing: Sequence[Job],
+    side_by_side: int,
+    ended: Callable[[Job], None] = lambda job: None,
+    hours: float = inf,
+) -> None:
     """Bring about the results of a stage's missing jobs; jobs: all of it.
 
+    side_by_side: into how many parts a CPU's threads are divided; ended: is called with each job that ended; hours:
+    none begins after so many.
     Raises StudyError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
     KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings leave checkpoints.
     """
     params = jobs[0].params
     bar = progress.Jobs(stage, len(jobs), len(jobs) - len(missing))
+    watch = Watch(bar, ended, time.monotonic() + 3600 * hours)
     try:
         if params.compute.cluster:
             from stages.jobs.cluster import complete_on_cluster  # it needs a package that others can do without
 
             check_variants(jobs)
-            complete_on_cluster(missing, params.compute.cluster, bar)
+            complete_on_cluster(missing, params.compute.cluster, watch)
         else:
-            complete_here(jobs, missing, len(params.recipe_named(params.recipe).seeds), bar)
+            complete_here(jobs, missing, side_by_side, watch)
     finally:
         bar.close()
 
@@ -59,24 +80,23 @@ def check_variants(jobs: Sequence[Job]) -> None:
     """Build the model of each variant once, without memory. Raises StudyError: one is faulty."""
     from stages.model.registry import settings_of  # it loads torch
 
-    params = jobs[0].params
     try:
-        for variant in dict.fromkeys(job.variant for job in jobs):
-            settings_of(variant, params.variants, params.recipe_named(jobs[0].recipe).model)
+        for job in {job.variant: job for job in jobs}.values():
+            settings_of(job.variant, job.params.variants, job.params.recipe_named(job.recipe).model)
     except StudyError as error:
         if not str(error).startswith(str(PARAMS)):  # a fault in the file of a variant
             raise
         raise StudyError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
 
 
-def complete_here(jobs: Sequence[Job], missing: Sequence[Job], seeds: int, bar: progress.Jobs) -> None:
-    """Complete missing jobs in processes of this machine; seeds: how many share its threads. Raises: as `complete`."""
+def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int, watch: Watch) -> None:
+    """Complete missing jobs in processes of this machine; arguments and errors as of `complete`."""
     on_gpu = jobs[0].traits[0] == "cuda"
-    each = threads() if on_gpu else max(1, threads() // seeds)
+    each = threads() if on_gpu else max(1, threads() // side_by_side)
     workers = min(len(missing), 1 if on_gpu else threads() // each)
     os.environ["OMP_NUM_THREADS"] = str(each)  # read by the processes that are started from now on
     breaks = 0
-    while left := [job for job in missing if job.result is None]:
+    while left := [job for job in missing if job.result is None and time.monotonic() < watch.until]:
         with pool(workers) as (executor, halt, shares), stop_requests() as stop:
 
             def submit(job: Job, executor: Executor = executor) -> Future[Any]:
@@ -84,7 +104,7 @@ def complete_here(jobs: Sequence[Job], missing: Sequence[Job], seeds: int, bar: 
 
             try:
                 executor.submit(check_variants, jobs).result()  # there torch is loaded anyway
-                carry_out_all(left, submit, stop, halt, bar, lambda: sum(shares))
+                carry_out_all(left, submit, stop, halt, watch, lambda: sum(shares))
             except BrokenProcessPool as error:
                 breaks = breaks + 1 if all(job.result is None for job in left) else 1
                 if breaks == MOST_BREAKS:
@@ -97,7 +117,7 @@ def carry_out_all(
     submit: Submit,
     stop: Stop,
     halt: Callable[[], None],
-    bar: progress.Jobs,
+    watch: Watch,
     shares: Callable[[], float] = lambda: 0.0,
 ) -> None:
     """Submit jobs and wait for all.
@@ -105,7 +125,8 @@ def carry_out_all(
     halt: tells the running ones to stop; shares: the sum of what is done of them. Raises what the first that failed
     raised, and KeyboardInterrupt when a stop was requested; no job runs then.
     """
-    running = {submit(job) for job in jobs}
+    of = {submit(job): job for job in jobs}
+    running = {*of}
     failed: BaseException | None = None
     while running:
         done, running = wait(running, LOOK_EVERY, FIRST_COMPLETED)
@@ -113,12 +134,14 @@ def carry_out_all(
             if error := future.exception():
                 failed = failed or error
             else:
-                bar.end()
+                watch.bar.end()
+                watch.ended(of[future])
         if failed or stop.requested():
             halt()
-            running = {future for future in running if not future.cancel()}  # which leaves those that run
         else:
-            bar.show(shares())
+            watch.bar.show(shares())
+        if failed or stop.requested() or time.monotonic() > watch.until:
+            running = {future for future in running if not future.cancel()}  # which leaves those that run
     if stop.requested():
         raise KeyboardInterrupt(f"stopped{stop.reason}; {AGAIN}")
     if failed:
@@ -175,12 +198,15 @@ def _carry_out(job: Job) -> None:
         os._exit(STOPPED)  # its checkpoint is written
 
 
-def carry_out(job: Job) -> None:
-    """Complete a job in this process. Raises StudyError: another process is at work on it."""
+def carry_out(job: Job, patience: float = PATIENCE) -> None:
+    """Complete a job in this process; wait so many seconds for another one that is at work on it.
+
+    Raises StudyError: it still is.
+    """
     job.folder.mkdir(parents=True, exist_ok=True)
-    with locked(job.folder / "lock", PATIENCE):
+    with locked(job.folder / "lock", patience):
         if job.result is None:
-            import_module(f"stages.{job.stage}").carry_out(job)
+            import_module(f"stages.{job.kind.module or job.stage}").carry_out(job)
 
 
 def threads() -> int:

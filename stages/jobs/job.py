@@ -35,6 +35,7 @@ class Kind:
     sections: tuple[str, ...]  # of the recipe
     code: tuple[str, ...]  # files and folders of stages/; of mixers/ the variant's own file comes to these
     needs: tuple[str, ...] = ()  # stages whose results a job of the same variant and seed builds on
+    module: str = ""  # of stages/, with the function that carries a job out; by default the stage's
 
 
 MODEL = ("model", "optimizer", "pretrain")
@@ -48,6 +49,16 @@ KINDS = {
         (*MODEL, "finetune", "generation"),
         ("evaluate.py", *ASKING),
         ("pretrain", "finetune"),
+    ),
+    "trial": Kind(
+        Path("data/trials"),  # nothing is published there: the row of a trial stands in its study's file
+        (*MODEL, "finetune", "generation"),
+        ("trials/trial.py", "trials/row.py", *ASKING),
+        ("pretrain", "finetune"),
+        "trials.trial",
+    ),
+    "text_trial": Kind(
+        Path("data/trials"), MODEL, ("trials/trial.py", "trials/row.py", *ASKING), ("pretrain",), "trials.trial"
     ),
 }
 

@@ -24,7 +24,7 @@ def run(stage: str, description: str | None) -> list[Job]:
     if missing := [job for job in jobs if job.result is None]:
         restore(missing)
     if missing := [job for job in missing if job.result is None]:
-        complete(stage, jobs, missing)
+        complete(stage, jobs, missing, len(params.recipe_named(params.recipe).seeds))
     else:
         print(f"{stage}: jobs done before: {len(jobs)} of {len(jobs)}", file=sys.stderr)
 

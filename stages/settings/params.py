@@ -74,43 +74,21 @@ class Settings(Section):
                     raise ValueError(fault)
         return self
 
-    def ablated(self, change: str) -> Self:
-        """Change the ablation's recipe in these settings; change: a key of `ablation.changes`.
+    def changed(self, values: Mapping[str, Any], path: str, key: str) -> Self:
+        """Put values in the place of settings, by dotted key; path, key: where the values stand, for errors.
 
-        Raises StudyError: it makes no valid recipe. Nothing else checks it: the recipe that a user changes need not
-        suit the ablation.
+        Raises StudyError: a key is unknown, or a value makes no valid settings.
         """
-        ablation = self.ablation
-        return self.with_change(ablation.recipe, ablation.changes[change], ablation.seed, f"ablation.changes.{change}")
-
-    def of_article(self, model: str) -> Self:
-        """Change the article's recipe in these settings; model: a key of `article.models`.
-
-        Raises StudyError: as `ablated`; the page cannot compute the variant, or may not show the recipe's questions.
-        """
-        article, chosen = self.article, self.article.models[model]
-        recipes = self.recipes.items()
-        in_public = [name for name, r in recipes if isinstance(r, QuestionRecipe) and r.report.show_questions]
-        for key, name, allowed in (
-            ("recipe", article.recipe, in_public),
-            (f"models.{model}.variant", chosen.variant, IN_JAVASCRIPT),
-        ):
-            if name not in allowed:
-                raise StudyError(f"{PARAMS}: article.{key}: was '{name}'; allowed: {', '.join(allowed)}")
-        return self.with_change(article.recipe, chosen.change, article.seed, f"article.models.{model}.change")
-
-    def with_change(self, name: str, change: Mapping[str, Any], seed: int, key: str) -> Self:
-        """Give a recipe in these settings one seed and the values of a change, whose key in params.yaml is `key`.
-
-        Raises StudyError: there is no such recipe, or the change makes no valid one.
-        """
-        for section in change:
-            if section not in CHANGEABLE:
-                raise StudyError(f"{PARAMS}: {key}.{section}: not to be changed; allowed: {', '.join(CHANGEABLE)}")
-        recipe = self.recipe_named(name)
-        content = merged(recipe.model_dump() | {"seeds": [seed]}, change)
-        changed = check(type(recipe), content, str(PARAMS), key)
-        return self.model_copy(update={"recipes": self.recipes | {name: changed}})
+        content = self.model_dump()
+        for dotted, value in values.items():
+            *sections, last = dotted.split(".")
+            place = content
+            for section in sections:
+                if not isinstance(place.setdefault(section, {}), dict):
+                    place[section] = {}
+                place = place[section]
+            place[last] = value
+        return check(type(self), content, path, key)
 
     def recipe_named(self, name: str) -> Recipe:
         """Look up the recipe of that name. Raises StudyError: there is none."""

@@ -1,0 +1,159 @@
+"""The page of a study, from its file and its rows alone: reports/trials/<study>/page/."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from stages.reporting.html.index import write_page
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.statistics.intervals import CONFIDENCE, LEAST_SEEDS, accuracy_interval, wilson
+from stages.reporting.statistics.significance import Difference, compare_trainings
+from stages.reporting.style import styled
+from stages.reporting.tables import short
+from stages.reporting.template import fill
+from stages.settings import load
+from stages.settings.changes import written
+from stages.system.errors import Parser, StudyError, command
+from stages.trials.figure import Group, draw
+from stages.trials.measures import MEASURES, Measure
+from stages.trials.row import REPORTS, Row
+from stages.trials.study import Plan, studies
+
+MOST_DIFFERENCES = 16  # of a table that one still reads
+SHOWN_TEMPERATURES = ("0", "0.8")
+
+
+@command
+def main() -> None:
+    """Write the page of a study from the rows that are there."""
+    parser = Parser(description=main.__doc__)
+    parser.add_argument("study", choices=studies())
+    write_study(Plan(parser.parse_args().study, load()))
+
+
+@styled()
+def write_study(plan: Plan) -> None:
+    """Write report.md, index.html and the figure. Raises StudyError: the study has no rows."""
+    if not plan.rows:
+        raise StudyError(f"study {plan.name} has no rows; run: python -m stages.trials {plan.name}")
+    groups = groups_of(plan)
+    measures = {name: MEASURES[name] for name in plan.study.measures}
+    svg = draw(groups, measures)
+    rows = [*plan.rows.values()]
+    old = [cell for cell in plan.rows if not plan.is_of_today(cell)]
+    text = fill(
+        __file__,
+        "study.md.jinja",
+        name=plan.name,
+        title=plan.name.replace("_", " ").capitalize(),
+        study=plan.study,
+        drawn=bool(svg),
+        results=results_table(plan, groups, measures),
+        differences=differences_of(plan, groups),
+        chosen=choices_table(plan),
+        said=[(group.name, [*map(_said, group.rows)]) for group in groups if any(row.said not in ("", "[]") for row in group.rows)],
+        passages=passages_of(groups),
+        changes={name: {**change} for name, change in plan.study.changes.items()},
+        written=written,
+        made=sorted({(short(row.commit), row.device, row.precision) for row in rows}),
+        cells=len(plan.cells),
+        ended=len(plan.rows),
+        old=len(old),
+    )
+    write_page(REPORTS / plan.name / "page", text, {"figure.svg": svg} if svg else {})
+
+
+def groups_of(plan: Plan) -> list[Group]:
+    """Return the rows by change, swept values and variant, in the order of the study's file."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for cell in plan.cells:
+        rows = groups.setdefault((cell.change, cell.swept, cell.variant), [])
+        if cell in plan.rows:
+            rows.append(plan.rows[cell])
+    return [Group(*key, rows) for key, rows in groups.items() if rows]
+
+
+def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measure]) -> Markdown:
+    """Return a row a group: what it is, how many trainings it has, and each measure's mean with its interval."""
+    keys = list(dict.fromkeys(key for group in groups for key in group.values))
+    several = {
+        "change": len(plan.study.changes) > 1,
+        "variant": len({group.variant for group in groups}) > 1,
+    }
+    header = [name for name, shown in several.items() if shown] + [key.rpartition(".")[2].replace("_", " ") for key in keys]
+    numbers = ["trainings", *(measure.title for measure in measures.values())]
+    lines = []
+    for group in groups:
+        names = [getattr(group, name) for name, shown in several.items() if shown]
+        values = [written(group.values[key]) if key in group.values else "–" for key in keys]
+        old = any(row.settings != plan.digest(cell) for cell, row in plan.rows.items() if row in group.rows)
+        trainings = f"{len(group.rows)}{' †' if old else ''}"
+        lines.append([*names, *values, trainings, *(with_interval(group.rows, measure) for measure in measures.values())])
+    return table([*header, *numbers], lines, right=[*header[sum(several.values()) :], *numbers])
+
+
+def with_interval(rows: Sequence[Row], measure: Measure) -> str:
+    """Return the mean of a measure and its 95 % interval.
+
+    Of marks it is the project's for accuracies, over questions and, from three trainings on, over these; where each
+    training has questions of its own, and for other figures, Student's over three trainings or more.
+    """
+    values = [value for row in rows if not isnan(value := measure.value(row))]
+    if not values:
+        return "–"
+    mean = f"{np.mean(values):,.{measure.decimals}f}"
+    marks = [measure.marks(row).replace("-", "") for row in rows] if measure.marks else [""]
+    if all(marks) and len({row.world for row in rows}) == 1:
+        low, high = accuracy_interval(np.array([[*map(int, of_row)] for of_row in marks]).T)
+        return f"{mean} ({100 * low:.1f} to {100 * high:.1f})"
+    if len(values) >= LEAST_SEEDS:
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
+        return f"{mean} ± {half:,.{measure.decimals}f}"
+    if measure.marks and len(rows) == 1 and rows[0].questions:
+        low, high = wilson(values[0] / 100, rows[0].questions)
+        return f"{mean} ({100 * low:.1f} to {100 * high:.1f})"
+    return mean
+
+
+def differences_of(plan: Plan, groups: Sequence[Group]) -> list[Difference]:
+    """Compare the answers of all other groups with the first one's, where all were asked the same questions."""
+    comparable = all(row.right_marks for group in groups for row in group.rows) and not plan.study.worlds
+    if not comparable or not 1 < len(groups) <= MOST_DIFFERENCES or "answered" not in plan.study.measures:
+        return []
+    marks = {group.name: np.array([[*map(int, row.right_marks)] for row in group.rows]).T for group in groups}
+    if len({len(of_group) for of_group in marks.values()}) > 1:
+        return []
+    first, *others = marks
+    return compare_trainings(marks, [(other, first) for other in others])
+
+
+def choices_table(plan: Plan) -> Markdown | None:
+    """Return the values that other studies chose, by variant, with a word where the best lies at an end."""
+    rows = [
+        (choice.key, choice.of, variant, written(value), "yes" if at_end else "no")
+        for choice, variant, value, at_end in plan.choices()
+    ]
+    return table(("setting", "chosen in study", "variant", "value", "at an end of those tried"), rows) if rows else None
+
+
+def _said(row: Row) -> tuple[int, list[str]]:
+    return row.seed, json.loads(row.said or "[]")
+
+
+def passages_of(groups: Sequence[Group]) -> list[tuple[str, str, str]]:
+    """Return group, temperature and the beginning of what its first training writes."""
+    passages = []
+    for group in groups:
+        if group.rows[0].text:
+            content: dict[str, Any] = json.loads(group.rows[0].text)
+            passages += [(group.name, at, content[f"passage_{at}"]) for at in SHOWN_TEMPERATURES]
+    return passages
+
+
+if __name__ == "__main__":
+    main()

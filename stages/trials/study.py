@@ -1,0 +1,192 @@
+"""A study: a file that says what is asked, what is expected, and which trainings are to tell."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from stages.settings import Count, Section, Settings, check
+from stages.settings.section import Name, Seed, Some, read_yaml
+from stages.system.digests import digest
+from stages.system.errors import StudyError
+from stages.trials.measures import MEASURES
+from stages.trials.row import Cell, Row, read_rows
+
+FOLDER = Path(__file__).parent
+DIGITS = 8  # of a digest of settings
+VARIANTS = "variants"  # in a change: the only ones that it concerns
+RECORD = "record"  # in a change: what was done; no code of today does it, and its rows are all that there is
+TIMES = "times "  # before a number: so many times the value that another study chose
+OF_PARAMS = ("sources.", "variants.")  # keys that are not the recipe's
+
+
+class Choice(Section):
+    """A setting whose value another study chooses for each variant."""
+
+    key: str
+    of: Name  # the study that sweeps the key
+    by: str  # a measure: the value with the most of it is taken
+    enough: float | None = None  # the value that reads the fewest characters among those with at least so much of it
+
+    @model_validator(mode="after")
+    def _measure_exists(self) -> Self:
+        if self.by not in MEASURES:
+            raise ValueError(f"by: was '{self.by}'; allowed: {', '.join(MEASURES)}")
+        return self
+
+
+class Study(Section):
+    """Everything that a study's file says."""
+
+    question: str
+    expected: str  # written before the first training
+    found: str | None = None  # written after the last one
+    recipe: Name
+    variants: Some[Name]
+    seeds: Some[Seed] = [1]
+    worlds: Some[Seed] | None = None  # seeds of generated worlds in place of the recipe's own
+    held_out: Count | None = None  # so many training questions are asked in place of dev's
+    choose: list[Choice] = []
+    changes: dict[Name, dict[str, Any]] = Field({"recipe": {}}, min_length=1)  # by dotted key; a list is swept
+    measures: Some[str] = ["answered", "memorised"]
+    note: str | None = None  # on rows that were not made by this file
+
+    @model_validator(mode="after")
+    def _measures_exist(self) -> Self:
+        for name in self.measures:
+            if name not in MEASURES:
+                raise ValueError(f"measures: was '{name}'; allowed: {', '.join(MEASURES)}")
+        return self
+
+
+class Plan:
+    """A study with the settings that it changes: its cells, what each depends on, and the rows that are there."""
+
+    def __init__(self, name: str, params: Settings) -> None:
+        """Raises StudyError: there is no such study, or its file is faulty."""
+        self.name, self.params = name, params
+        self.path = FOLDER / f"{name}.yaml"
+        if not self.path.is_file():
+            raise StudyError(f"there is no study '{name}'; allowed: {', '.join(studies())}")
+        self.shown = self.path.relative_to(FOLDER.parents[1])
+        self.study = check(Study, read_yaml(self.path), str(self.shown), prefix="")
+        params.recipe_named(self.study.recipe)
+        for variant in self.study.variants:
+            params.check_variant(variant)
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """All cells: one world and seed after the other, each with all variants and changes."""
+        study = self.study
+        return [
+            Cell(change=change, swept=swept, variant=variant, world=world, seed=seed)
+            for world, seed in product(map(str, study.worlds or [""]), study.seeds)
+            for change in study.changes
+            for swept in self._swept(change)
+            for variant in study.changes[change].get(VARIANTS, study.variants)
+        ]
+
+    def _swept(self, change: str) -> Iterator[str]:
+        """Yield each combination of the values that lists of a change name, as JSON."""
+        lists = {key: value for key, value in self.study.changes[change].items() if isinstance(value, list)}
+        lists.pop(VARIANTS, None)
+        for values in product(*lists.values()):
+            yield json.dumps(dict(zip(lists, values, strict=True))) if lists else ""
+
+    def settings(self, cell: Cell) -> Settings:
+        """Return the settings of a cell. Raises StudyError: they are impossible, or wait for another study."""
+        study = self.study
+        fixed = {key: value for key, value in study.changes[cell.change].items() if not isinstance(value, list)}
+        fixed.pop(RECORD, None)
+        chosen = {choice.key: self._chosen(choice, cell.variant) for choice in study.choose}
+        for key in chosen.keys() & fixed.keys():
+            if isinstance(fixed[key], str) and fixed[key].startswith(TIMES):
+                fixed[key] = round(chosen[key] * float(fixed[key].removeprefix(TIMES)))
+        change = chosen | fixed | cell.values
+        if cell.world:
+            change["sources.synthetic.seed"] = int(cell.world)
+        if study.held_out:
+            change["data.held_out"] = study.held_out
+        change["seeds"] = [cell.seed]
+        placed = {
+            key if key.startswith(OF_PARAMS) else f"recipes.{study.recipe}.{key}": value
+            for key, value in change.items()
+        }
+        return self.params.changed(placed, str(self.shown), f"changes.{cell.change}")
+
+    def _chosen(self, choice: Choice, variant: str) -> Any:
+        """Return the value that another study chose for a variant. Raises StudyError: it has not ended."""
+        tried = Plan(choice.of, self.params).tried(choice, variant)
+        if not tried:
+            what = f"choose.{choice.key} waits for study {choice.of}"
+            raise StudyError(f"{self.shown}: {what}; run: python -m stages.trials {choice.of}")
+        return best(choice, tried)
+
+    def tried(self, choice: Choice, variant: str) -> dict[Any, tuple[float, float]]:
+        """Return the mean of a measure, and of the characters read, by value of a key; empty while a row is missing."""
+        cells = [cell for cell in self.cells if cell.variant == variant and choice.key in cell.values]
+        if any(cell not in self.rows for cell in cells):
+            return {}
+        of_value: dict[Any, list[Row]] = {}
+        for cell in cells:
+            of_value.setdefault(cell.values[choice.key], []).append(self.rows[cell])
+        measure = MEASURES[choice.by].value
+        return {
+            value: (fmean(map(measure, rows)), fmean(row.characters for row in rows))
+            for value, rows in of_value.items()
+        }
+
+    def digest(self, cell: Cell) -> str:
+        """Return the digest of what a cell's result depends on but for code and machine."""
+        params = self.settings(cell)
+        recipe = params.recipe_named(self.study.recipe)
+        source = recipe.data.source
+        of_source = [getattr(params.sources, source)]
+        if source == "text":
+            of_source.append(params.sources.synthetic)
+        sections = recipe.model_dump(exclude={"seeds", "report", "baseline"})
+        depends_on = [sections, params.variants[cell.variant], [section.model_dump() for section in of_source]]
+        return digest([*depends_on, cell.seed])[:DIGITS]
+
+    @cached_property
+    def rows(self) -> dict[Cell, Row]:
+        """The latest row of each cell that has one, whatever settings it was made with."""
+        latest = {Cell(**row.model_dump(include=Cell.model_fields.keys())): row for row in read_rows(self.name)}
+        return {cell: latest[cell] for cell in self.cells if cell in latest}
+
+    def is_of_today(self, cell: Cell) -> bool:
+        """Whether a cell has a row that was made with the settings that it has now."""
+        return cell in self.rows and self.rows[cell].settings == self.digest(cell)
+
+    @property
+    def missing(self) -> list[Cell]:
+        """The cells without a row of today's settings, but for those of a record."""
+        trainable = (cell for cell in self.cells if RECORD not in self.study.changes[cell.change])
+        return [cell for cell in trainable if not self.is_of_today(cell)]
+
+    def choices(self) -> Iterator[tuple[Choice, str, Any, bool]]:
+        """Yield each choice with variant and value, and whether that lies at an end of what was tried."""
+        for choice in self.study.choose:
+            for variant in self.study.variants:
+                tried = Plan(choice.of, self.params).tried(choice, variant)
+                if tried:
+                    value = best(choice, tried)
+                    yield choice, variant, value, value in (min(tried), max(tried))
+
+
+def best(choice: Choice, tried: Mapping[Any, tuple[float, float]]) -> Any:
+    """Return the value with the most of the measure, or, where some have enough of it, the one that reads least."""
+    enough = [value for value, (mean, _) in tried.items() if choice.enough is not None and mean >= choice.enough]
+    if enough:
+        return min(enough, key=lambda value: tried[value][1])
+    return max(tried, key=lambda value: tried[value][0])
+
+
+def studies() -> list[str]:
+    """List the studies that have a file."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml") if path.stem != "dvc")

@@ -1,0 +1,175 @@
+"""A trial as a job: a recipe with a change is trained by the stages' own code and asked; its row is the result."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from math import log, log2
+from typing import Any
+
+import numpy as np
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.vocabulary import MASK
+from stages.experiment.experiment import Experiment
+from stages.inference.answers import answers
+from stages.inference.decoding import Sampler
+from stages.inference.generation import passages
+from stages.jobs.executor import carry_out as carry_out_here
+from stages.jobs.job import WEIGHTS, Job
+from stages.model.gpt import GPT
+from stages.model.likelihood import read_targets
+from stages.probing.bits import bits
+from stages.probing.extraction import extraction
+from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
+from stages.sources.audit import own_pages
+from stages.system.files import write_json
+from stages.trials.row import Row
+
+ROW = "row.json"
+WAIT = 24 * 3600.0  # seconds: cells of a study may build on one pretraining
+FACTS_FOR_BITS = 48  # whose bits are measured: each is asked with every other one's prompt
+WINDOWS = 200  # of a text, spread over it: all models of it are scored on the same ones
+TEMPERATURES = (0.0, 0.5, 0.8, 1.0)
+OPENING = "O God, O God!"  # of what a model of a text writes, where the text has all its characters; else a new line
+WRITTEN = 2000  # characters
+STRETCH = 20  # characters of a stretch that is recited if the text has it
+
+
+def carry_out(job: Job) -> None:
+    """Train what a trial builds on, unless it is there, ask it, and write its row."""
+    for needed in job.inputs:
+        if needed.result is None:
+            carry_out_here(needed, WAIT)
+    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    prepared = Prepared.load(job.prepared)
+    pretrained, *finetuned = job.inputs
+    folder = pretrained.result_folder
+    models = {"pretrained": experiment.trained_model(prepared, folder / f"{WEIGHTS}.safetensors")}
+    facts = pretrained.facts["trainings"][WEIGHTS]
+    trainings = [facts]
+    measured = {}
+    if finetuned:
+        (tuned,) = finetuned
+        for name, init in (("finetuned", "pretrained"), ("scratch", "scratch")):
+            models[name] = experiment.trained_model(prepared, tuned.result_folder / f"{init}.safetensors")
+        trainings.append(tuned.facts["trainings"]["pretrained"])
+        measured = asked(experiment, prepared, models)
+    else:
+        measured["text"] = json.dumps(written(models["pretrained"], prepared, job.seed))
+    row = {
+        "loss": round(facts["loss"], 5),
+        "characters": sum(training["characters"] for training in trainings),
+        "parameters": facts["parameters"],
+        "epochs": round(facts["examples"] / len(prepared.documents)),
+        "seconds": round(sum(training["seconds"] for training in trainings), 1),
+        "commit": facts["commit"],
+        "device": facts["device"],
+        "precision": facts["precision"],
+        **measured,
+    }
+    write_json(job.folder / ROW, row)
+    job.end([ROW])
+
+
+def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) -> dict[str, Any]:
+    """Return what models know and answer: `pretrained`, `finetuned` and `scratch`; fields of a row."""
+    recipe = experiment.question_recipe
+    objectives, context = recipe.pretrain.objectives, recipe.model.context
+    dev = prepared.of_split("dev")
+    pages = own_pages(prepared.texts, set(dev.name))
+    facts = dev_facts(prepared, pages)
+    prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), context)
+
+    results = answers(models["finetuned"], prepared, "dev", recipe)
+    right = results.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
+    both = {name: models[name] for name in ("pretrained", "finetuned")}
+    extracted = extraction(both, prepared.vocabulary, facts, prompts, right).set_index("row")
+    known = extracted.pretrained_memorised
+    reader = prepared.likeliest(prepared.candidates)
+    answered = [*zip(dev.name, results.predicted, results.correct, strict=True)]
+    others = [
+        answer != "" and not is_right and any(answer in page for page in pages.get(name, ()))
+        for name, answer, is_right in answered
+    ]
+    scratch = answers(models["scratch"], prepared, "dev", recipe)
+    return {
+        "questions": len(results),
+        "right": int(results.correct.sum()),
+        "scratch": int(scratch.correct.sum()),
+        "facts": len(facts),
+        "memorised": int(known.sum()),
+        "both": int((known * right).sum()),
+        "forms": json.dumps({form: int(extracted[f"pretrained_{form}"].sum()) for form in PAGE_FORMS}),
+        "own_page": sum(others),
+        "reader": sum(reader.get(name) == answer for name, answer, _ in answered),
+        "right_marks": "".join(map(str, results.correct)),
+        "memorised_marks": "".join("-" if np.isnan(mark) else str(int(mark)) for mark in known.reindex(results.row)),
+        "said": json.dumps([answer for name, answer, _ in answered if name not in pages], ensure_ascii=False),
+        **bits_of(prepared, both, facts, context),
+    }
+
+
+def bits_of(prepared: Prepared, models: dict[str, GPT], facts: Sequence[Fact], context: int) -> dict[str, float]:
+    """Return the bits that a page up to the place, and a question, give of a place (see `Row`)."""
+    some = facts[:FACTS_FOR_BITS]
+    if len({fact.place for fact in some}) < 2:
+        return {}
+    ways = (
+        ("page", models["pretrained"], [continuation(fact, context) for fact in some]),
+        ("question", models["finetuned"], [question(fact) for fact in some]),
+    )
+    entropy = place_entropy(prepared)
+    measured = {}
+    for way, model, prompts in ways:
+        measured[f"{way}_bits"] = round(bits(model, prepared, some, prompts), 3)
+        places = [Prompt(prompt.text, prompt.target.removesuffix(MASK)) for prompt in prompts]
+        measured[f"{way}_share"] = round(1 - code_length(model, prepared, places) / entropy, 4)
+    return measured
+
+
+def place_entropy(prepared: Prepared) -> float:
+    """Return the entropy of the places that questions of train and dev are answered with, in bits."""
+    places = prepared.table.place[prepared.table.split != "test"]
+    return sum(count / len(places) * log2(len(places) / count) for count in Counter(places).values())
+
+
+def code_length(model: GPT, prepared: Prepared, prompts: Sequence[Prompt]) -> float:
+    """Return the mean of −log₂ p(target | prompt), in bits."""
+    texts = [prepared.vocabulary.encode(prompt.text) for prompt in prompts]
+    sequences = [
+        np.concatenate([text, prepared.vocabulary.encode(prompt.target)])
+        for text, prompt in zip(texts, prompts, strict=True)
+    ]
+    nats, _ = read_targets(model, sequences, [len(text) for text in texts])
+    return float(-nats.mean()) / log(2)
+
+
+def written(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
+    """Return what a model of a text is scored: its loss on fixed windows, and what it writes at each temperature.
+
+    `recited` is the share of stretches of 20 characters that the text has; `non_words` that of words which it lacks.
+    """
+    tokens, vocabulary = prepared.documents.tokens.astype(np.int64), prepared.vocabulary
+    length = min(model.context + 1, len(tokens))
+    starts = np.linspace(0, len(tokens) - length, WINDOWS).astype(int)
+    nats, _ = read_targets(model, [tokens[start : start + length] for start in starts], [1] * WINDOWS)
+    text = vocabulary.decode(tokens)
+    opening = "\n" if vocabulary.unknown(OPENING) else OPENING
+    figures: dict[str, Any] = {"window_loss": round(float(-nats.mean()) / (length - 1), 4)}
+    known = {*text.split()}
+    for temperature in TEMPERATURES:
+        beginning = vocabulary.encode(opening)[None]
+        pieces = [*passages(model, beginning, WRITTEN, Sampler(seed, temperature))]
+        passage = vocabulary.decode(np.hstack(pieces)[0])
+        stretches = [passage[start : start + STRETCH] for start in range(len(passage) - STRETCH + 1)]
+        words = passage.split()[:-1]  # the last one is cut
+        figures[f"recited_{temperature:g}"] = round(100 * float(np.mean([part in text for part in stretches])), 2)
+        figures[f"non_words_{temperature:g}"] = round(100 * float(np.mean([word not in known for word in words])), 2)
+        figures[f"passage_{temperature:g}"] = opening + passage[:240]
+    return figures
+
+
+def row_of(job: Job, **cell: Any) -> Row:
+    """Return the row of a trial that has ended; cell: what the study calls it."""
+    content = json.loads((job.result_folder / ROW).read_bytes())
+    return Row(**cell, **content)
