@@ -28,6 +28,8 @@ def obtain(params: Settings, recipe: str, folder: Path) -> str:
             return cs224n(sources.cs224n, folder)
         case "text":
             return text(sources.text, sources.synthetic, folder)
+        case "pairs":
+            raise StudyError(f"recipe '{recipe}' is for studies alone; run: python -m stages.trials capacity_loads")
         case _:
             return own(sources.own.path(), params.question_recipe(recipe), recipe, folder)
 

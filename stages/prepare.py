@@ -6,8 +6,8 @@ from pathlib import Path
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question, hold_out
 from stages.corpus.salience import with_candidates
-from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
 from stages.corpus.titles import headings
+from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
 from stages.sources.own import read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text

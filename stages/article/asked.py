@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from stages.article.models import ArticleModel, weights_of
 from stages.article.stored import restored, stored
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.vocabulary import MASK
 from stages.experiment.experiment import Experiment
 from stages.inference.answers import answers
+from stages.jobs.job import Job
 from stages.probing.extraction import exact_matches
 from stages.probing.prompts import CHARACTERS, Fact, Prompt
-from stages.settings import Settings
 
 # Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
 # question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
@@ -55,21 +55,17 @@ def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]
     return asked
 
 
-def shown_model(
-    name: str, settings: Settings, prepared: Prepared, facts: Sequence[Fact], weights: Path, trained: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a model as the page holds it: stored weights, and what torch says with these.
-
-    weights, trained: its file, and the facts on its training.
-    """
-    model = settings.article.models[name]
-    experiment = Experiment.of(settings.of_article(name), settings.article.recipe, model.variant)
+def shown_model(model: ArticleModel, trial: Job, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
+    """Return a model as the page holds it: stored weights, and what torch says with these."""
+    experiment = Experiment.of(trial.params, trial.recipe, trial.variant)
+    weights, about = weights_of(model, trial)
     gpt = experiment.trained_model(prepared, weights)
+    recipe = experiment.question_recipe
+    exact = answers(gpt, prepared, "dev", recipe)
     tensors = stored(gpt.state_dict())
     gpt.load_state_dict(restored(tensors))
     gpt.eval()
 
-    recipe = experiment.question_recipe
     answered = answers(gpt, prepared, "dev", recipe)
     matches = {form: exact_matches(gpt, prepared.vocabulary, asked) for form, asked in prompts(prepared, facts).items()}
     return {
@@ -78,15 +74,13 @@ def shown_model(
         "variant": model.variant,
         "shape": recipe.model.model_dump(include={"layers", "heads", "width", "context"}),
         "theta": getattr(experiment.mixer, "theta", None),
-        "parameters": trained["parameters"],
-        "trained_accuracy": trained["accuracy"],
+        "trained_accuracy": 100 * float(exact.correct.mean()),
         "accuracy": 100 * float(answered.correct.mean()),
         "answers": answered.predicted.tolist(),
         "epochs": getattr(recipe.finetune, f"{model.init}_epochs"),
         "people": len(facts),
         "right": {form: 100 * float(np.mean(right)) for form, right in matches.items()},
         "completed": [fact.name for fact, right in zip(facts, matches["page"], strict=True) if right],
-        "commits": trained["commits"],
-        "device": trained["device"],
         "tensors": tensors,
+        **about,
     }

@@ -10,16 +10,15 @@ from markupsafe import Markup
 from stages.article.asked import FORMS, people_asked_about, shown_model
 from stages.article.charts import Chart
 from stages.article.engine import SCRIPTS
+from stages.article.models import MODELS, STUDY, trial_of
 from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, charts, extraction, metrics, stored_after
-from stages.article.train import article_data, trained
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
 from stages.probing.prompts import CHARACTERS, dev_facts
 from stages.reporting.html.index import only_script, style
 from stages.reporting.tables import short
 from stages.reporting.template import environment
-from stages.settings import Settings, load
-from stages.settings.measured import OF_TEXT
+from stages.settings import load
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, write_text
@@ -28,34 +27,34 @@ from stages.system.tables import read_table
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
 NEAR = 3.0  # points from the best variant
-_, LONGER, ALONE, ANSWERS = OF_TEXT
+LONGER, ALONE, ANSWERS = "pages_only_longer", "unaided", "with_reader"
 
 
 @command
 def main() -> None:
-    """Train the models, if they are missing, and write the page from these and the committed reports."""
+    """Write the page from the models of study `article` and the committed reports."""
     Parser(description=main.__doc__).parse_args()
     settings = load()
-    data = article_data(settings)
+    trials = {name: trial_of(model, settings) for name, model in MODELS.items()}
+    data = trials[ANSWERS].prepared
     prepared = Prepared.load(data)
     audit = read_table(data / "audit.tsv", AUDIT)
     pages = own_pages(prepared.texts, {*prepared.table.name})
     facts = dev_facts(prepared, pages)
-    models = {name: trained(name, settings, prepared, data) for name in settings.article.models}
     content = {
         "characters": "".join(prepared.vocabulary.characters),
         "opening": question_forms(prepared)[0].before,
         "forms": FORMS,
         "cue": CHARACTERS,
-        "models": {name: shown_model(name, settings, prepared, facts, *made) for name, made in models.items()},
+        "models": {name: shown_model(model, trials[name], prepared, facts) for name, model in MODELS.items()},
         "people": people_asked_about(prepared, audit, pages),
     }
-    page = render(content, settings, charts(settings.study.compared))
+    page = render(content, charts(settings.study.compared))
     with new_folder(TARGET) as folder:
         write_text(folder / "index.html", page)
 
 
-def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str, Chart]) -> str:
+def render(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> str:
     """Return the page of its data: what `main` collects of the models, and the figures."""
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
@@ -73,7 +72,7 @@ def render(content: Mapping[str, Any], settings: Settings, figures: Mapping[str,
         handout=metrics(HANDOUT),
         unaided=metrics(UNAIDED),
         memorised=extraction(UNAIDED).loc[("pretrained", "memorised", "synthesizer"), "share"],
-        article=settings.article,
+        study=STUDY,
         charts=figures,
         full=FULL,
         data=Markup(encoded.replace("<", "\\u003c")),  # ends no script element

@@ -9,9 +9,10 @@ import pandas as pd
 
 from stages.article.charts import Chart, Dot
 from stages.reporting.metrics import read_metrics
-from stages.reporting.trials import figures
 from stages.system.errors import StudyError
-from stages.trials.row import ACCESS, PRACTICES, Row
+from stages.trials.measures import MEASURES
+from stages.trials.page import interval
+from stages.trials.row import Row, read_rows
 
 REPORTS = Path("reports")
 HANDOUT = "handout/compared"
@@ -31,7 +32,11 @@ SHIFTS = {
     for weights in ("pretrained", "finetuned")
     for shift in (0, 1, 10)
 }
-CHOSEN = {"one": "one phrase, drawn once", "any": "all capitalised phrases", "reader": "the reader's phrase"}
+CHOSEN = {  # by change of study `access_open`
+    "one_phrase": "one phrase, drawn once",
+    "any_phrase": "all capitalised phrases",
+    "reader": "the reader's phrase",
+}
 CAPACITY = REPORTS / "capacity" / "rows.csv"
 LOADS = REPORTS / "capacity" / "page" / "loads.csv"
 SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
@@ -116,14 +121,14 @@ def facts(shares: pd.DataFrame, rows: Mapping[str, tuple[str, str]], variants: S
 
 def practice() -> list[Dot]:
     """Return what rope memorises and answers on the data of `open`, by who chooses the phrases: one training each."""
-    ablation = pd.read_csv(REPORTS / "open" / "ablation" / "ablation.csv").set_index("change")
-    cells: dict[str, Any] = {NO_CLOZES: ablation.loc["only_spans"]}
-    rows = [Row.load(path) for path in sorted(ACCESS.glob("open-rope-*-1.json"))]
-    for row in sorted(rows, key=lambda row: (PRACTICES.index(row.change), row.epochs)):
-        cells[f"{CHOSEN[row.change]}, {row.epochs} epochs"] = pd.Series(figures([row], row.change))
+    (spans,) = (row for row in read_rows("ablation") if row.change == "only_spans")
+    cells: dict[str, Row] = {NO_CLOZES: spans}
+    order = [*CHOSEN]
+    for row in sorted(read_rows("access_open"), key=lambda row: (order.index(row.change), row.epochs)):
+        cells[f"{CHOSEN[row.change]}, {row.epochs} epochs"] = row
 
-    dots = []
-    for label, cell in cells.items():
-        dots.append(Dot(label, "memorised", 100 * cell.memorised))
-        dots.append(Dot(label, "answered", *(100 * cell[key] for key in ("accuracy", "ci_low", "ci_high"))))
+    answered, dots = MEASURES["answered"], []
+    for label, row in cells.items():
+        dots.append(Dot(label, "memorised", MEASURES["memorised"].value(row)))
+        dots.append(Dot(label, "answered", answered.value(row), *interval([row], answered)))
     return dots

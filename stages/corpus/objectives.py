@@ -7,7 +7,7 @@ import numpy as np
 
 from stages.corpus.capitalised import practised
 from stages.corpus.clozes import TitleClozes, WordClozes
-from stages.corpus.example import PAD, Examples
+from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
@@ -35,6 +35,8 @@ class Mixture:
             draws["training_questions"] = partial(training_questions, prepared)
         if settings.causal_lm:
             draws["causal_lm"] = lambda rows, generator: causal_lm(documents, rows, context, generator)
+        if settings.pairs:
+            draws["pairs"] = lambda rows, _: pairs(prepared, rows)
         self.draws = list(draws.values())
         self.bounds = np.cumsum([getattr(settings, name).mixture_weight for name in draws])[:-1]
 
@@ -59,6 +61,17 @@ def training_questions(prepared: Prepared, rows: np.ndarray, generator: np.rando
     """
     questions, answers = prepared.questions["train"], prepared.answers["train"]
     return question_examples(questions, answers, generator.integers(len(questions), size=len(rows)))
+
+
+def pairs(prepared: Prepared, rows: np.ndarray) -> Examples:
+    """Return `NAME ⁇ PLACE ⁇` of the training pairs in `rows` (B,); the place and the closing ⁇ are targets."""
+    sequences = [pair(prepared, row) for row in rows]
+    return Examples.of_rows(sequences, prepared.questions["train"].lengths[rows] + 1)
+
+
+def pair(prepared: Prepared, row: int) -> np.ndarray:
+    """Return `NAME ⁇ PLACE ⁇` of a training pair, (T,)."""
+    return np.concatenate([prepared.questions["train"][row], [MASK], prepared.answers["train"][row], [MASK]])
 
 
 def causal_lm(documents: Ragged, rows: np.ndarray, context: int, generator: np.random.Generator) -> Examples:

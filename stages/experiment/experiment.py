@@ -59,6 +59,12 @@ class Experiment:
         torch.manual_seed(int(generator(seed, "weights", 0).integers(2**63)))
         return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
 
+    def parameters(self, prepared: Prepared) -> int:
+        """Count the parameters of the model, without making it."""
+        with torch.device("meta"):
+            model = GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
+        return sum(weight.numel() for weight in model.parameters())
+
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
         """Return the model with the weights of a file, in float32 on the backend's device.
 

@@ -1,7 +1,5 @@
 """params.yaml as typed, strict settings: an unknown key, a wrong type, an impossible value is one clear line."""
 
-from stages.settings.measured import FULL as FULL
-from stages.settings.measured import Ablation as Ablation
 from stages.settings.params import PARAMS as PARAMS
 from stages.settings.params import Compute as Compute
 from stages.settings.params import Settings as Settings

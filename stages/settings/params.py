@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stages.settings.measured import CHANGEABLE, Ablation, Article, Capacity, merged
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
 from stages.settings.section import Name, NonNegative, Section, Some, check, read_yaml
 from stages.settings.sources import Sources
@@ -15,7 +14,6 @@ from stages.system.errors import StudyError
 PARAMS = Path("params.yaml")
 COMPARED = "compared"  # a selection: study.compared
 ALL = "all"  # a selection: all variants
-IN_JAVASCRIPT = ("rope", "vanilla")  # variants that the article's model has
 MIXERS = Path(__file__).parents[1] / "mixers"
 
 
@@ -46,9 +44,6 @@ class Settings(Section):
     sources: Sources
     recipes: dict[Name, AnyRecipe]
     variants: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]  # checked by the mixer of the same name
-    ablation: Ablation
-    article: Article
-    capacity: Capacity
 
     @model_validator(mode="after")
     def _variants_have_files(self) -> Self:
@@ -59,7 +54,7 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _selected_names_exist(self) -> Self:
-        """Check what a report depends on: the studies check their own names when they run."""
+        """Check what a report depends on; studies check their own names when they run."""
         named: list[tuple[str, Sequence[str], Collection[str]]] = [
             ("recipe", [self.recipe], self.recipes),
             ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),

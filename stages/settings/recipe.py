@@ -6,12 +6,13 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from stages.settings.section import Context, Count, Natural, NonNegative, Rate, Section, Seed, Share, Some
 
-TEXT = "text"  # the source without questions
+TEXT = "text"  # a source without questions
+PAIRS = "pairs"  # another
 ASKING = ("title_cloze", "word_cloze", "training_questions")  # objectives that a text cannot have
 
 
 class Data(Section):
-    source: Literal["cs224n", "synthetic", "text", "own"]
+    source: Literal["cs224n", "synthetic", "text", "own", "pairs"]
 
 
 class QuestionData(Data):
@@ -100,6 +101,7 @@ class Objectives(Section):
     word_cloze: WordCloze | None = None
     training_questions: Objective | None = None
     causal_lm: Objective | None = None
+    pairs: Objective | None = None
 
     @property
     def all_salient(self) -> Self:
@@ -175,6 +177,8 @@ class Recipe(Section):
                 raise ValueError(f"{key}: a text has no pages with names, nor questions; remove it")
             if objective and self.data.source != TEXT and name == "causal_lm":
                 raise ValueError(f"{key}: pages do not go on in one another; remove it")
+            if objective and (self.data.source == PAIRS) != (name == "pairs"):
+                raise ValueError(f"{key}: source {self.data.source} has nothing to ask so; remove it")
         return self
 
 
@@ -206,7 +210,7 @@ def _kind(recipe: Any) -> str:
     """Return the tag of a recipe, or of the content of its section."""
     for key in ("data", "source"):
         recipe = recipe.get(key) if isinstance(recipe, dict) else getattr(recipe, key, None)
-    return "<text>" if recipe == TEXT else "<questions>"
+    return "<text>" if recipe in (TEXT, PAIRS) else "<questions>"
 
 
 # unlike a key, a tag in angle brackets is no part of a fault's line

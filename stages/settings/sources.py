@@ -65,8 +65,15 @@ class Text(Section):
     people: Annotated[int, Field(gt=0, le=MOST_PEOPLE)]
 
 
+class Pairs(Section):
+    seed: Seed
+    load: Annotated[float, Field(gt=0, le=100)]
+    token: bool
+
+
 class Sources(Section):
     cs224n: Fetched
     synthetic: Synthetic
     text: Text
     own: Own
+    pairs: Pairs

@@ -81,17 +81,15 @@ class Phase:
         return (epochs * self.rows + batches * self.batch_size) * (self.context - 1)
 
 
-def train(
-    trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval: float, title: str
-) -> Progress:
+def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval: float, title: str) -> Progress:
     """Train from the checkpoint, where there is one, to the end; leave a checkpoint of the end.
 
     interval: seconds between checkpoints, at least; title: of the progress bar. The weights depend on the seed and the
     phase, not on stops: a step draws everything from its number.
 
-    Returns the progress of the whole. Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a checkpoint is written first. Raises
-    StudyError: the loss is not finite; nothing is written. Raises OSError: a checkpoint cannot be written; the last one
-    stays.
+    Returns the progress of the whole. Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a
+    checkpoint is written first. Raises StudyError: the loss is not finite; nothing is written. Raises OSError: a
+    checkpoint cannot be written; the last one stays.
     """
     progress = load_checkpoint(checkpoint, trainer, phase.steps)
     with bar(title, phase.steps, progress.steps) as shown, stop_requests() as stop:

@@ -56,7 +56,7 @@ def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Pha
 def pretrain(
     weights: Path, experiment: Experiment, prepared: Prepared, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Pretrain a seed, with the recipe's own epochs, if it has any, and return the facts; arguments as of `train_to`."""
+    """Pretrain a seed, its own epochs included, and return the facts; arguments as of `train_to`."""
     first = pretraining(experiment, prepared)
     if not experiment.recipe.pretrain.own_epochs:
         return train_to(weights, experiment, prepared, first, seed, settings)

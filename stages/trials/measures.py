@@ -15,6 +15,7 @@ class Measure:
     value: Callable[[Row], float]  # NaN where the row lacks it
     decimals: int = 1
     marks: Callable[[Row], str] | None = None  # behind a share in percent: a character a question
+    has_interval: bool = True  # false of what a machine or the settings decide
 
 
 def _share(part: int, whole: int) -> float:
@@ -38,10 +39,12 @@ MEASURES = {
     "question_bits": Measure("bits of a question", lambda row: row.question_bits),
     "page_share": Measure("stored of the place's bits, page form, %", lambda row: 100 * row.page_share),
     "question_share": Measure("stored of the place's bits, question, %", lambda row: 100 * row.question_share),
+    "stored": Measure("stored of the bits asked, %", lambda row: 100 * row.bits_stored / row.bits_asked),
+    "bits_a_parameter": Measure("bits stored a parameter", lambda row: row.bits_stored / row.parameters, 2),
     "loss": Measure("loss, nats", lambda row: row.loss, 3),
-    "characters": Measure("characters read, M", lambda row: row.characters / 1e6, 2),
-    "parameters": Measure("parameters", lambda row: row.parameters, 0),
-    "seconds": Measure("seconds", lambda row: row.seconds, 0),
+    "characters": Measure("characters read, M", lambda row: row.characters / 1e6, 2, has_interval=False),
+    "parameters": Measure("parameters", lambda row: row.parameters, 0, has_interval=False),
+    "seconds": Measure("seconds", lambda row: row.seconds, 0, has_interval=False),
     "window_loss": Measure("loss on fixed windows, nats", _of_text("window_loss"), 3),
     "non_words": Measure("words that the text lacks, temperature 0.8, %", _of_text("non_words_0.8")),
     **{

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
@@ -56,7 +55,11 @@ def write_study(plan: Plan) -> None:
         results=results_table(plan, groups, measures),
         differences=differences_of(plan, groups),
         chosen=choices_table(plan),
-        said=[(group.name, [*map(_said, group.rows)]) for group in groups if any(row.said not in ("", "[]") for row in group.rows)],
+        said=[
+            (group.name, [*map(_said, group.rows)])
+            for group in groups
+            if any(row.said not in ("", "[]") for row in group.rows)
+        ],
         passages=passages_of(groups),
         changes={name: {**change} for name, change in plan.study.changes.items()},
         written=written,
@@ -85,7 +88,9 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
         "change": len(plan.study.changes) > 1,
         "variant": len({group.variant for group in groups}) > 1,
     }
-    header = [name for name, shown in several.items() if shown] + [key.rpartition(".")[2].replace("_", " ") for key in keys]
+    header = [name for name, shown in several.items() if shown] + [
+        key.rpartition(".")[2].replace("_", " ") for key in keys
+    ]
     numbers = ["trainings", *(measure.title for measure in measures.values())]
     lines = []
     for group in groups:
@@ -93,31 +98,40 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
         values = [written(group.values[key]) if key in group.values else "–" for key in keys]
         old = any(row.settings != plan.digest(cell) for cell, row in plan.rows.items() if row in group.rows)
         trainings = f"{len(group.rows)}{' †' if old else ''}"
-        lines.append([*names, *values, trainings, *(with_interval(group.rows, measure) for measure in measures.values())])
+        lines.append(
+            [*names, *values, trainings, *(with_interval(group.rows, measure) for measure in measures.values())]
+        )
     return table([*header, *numbers], lines, right=[*header[sum(several.values()) :], *numbers])
 
 
 def with_interval(rows: Sequence[Row], measure: Measure) -> str:
-    """Return the mean of a measure and its 95 % interval.
+    """Return the mean of a measure and its 95 % interval, where it has one."""
+    values = [value for row in rows if not isnan(value := measure.value(row))]
+    if not values:
+        return "–"
+    ends = interval(rows, measure)
+    shown = [f"{value:,.{measure.decimals}f}" for value in (np.mean(values), *ends)]
+    return f"{shown[0]} ({shown[1]} to {shown[2]})" if ends else shown[0]
+
+
+def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tuple[()]:
+    """Return the 95 % interval of a measure's mean.
 
     Of marks it is the project's for accuracies, over questions and, from three trainings on, over these; where each
     training has questions of its own, and for other figures, Student's over three trainings or more.
     """
-    values = [value for row in rows if not isnan(value := measure.value(row))]
-    if not values:
-        return "–"
-    mean = f"{np.mean(values):,.{measure.decimals}f}"
     marks = [measure.marks(row).replace("-", "") for row in rows] if measure.marks else [""]
     if all(marks) and len({row.world for row in rows}) == 1:
         low, high = accuracy_interval(np.array([[*map(int, of_row)] for of_row in marks]).T)
-        return f"{mean} ({100 * low:.1f} to {100 * high:.1f})"
+        return 100 * low, 100 * high
+    values = [value for row in rows if not isnan(value := measure.value(row))]
     if len(values) >= LEAST_SEEDS:
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
-        return f"{mean} ± {half:,.{measure.decimals}f}"
-    if measure.marks and len(rows) == 1 and rows[0].questions:
+        return float(np.mean(values)) - half, float(np.mean(values)) + half
+    if measure.marks and len(values) == 1 and rows[0].questions:
         low, high = wilson(values[0] / 100, rows[0].questions)
-        return f"{mean} ({100 * low:.1f} to {100 * high:.1f})"
-    return mean
+        return 100 * low, 100 * high
+    return ()
 
 
 def differences_of(plan: Plan, groups: Sequence[Group]) -> list[Difference]:
@@ -134,11 +148,13 @@ def differences_of(plan: Plan, groups: Sequence[Group]) -> list[Difference]:
 
 def choices_table(plan: Plan) -> Markdown | None:
     """Return the values that other studies chose, by variant, with a word where the best lies at an end."""
-    rows = [
-        (choice.key, choice.of, variant, written(value), "yes" if at_end else "no")
-        for choice, variant, value, at_end in plan.choices()
-    ]
-    return table(("setting", "chosen in study", "variant", "value", "at an end of those tried"), rows) if rows else None
+    rows = []
+    for choice, cell, value, at_end in plan.choices():
+        values = {key: value for key, value in cell.values.items() if key in plan.other_keys(choice)}
+        about = ", ".join([cell.variant, *(f"{key.rpartition('.')[2]} {value}" for key, value in values.items())])
+        rows.append((choice.key, choice.of, about, written(value), "yes" if at_end else "no"))
+    header = ("setting", "chosen in study", "for", "value", "at an end of those tried")
+    return table(header, list(dict.fromkeys(rows))) if rows else None
 
 
 def _said(row: Row) -> tuple[int, list[str]]:

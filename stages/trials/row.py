@@ -17,7 +17,7 @@ REPORTS = Path("reports/trials")  # <study>/rows.csv, and the page
 
 
 class Cell(BaseModel):
-    """What is trained: which change, with which values of swept keys, of which variant, in which world, from which seed."""
+    """What is trained: a change with values of swept keys, a variant, a world and a seed."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,6 +61,8 @@ class Row(Cell):
     question_bits: float = float("nan")
     page_share: float = float("nan")  # share of the places' entropy that the model saves, given a page up to the place
     question_share: float = float("nan")  # the same given the question
+    bits_asked: float = float("nan")  # of pairs: by −log₂ p(place | culture of the name)
+    bits_stored: float = float("nan")  # these less the model's code length
     said: str = ""  # answers to questions about people without a page, as JSON
     text: str = ""  # what a model of a text writes, as JSON (see `trial`)
 
@@ -90,4 +92,4 @@ def add_row(study: str, row: Row) -> None:
 def write_rows(study: str, rows: Iterable[Row]) -> None:
     """Write the file of a study's rows."""
     table = pd.DataFrame([row.model_dump() for row in rows], columns=[*Row.model_fields])
-    write_text(rows_file(study), table.to_csv(index=False, lineterminator="\n"))
+    write_text(rows_file(study), table.to_csv(index=False, lineterminator="\n", na_rep="nan"))

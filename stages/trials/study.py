@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -48,12 +48,12 @@ class Study(Section):
     found: str | None = None  # written after the last one
     recipe: Name
     variants: Some[Name]
-    seeds: Some[Seed] = [1]
+    seeds: Some[Seed] = Field([1])
     worlds: Some[Seed] | None = None  # seeds of generated worlds in place of the recipe's own
     held_out: Count | None = None  # so many training questions are asked in place of dev's
-    choose: list[Choice] = []
+    choose: list[Choice] = Field([])
     changes: dict[Name, dict[str, Any]] = Field({"recipe": {}}, min_length=1)  # by dotted key; a list is swept
-    measures: Some[str] = ["answered", "memorised"]
+    measures: Some[str] = Field(["answered", "memorised"])
     note: str | None = None  # on rows that were not made by this file
 
     @model_validator(mode="after")
@@ -68,7 +68,7 @@ class Plan:
     """A study with the settings that it changes: its cells, what each depends on, and the rows that are there."""
 
     def __init__(self, name: str, params: Settings) -> None:
-        """Raises StudyError: there is no such study, or its file is faulty."""
+        """Read the study's file. Raises StudyError: there is none, or it is faulty."""
         self.name, self.params = name, params
         self.path = FOLDER / f"{name}.yaml"
         if not self.path.is_file():
@@ -83,9 +83,10 @@ class Plan:
     def cells(self) -> list[Cell]:
         """All cells: one world and seed after the other, each with all variants and changes."""
         study = self.study
+        worlds = [str(world) for world in study.worlds] if study.worlds else [""]
         return [
             Cell(change=change, swept=swept, variant=variant, world=world, seed=seed)
-            for world, seed in product(map(str, study.worlds or [""]), study.seeds)
+            for world, seed in product(worlds, study.seeds)
             for change in study.changes
             for swept in self._swept(change)
             for variant in study.changes[change].get(VARIANTS, study.variants)
@@ -103,13 +104,15 @@ class Plan:
         study = self.study
         fixed = {key: value for key, value in study.changes[cell.change].items() if not isinstance(value, list)}
         fixed.pop(RECORD, None)
-        chosen = {choice.key: self._chosen(choice, cell.variant) for choice in study.choose}
+        chosen = {choice.key: self._chosen(choice, cell) for choice in study.choose}
         for key in chosen.keys() & fixed.keys():
             if isinstance(fixed[key], str) and fixed[key].startswith(TIMES):
                 fixed[key] = round(chosen[key] * float(fixed[key].removeprefix(TIMES)))
         change = chosen | fixed | cell.values
         if cell.world:
             change["sources.synthetic.seed"] = int(cell.world)
+        if self.params.recipe_named(study.recipe).data.source == "pairs":
+            change["sources.pairs.seed"] = cell.seed
         if study.held_out:
             change["data.held_out"] = study.held_out
         change["seeds"] = [cell.seed]
@@ -119,17 +122,29 @@ class Plan:
         }
         return self.params.changed(placed, str(self.shown), f"changes.{cell.change}")
 
-    def _chosen(self, choice: Choice, variant: str) -> Any:
-        """Return the value that another study chose for a variant. Raises StudyError: it has not ended."""
-        tried = Plan(choice.of, self.params).tried(choice, variant)
+    def _chosen(self, choice: Choice, cell: Cell) -> Any:
+        """Return the value that another study chose for a cell. Raises StudyError: it has not ended."""
+        tried = self._other(choice.of).tried(choice, cell)
         if not tried:
             what = f"choose.{choice.key} waits for study {choice.of}"
             raise StudyError(f"{self.shown}: {what}; run: python -m stages.trials {choice.of}")
         return best(choice, tried)
 
-    def tried(self, choice: Choice, variant: str) -> dict[Any, tuple[float, float]]:
-        """Return the mean of a measure, and of the characters read, by value of a key; empty while a row is missing."""
-        cells = [cell for cell in self.cells if cell.variant == variant and choice.key in cell.values]
+    @cache  # noqa: B019  # a plan lives as long as its process
+    def _other(self, name: str) -> "Plan":
+        return Plan(name, self.params)
+
+    def tried(self, choice: Choice, wanted: Cell) -> dict[Any, tuple[float, float]]:
+        """Return the mean of a measure, and of the characters read, by value of a key; empty while a row is missing.
+
+        Of this study's cells those count that have the variant and, where this study has them, the change and the other
+        swept values of the cell that waits.
+        """
+        cells = [cell for cell in self.cells if cell.variant == wanted.variant and choice.key in cell.values]
+        if wanted.change in self.study.changes:
+            cells = [cell for cell in cells if cell.change == wanted.change]
+        for key, value in wanted.values.items():
+            cells = [cell for cell in cells if cell.values.get(key, value) == value]
         if any(cell not in self.rows for cell in cells):
             return {}
         of_value: dict[Any, list[Row]] = {}
@@ -146,22 +161,28 @@ class Plan:
         params = self.settings(cell)
         recipe = params.recipe_named(self.study.recipe)
         source = recipe.data.source
-        of_source = [getattr(params.sources, source)]
+        of_source: list[Any] = [getattr(params.sources, source)]
         if source == "text":
             of_source.append(params.sources.synthetic)
-        sections = recipe.model_dump(exclude={"seeds", "report", "baseline"})
-        depends_on = [sections, params.variants[cell.variant], [section.model_dump() for section in of_source]]
+        # a setting that is added later changes no digest while it has its default
+        sections = recipe.model_dump(exclude={"seeds", "report", "baseline"}, exclude_defaults=True)
+        of_source = [section.model_dump(exclude_defaults=True) for section in of_source]
+        depends_on = [sections, params.variants[cell.variant], of_source]
         return digest([*depends_on, cell.seed])[:DIGITS]
 
     @cached_property
     def rows(self) -> dict[Cell, Row]:
         """The latest row of each cell that has one, whatever settings it was made with."""
-        latest = {Cell(**row.model_dump(include=Cell.model_fields.keys())): row for row in read_rows(self.name)}
+        latest = {Cell(**row.model_dump(include={*Cell.model_fields})): row for row in read_rows(self.name)}
         return {cell: latest[cell] for cell in self.cells if cell in latest}
 
     def is_of_today(self, cell: Cell) -> bool:
         """Whether a cell has a row that was made with the settings that it has now."""
         return cell in self.rows and self.rows[cell].settings == self.digest(cell)
+
+    def other_keys(self, choice: Choice) -> set[str]:
+        """Return the keys that the study of a choice sweeps."""
+        return {key for cell in self._other(choice.of).cells for key in cell.values}
 
     @property
     def missing(self) -> list[Cell]:
@@ -169,14 +190,16 @@ class Plan:
         trainable = (cell for cell in self.cells if RECORD not in self.study.changes[cell.change])
         return [cell for cell in trainable if not self.is_of_today(cell)]
 
-    def choices(self) -> Iterator[tuple[Choice, str, Any, bool]]:
-        """Yield each choice with variant and value, and whether that lies at an end of what was tried."""
+    def choices(self) -> Iterator[tuple[Choice, Cell, Any, bool]]:
+        """Yield each choice for a cell of the first seed and world, and whether it lies at an end of what was tried."""
+        first = self.cells[0]
         for choice in self.study.choose:
-            for variant in self.study.variants:
-                tried = Plan(choice.of, self.params).tried(choice, variant)
-                if tried:
-                    value = best(choice, tried)
-                    yield choice, variant, value, value in (min(tried), max(tried))
+            for cell in self.cells:
+                if (cell.seed, cell.world) == (first.seed, first.world):
+                    tried = self._other(choice.of).tried(choice, cell)
+                    if tried:
+                        value = best(choice, tried)
+                        yield choice, cell, value, value in (min(tried), max(tried))
 
 
 def best(choice: Choice, tried: Mapping[Any, tuple[float, float]]) -> Any:

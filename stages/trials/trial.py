@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from stages.corpus.objectives import pair
 from stages.corpus.prepared import Prepared
 from stages.corpus.vocabulary import MASK
 from stages.experiment.experiment import Experiment
@@ -22,6 +23,7 @@ from stages.probing.bits import bits
 from stages.probing.extraction import extraction
 from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
 from stages.sources.audit import own_pages
+from stages.sources.pairs import draw
 from stages.system.files import write_json
 from stages.trials.row import Row
 
@@ -54,6 +56,8 @@ def carry_out(job: Job) -> None:
             models[name] = experiment.trained_model(prepared, tuned.result_folder / f"{init}.safetensors")
         trainings.append(tuned.facts["trainings"]["pretrained"])
         measured = asked(experiment, prepared, models)
+    elif job.params.recipe_named(job.recipe).data.source == "pairs":
+        measured = pairs_stored(models["pretrained"], prepared, job.params.sources.pairs.seed)
     else:
         measured["text"] = json.dumps(written(models["pretrained"], prepared, job.seed))
     row = {
@@ -142,6 +146,23 @@ def code_length(model: GPT, prepared: Prepared, prompts: Sequence[Prompt]) -> fl
     ]
     nats, _ = read_targets(model, sequences, [len(text) for text in texts])
     return float(-nats.mean()) / log(2)
+
+
+def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
+    """Return the bits that pairs ask, what the model stores of them, and how many places it says without a fault.
+
+    Stored are the bits asked less the model's code length of the place and the closing ⁇.
+    """
+    sequences = [pair(prepared, row) for row in range(len(prepared.documents))]
+    drawn = draw(len(prepared.documents), seed)
+    nats, exact = read_targets(model, sequences, [*(prepared.questions["train"].lengths + 1)])
+    bits_asked = sum(pair.bits for pair in drawn)
+    return {
+        "questions": len(drawn),
+        "right": int(exact.sum()),
+        "bits_asked": round(bits_asked, 1),
+        "bits_stored": round(bits_asked + float(nats.sum()) / log(2), 1),
+    }
 
 
 def written(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:

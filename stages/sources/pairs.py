@@ -1,0 +1,77 @@
+"""Pairs of a name and a place from the generated world's tables, and the bits that they hold.
+
+A name tells its culture, and the culture a little of the place. So a model that has stored nothing can know
+p(place | culture), and a pair holds −log₂ of it. Places are drawn independently: the world itself deals them out in
+fixed counts, and what is dealt holds fewer bits.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import log2
+
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import Question
+from stages.settings.sources import Pairs
+from stages.sources.world.generation import HOME_SHARE
+from stages.sources.world.lexicon import CULTURES, HOMES, LONDON, LONDON_SHARE, WEIGHTS
+from stages.sources.world.names import NameRegister, enlarged
+
+BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
+FIRST_SYMBOL = 0xF0000  # private planes: a name as one token is one of their characters
+SOME = 1000  # people whose characters stand for those of all
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One person: name and place, and the bits that the place holds for those who know the name's culture."""
+
+    name: str
+    place: str
+    bits: float
+
+
+def draw(people: int, seed: int) -> list[Pair]:
+    """Draw people with distinct names; equal arguments give equal pairs."""
+    rng = random.Random(seed)
+    names = NameRegister(enlarged(people, rng), rng)
+    places = rng.choices([*place_shares()], [*place_shares().values()], k=people)
+    pairs = []
+    for place in places:
+        culture, given, family = names.draw(HOMES[place] if rng.random() < HOME_SHARE else None)
+        pairs.append(Pair(f"{given} {family}", place, -log2(shares_in(culture)[place])))
+    return pairs
+
+
+@cache
+def place_shares() -> Mapping[str, float]:
+    """Return p(place)."""
+    others = sum(WEIGHTS.values())
+    return {LONDON: LONDON_SHARE} | {place: (1 - LONDON_SHARE) * weight / others for place, weight in WEIGHTS.items()}
+
+
+@cache
+def shares_in(culture: str) -> Mapping[str, float]:
+    """Return p(place | culture), by Bayes' rule from p(place) and p(culture | place)."""
+    anywhere = (1 - HOME_SHARE) * CULTURES[culture].weight / sum(other.weight for other in CULTURES.values())
+    joint = {}
+    for place, share in place_shares().items():
+        joint[place] = share * (anywhere + HOME_SHARE * (HOMES[place] == culture))
+    total = sum(joint.values())
+    return {place: share / total for place, share in joint.items()}
+
+
+def prepared_pairs(pairs: Sequence[Pair], token: bool) -> Prepared:
+    """Encode pairs as training questions and answers; token: a name is one character."""
+    names = [chr(FIRST_SYMBOL + row) if token else pair.name for row, pair in enumerate(pairs)]
+    asked = [
+        Question(row, name, name, pair.place) for row, (name, pair) in enumerate(zip(names, pairs, strict=True), 1)
+    ]
+    texts = [f"{question.name}{question.place}" for question in asked]  # a document each: its characters are known
+    return Prepared.of(texts, {"train": asked, "dev": [], "test": []})
+
+
+def people_for(settings: Pairs, parameters: int) -> int:
+    """Return how many people a model with so many parameters is asked about."""
+    return max(1, round(settings.load * parameters / BITS_OF_A_PLACE))

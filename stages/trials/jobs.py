@@ -1,0 +1,75 @@
+"""The jobs of a study's cells, and the data that they read."""
+
+from pathlib import Path
+
+from stages.corpus.prepared import Prepared
+from stages.data import obtain
+from stages.experiment.traits import traits
+from stages.jobs.job import Job, code_digest
+from stages.prepare import prepare
+from stages.settings import QuestionRecipe, Settings
+from stages.sources.pairs import SOME, draw, people_for, prepared_pairs
+from stages.system.digests import digest
+from stages.system.files import new_folder
+from stages.system.locks import WORK
+from stages.trials.row import Cell
+from stages.trials.study import Plan
+
+CODE = ("corpus", "sources", "data.py", "prepare.py")  # that prepared data depend on
+
+
+def in_turns(plan: Plan, cells: list[Cell]) -> list[Cell]:
+    """Sort cells so that those which build on one pretraining do not stand side by side: the second would wait."""
+    seen: dict[str, int] = {}
+    turns = {}
+    for cell in cells:
+        params = plan.settings(cell)
+        recipe = params.recipe_named(plan.study.recipe)
+        shared = digest([recipe.pretrain.model_dump(), recipe.model.model_dump(), cell.variant, cell.world, cell.seed])
+        turns[cell] = seen[shared] = seen.get(shared, 0) + 1
+    return sorted(cells, key=lambda cell: turns[cell])
+
+
+def job_of(plan: Plan, cell: Cell) -> Job:
+    """Return the job of a cell; its data are made where they are not there."""
+    params, name = plan.settings(cell), plan.study.recipe
+    recipe = params.recipe_named(name)
+    stage = "trial" if isinstance(recipe, QuestionRecipe) else "text_trial"
+    data = data_of(params, name, cell.variant)
+    return Job(stage, params, name, cell.variant, cell.seed, data, tuple(traits(params.compute)))
+
+
+def data_of(params: Settings, name: str, variant: str) -> Path:
+    """Return the folder of a recipe's prepared data below work/, made unless it was.
+
+    variant: of which the number of pairs depends, where the source is that.
+    """
+    recipe = params.recipe_named(name)
+    sources = params.sources
+    depends_on = [recipe.data.model_dump(), recipe.model.context, getattr(sources, recipe.data.source).model_dump()]
+    depends_on += [sources.synthetic.model_dump(), code_digest(*CODE)]
+    if recipe.data.source == "pairs":
+        depends_on += [recipe.model.model_dump(), variant, params.variants[variant]]
+    folder = WORK / f"data-{name}-{digest(depends_on)[:16]}"
+    if (folder / "prepared").is_dir():
+        return folder / "prepared"
+    if recipe.data.source == "pairs":
+        with new_folder(folder / "prepared") as new:
+            pairs_for(params, name, variant).save(new)
+    else:
+        obtain(params, name, folder / "raw")
+        prepare(recipe, name, folder / "raw", folder / "prepared")
+    return folder / "prepared"
+
+
+def pairs_for(params: Settings, name: str, variant: str) -> Prepared:
+    """Draw as many pairs as a variant's model is to store by the source's load.
+
+    Names are characters for this count even where they are one token, so that the control asks the same people.
+    """
+    from stages.experiment.experiment import Experiment  # it loads torch
+
+    settings = params.sources.pairs
+    some = prepared_pairs(draw(SOME, settings.seed), token=False)
+    people = people_for(settings, Experiment.of(params, name, variant).parameters(some))
+    return prepared_pairs(draw(people, settings.seed), settings.token)
