@@ -18,12 +18,13 @@ from stages.reporting.template import fill
 from stages.settings import load
 from stages.settings.changes import written
 from stages.system.errors import Parser, StudyError, command
-from stages.trials.figure import Group, draw
+from stages.trials.figure import PERCENT, Group, axis_of, draw
 from stages.trials.measures import MEASURES, Measure
 from stages.trials.row import REPORTS, Row
 from stages.trials.study import Plan, studies
 
 MOST_DIFFERENCES = 16  # of a table that one still reads
+LEAST_OF_OVERVIEW = 13  # groups
 SHOWN_TEMPERATURES = ("0", "0.8")
 
 
@@ -52,6 +53,7 @@ def write_study(plan: Plan) -> None:
         title=plan.name.replace("_", " ").capitalize(),
         study=plan.study,
         drawn=bool(svg),
+        overview=overview(groups, next(iter(measures.values()))),
         results=results_table(plan, groups, measures),
         differences=differences_of(plan, groups),
         chosen=choices_table(plan),
@@ -83,7 +85,7 @@ def groups_of(plan: Plan) -> list[Group]:
 
 def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measure]) -> Markdown:
     """Return a row a group: what it is, how many trainings it has, and each measure's mean with its interval."""
-    keys = list(dict.fromkeys(key for group in groups for key in group.values))
+    keys = [key for key in keys_of(groups) if len({str(group.values.get(key)) for group in groups}) > 1]
     several = {
         "change": len(plan.study.changes) > 1,
         "variant": len({group.variant for group in groups}) > 1,
@@ -104,12 +106,34 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
     return table([*header, *numbers], lines, right=[*header[sum(several.values()) :], *numbers])
 
 
+def keys_of(groups: Sequence[Group]) -> list[str]:
+    """List the swept keys."""
+    return list(dict.fromkeys(key for group in groups for key in group.values))
+
+
+def overview(groups: Sequence[Group], measure: Measure) -> Markdown | None:
+    """Return the first measure alone, a column for each value of the axis; None where the whole table is short."""
+    axis = axis_of(groups)
+    if not axis or len(groups) < LEAST_OF_OVERVIEW:
+        return None
+    values = sorted({group.values[axis] for group in groups if axis in group.values})
+    lines: dict[str, dict[object, str]] = {}
+    for group in groups:
+        if axis in group.values:
+            others = {key: value for key, value in group.values.items() if key != axis}
+            name = Group(group.change, json.dumps(others), group.variant, []).name
+            lines.setdefault(name, {})[group.values[axis]] = with_interval(group.rows, measure)
+    titles = [f"{axis.rpartition('.')[2].replace('_', ' ')} {value:g}" for value in values]
+    rows = [[name, *(cells.get(value, "–") for value in values)] for name, cells in lines.items()]
+    return table([measure.title, *titles], rows, right=titles)
+
+
 def with_interval(rows: Sequence[Row], measure: Measure) -> str:
     """Return the mean of a measure and its 95 % interval, where it has one."""
     values = [value for row in rows if not isnan(value := measure.value(row))]
     if not values:
         return "–"
-    ends = interval(rows, measure)
+    ends = interval(rows, measure) if measure.has_interval else ()
     shown = [f"{value:,.{measure.decimals}f}" for value in (np.mean(values), *ends)]
     return f"{shown[0]} ({shown[1]} to {shown[2]})" if ends else shown[0]
 
@@ -127,7 +151,8 @@ def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tup
     values = [value for row in rows if not isnan(value := measure.value(row))]
     if len(values) >= LEAST_SEEDS:
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
-        return float(np.mean(values)) - half, float(np.mean(values)) + half
+        low, high = float(np.mean(values)) - half, float(np.mean(values)) + half
+        return (low, min(100.0, high)) if measure.title.endswith(PERCENT) else (low, high)
     if measure.marks and len(values) == 1 and rows[0].questions:
         low, high = wilson(values[0] / 100, rows[0].questions)
         return 100 * low, 100 * high
