@@ -1,9 +1,7 @@
 """params.yaml: the committed file is valid, and every fault in it is one line that names its key."""
 
 import os
-import re
 import shutil
-from collections.abc import Callable
 from contextlib import chdir
 from functools import reduce
 from operator import getitem
@@ -15,13 +13,11 @@ import yaml
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
-from stages.capacity.plan import Plan
-from stages.experiment.experiment import Experiment
-from stages.settings import FULL, Settings, load
+from stages.settings import load
 from stages.settings.section import read_yaml
 from stages.system.errors import StudyError
 from tests.support.project import GONE, write_params
-from tests.support.tiny import ROOT, SETTINGS, TITLE_CLOZE, params
+from tests.support.tiny import ROOT, TITLE_CLOZE, params
 
 YAML_FILES = sorted([ROOT / "params.yaml", *ROOT.glob("*dvc.yaml"), *(ROOT / "stages").rglob("*.yaml")])
 
@@ -61,9 +57,6 @@ def test_dvc_changes_one_line_for_one_key_and_takes_it_back(tmp_path: Path, key:
 
 HANDOUT = "recipes.handout"
 TEXT = "recipes.text"
-DROPOUT = "ablation.changes.dropout"
-READER = "article.models.with_reader"
-WORD_CLOZE = params()["recipes"]["open"]["pretrain"]["objectives"]["word_cloze"]
 ASKED_OF_PAGES = f"{HANDOUT}.pretrain.objectives"
 ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
 
@@ -80,8 +73,6 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         # another type, whatever could be made of it
         (f"{HANDOUT}.model.layers", "four", [f"{HANDOUT}.model.layers: was 'four'", "integer"]),
         (HANDOUT, None, [f"{HANDOUT}: was None"]),
-        # what the text of a page speaks of
-        (READER, GONE, ["article: models: there is no with_reader"]),
         # an impossible value
         (f"{HANDOUT}.finetune.learning_rate", float("nan"), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
         (f"{HANDOUT}.model.dropout", 1.5, [f"{HANDOUT}.model.dropout: was 1.5", "less than 1"]),
@@ -97,14 +88,12 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         (ASKED_OF_TEXT, {"title_cloze": TITLE_CLOZE.model_dump()}, [TEXT, "title_cloze: a text has no pages"]),
         (f"{ASKED_OF_TEXT}.causal_lm.mixture_weight", 0.5, ["pretrain.objectives", "sum to 0.5"]),
         ("model.variant", "nonsense", ["model.variant: was 'nonsense'", "compared, all, vanilla"]),
-        ("recipe", "rope", ["recipe: was 'rope'; allowed: quick, handout, unaided, open, own, text"]),
+        ("recipe", "rope", ["recipe: was 'rope'; allowed: quick, handout, unaided, open, own, text, pairs"]),
         ("compute.cluster", "host:8786", ["compute.cluster: was 'host:8786'"]),
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
-        ("capacity.parts.loads", GONE, ["capacity.parts.loads: this key is missing"]),
-        ("capacity.parts.doses.widths", [30], ["capacity: parts.doses.widths: 30 is not divisible by heads 4"]),
-        ("ablation.changes.full", GONE, ["ablation: changes: 'full: {}' is missing"]),
-        ("capacity.rates.muon", [0.001, 0.002, 0.003], ["capacity.rates: was 0.002; allowed: 0.0001, 0.0003"]),
-        ("capacity.rates", {"adamw": [0.001, 0.003, 0.01]}, ["capacity.rates: muon is missing"]),
+        (f"{ASKED_OF_TEXT}.pairs", {"mixture_weight": 0.0}, ["pairs: source text has nothing to ask so"]),
+        (f"{HANDOUT}.data.question", "Where was she born?", [f"{HANDOUT}.data.question: was 'Where was she born?'"]),
+        ("sources.synthetic.pages", 9, ["sources.synthetic.pages: was 9", "less than or equal to 8"]),
     ],
 )
 def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, parts: list[str]) -> None:
@@ -117,66 +106,6 @@ def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value:
 def test_a_selected_mixer_without_a_section_is_told_to_get_one(tmp_path: Path) -> None:
     write_params(tmp_path, values={"variants.wrnn": GONE, "model.variant": "wrnn"})
     assert "stages/mixers/wrnn.py is there: give it a section" in fault(tmp_path)
-
-
-@pytest.mark.parametrize("name", [name for name, model in params()["article"]["models"].items() if model["change"]])
-def test_a_model_of_the_article_is_the_same_whatever_objectives_the_recipe_has(tmp_path: Path, name: str) -> None:
-    other = {"word_cloze": WORD_CLOZE | {"mixture_weight": 1.0}}
-    write_params(tmp_path, values={"recipes.quick.pretrain.objectives": other})
-    settings = load(tmp_path / "params.yaml").of_article(name)
-    assert settings.recipes["quick"] == SETTINGS.of_article(name).recipes["quick"]
-
-
-def ablate(settings: Settings) -> object:
-    ablation = settings.ablation
-    return Experiment.of(settings.ablated(FULL), ablation.recipe, ablation.variant).question_recipe
-
-
-STUDIES: dict[str, Callable[[Settings], object]] = {
-    "ablation": ablate,
-    "article": lambda settings: settings.of_article("with_reader"),
-    "capacity": lambda settings: Plan(settings, []).missing("doses"),
-}
-
-
-@pytest.mark.parametrize(
-    ("study", "key", "value", "message"),
-    [
-        ("ablation", "ablation.recipe", "gone", "unknown recipe 'gone'; allowed: quick"),
-        ("ablation", "ablation.recipe", "text", "recipe 'text' has no questions"),
-        ("ablation", "ablation.variant", "gone", "unknown variant 'gone'; allowed: vanilla"),
-        ("article", "article.recipe", "open", "params.yaml: article.recipe: was 'open'; allowed: quick, own"),
-        ("article", "recipes.quick.report.show_questions", False, "params.yaml: article.recipe: was 'quick'; allowed:"),
-        ("article", f"{READER}.variant", "perceiver", f"params.yaml: {READER}.variant: was 'perceiver'; allowed: rope"),
-        ("article", f"{READER}.change", {"model": {"drop": 1}}, f"params.yaml: {READER}.change.model.drop: unknown"),
-        ("capacity", "capacity.parts.doses.variants", ["ropes"], "capacity.parts.doses.variants: was 'ropes'; allowed"),
-        ("capacity", "variants.nope", GONE, "capacity.parts.doses.variants: was 'nope'; allowed"),
-    ],
-)
-def test_what_does_not_suit_a_study_is_told_when_the_study_runs_and_by_no_other_command(
-    tmp_path: Path, study: str, key: str, value: Any, message: str
-) -> None:
-    write_params(tmp_path, values={key: value})
-    settings = load(tmp_path / "params.yaml")
-    for name, start in STUDIES.items():
-        if name != study:
-            start(settings)
-    with pytest.raises(StudyError, match=re.escape(message)):
-        STUDIES[study](settings)
-
-
-def test_the_ablations_recipe_may_change_and_what_no_longer_suits_it_is_told_where_it_trains(tmp_path: Path) -> None:
-    objectives = {"word_cloze": WORD_CLOZE | {"mixture_weight": 1.0}}
-    other = {"recipes.open.model.context": 64, "recipes.open.pretrain.objectives": objectives}
-    write_params(tmp_path, values=other | {DROPOUT: {"seeds": [1, 2]}})
-    settings = load(tmp_path / "params.yaml")
-    with pytest.raises(
-        StudyError, match=rf"^params.yaml: {DROPOUT}.seeds: not to be changed; allowed: model, optimizer"
-    ):
-        settings.ablated("dropout")
-    key = "ablation.changes.only_spans: pretrain.objectives.span_corruption.longest_document 112 does not fit"
-    with pytest.raises(StudyError, match=rf"^params.yaml: {key} model.context 64; allowed: at most 63"):
-        settings.ablated("only_spans")
 
 
 def test_several_faults_are_counted(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from stages.capacity.pairs import draw, place_shares, shares_in
+from stages.sources.pairs import draw, place_shares, shares_in
 from stages.sources.world.generation import HOME_SHARE
 from stages.sources.world.lexicon import CULTURES, HOMES
 
