@@ -8,7 +8,7 @@ from stages.jobs.job import Job
 from stages.settings import Settings
 from stages.system.errors import StudyError
 from stages.trials.jobs import job_of
-from stages.trials.study import Plan
+from stages.trials.study.plan import Plan
 
 STUDY = "article"
 

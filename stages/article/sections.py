@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -10,9 +11,9 @@ import pandas as pd
 from stages.article.charts import Chart, Dot
 from stages.reporting.metrics import read_metrics
 from stages.system.errors import StudyError
-from stages.trials.measures import MEASURES
-from stages.trials.page import interval
-from stages.trials.row import Row, read_rows
+from stages.trials.study.measures import MEASURES
+from stages.trials.study.page import interval
+from stages.trials.study.row import Row, read_rows
 
 REPORTS = Path("reports")
 HANDOUT = "handout/compared"
@@ -37,8 +38,8 @@ CHOSEN = {  # by change of study `access_open`
     "any_phrase": "all capitalised phrases",
     "reader": "the reader's phrase",
 }
-CAPACITY = REPORTS / "capacity" / "rows.csv"
-LOADS = REPORTS / "capacity" / "page" / "loads.csv"
+LOAD = "sources.pairs.load"  # swept in study capacity_loads
+EXPOSURES = "pretrain.epochs"  # swept in study capacity_exposures
 SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
 NO_CLOZES = "the pages alone"
 FULL = f"{CHOSEN['reader']}, 60 epochs"
@@ -62,7 +63,7 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
         "extraction": Chart(facts(shares, WORDS, compared), "facts (%)"),
         "position": Chart(facts(shares, SHIFTS, compared), "facts (%)"),
         "practice": Chart(practice(), "facts, or held-out questions (%)"),
-        "mixers": Chart(by_load(pd.read_csv(LOADS)), "stored, of what is asked (%)"),
+        "mixers": Chart(by_load(read_rows("capacity_loads")), "stored, of what is asked (%)"),
     }
 
 
@@ -92,26 +93,28 @@ def by_init(reports: Iterable[dict[str, Any]], variants: Sequence[str]) -> list[
     return dots
 
 
-def by_load(shares: pd.DataFrame) -> list[Dot]:
-    """Return what the variants that have all loads store at each, in percent, in the order of load 1.
-
-    shares: loads.csv of the study of capacity.
-    """
-    loads = shares.dropna()[shares.load.isin(SHOWN_LOADS)]  # of three seeds or more
-    loads = loads[loads.groupby("variant").load.transform("count") == len(SHOWN_LOADS)]
-    order = loads[loads.load == 1].set_index("variant").share
+def by_load(rows: Sequence[Row]) -> list[Dot]:
+    """Return what variants store at each load, in percent, in the order of load 1; rows: of study capacity_loads."""
+    stored = MEASURES["stored"]
+    of_load: dict[tuple[float, str], list[Row]] = {}
+    for row in rows:
+        of_load.setdefault((row.values[LOAD], row.variant), []).append(row)
+    means = {cell: fmean(map(stored.value, trainings)) for cell, trainings in of_load.items()}
     dots = []
-    for cell in loads.assign(order=-loads.variant.map(order)).sort_values(["load", "order"]).to_dict("records"):
-        percents = [100 * cell[key] for key in ("share", "ci_low", "ci_high")]
-        dots.append(Dot(cell["variant"].replace("_", " "), f"{cell['load']:g}", *percents))
+    for load in SHOWN_LOADS:
+        of_this = [(-means[1, variant], variant) for at, variant in of_load if at == load]
+        for _, variant in sorted(of_this):
+            ends = interval(of_load[load, variant], stored)
+            dots.append(Dot(variant.replace("_", " "), f"{load:g}", means[load, variant], *ends))
     return dots
 
 
-def stored_after(exposures: int) -> pd.Series:
-    """Return the share in percent that each variant of the smallest models has stored of one bit a parameter."""
-    rows = pd.read_csv(CAPACITY)
-    rows = rows[(rows.width == rows.width.min()) & (rows.load == 1) & (rows.exposures == exposures) & (rows.seed > 0)]
-    return (100 * rows.bits_stored / rows.bits_asked).groupby(rows.variant).mean()
+def stored_after(exposures: int) -> dict[str, float]:
+    """Return the share in percent that each variant has stored of one bit a parameter after so many exposures."""
+    stored = MEASURES["stored"]
+    rows = [row for row in read_rows("capacity_exposures") if row.values[EXPOSURES] == exposures]
+    variants = dict.fromkeys(row.variant for row in rows)
+    return {name: fmean(stored.value(row) for row in rows if row.variant == name) for name in variants}
 
 
 def facts(shares: pd.DataFrame, rows: Mapping[str, tuple[str, str]], variants: Sequence[str]) -> list[Dot]:

@@ -24,6 +24,7 @@ PACKAGE = Path(__file__).parents[1]
 KEY_DIGITS = 16
 FACTS = "facts.json"
 WEIGHTS = "weights"  # name of the training of a pretraining
+ROW = "row.json"  # the result of a trial
 SOURCES = (".py", ".yaml", ".cpp", ".h")  # suffixes of files that a result depends on
 
 
@@ -53,12 +54,12 @@ KINDS = {
     "trial": Kind(
         Path("data/trials"),  # nothing is published there: the row of a trial stands in its study's file
         (*MODEL, "finetune", "generation"),
-        ("trials/trial.py", "trials/row.py", *ASKING),
+        ("trials/__init__.py", "trials/trial.py", *ASKING),
         ("pretrain", "finetune"),
         "trials.trial",
     ),
     "text_trial": Kind(
-        Path("data/trials"), MODEL, ("trials/trial.py", "trials/row.py", *ASKING), ("pretrain",), "trials.trial"
+        Path("data/trials"), MODEL, ("trials/__init__.py", "trials/trial.py", *ASKING), ("pretrain",), "trials.trial"
     ),
 }
 

@@ -1,16 +1,17 @@
 """Train what a study lacks, add a row as each training ends, and write its page."""
 
-from math import inf
+from math import inf, isnan
 from statistics import median
 
 from stages.jobs.executor import complete, threads
-from stages.jobs.job import Job
+from stages.jobs.job import ROW, Job
 from stages.settings import load
 from stages.system.errors import Parser, command
+from stages.system.files import read_json
 from stages.trials.jobs import in_turns, job_of
-from stages.trials.page import write_study
-from stages.trials.row import add_row
-from stages.trials.study import Plan, studies
+from stages.trials.study.page import write_study
+from stages.trials.study.plan import Plan, studies
+from stages.trials.study.row import Row, add_row
 
 
 @command
@@ -34,10 +35,9 @@ def main() -> None:
         cells[job.key] = cell
 
     def add(job: Job) -> None:
-        from stages.trials.trial import row_of  # it loads torch
-
         cell = cells[job.key]
-        add_row(plan.name, row_of(job, **cell.model_dump(), settings=plan.digest(cell)))
+        measured = read_json(job.result_folder / ROW)
+        add_row(plan.name, Row(**cell.model_dump(), settings=plan.digest(cell), **measured))
 
     for job in jobs:
         if job.result is not None:
@@ -55,11 +55,9 @@ def print_plan(plan: Plan) -> None:
             " ".join(map(str, filter(None, [cell.change, cell.swept, cell.variant, cell.world, f"seed {cell.seed}"])))
         )
     print(f"{len(plan.cells)} cells, {len(missing)} without a row of today's settings")
-    by_variant = {
-        variant: [row.seconds for row in plan.rows.values() if row.variant == variant]
-        for variant in plan.study.variants
-    }
-    known = [seconds for of_variant in by_variant.values() for seconds in of_variant]
+    timed = [row for row in plan.rows.values() if not isnan(row.seconds)]
+    by_variant = {name: [row.seconds for row in timed if row.variant == name] for name in plan.study.variants}
+    known = [row.seconds for row in timed]
     if missing and known:
         hours = sum(median(by_variant.get(cell.variant) or known) for cell in missing) / 3600
         print(f"about {hours:.1f} hours of one core, by the rows that are there")

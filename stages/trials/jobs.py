@@ -12,8 +12,8 @@ from stages.sources.pairs import SOME, draw, people_for, prepared_pairs
 from stages.system.digests import digest
 from stages.system.files import new_folder
 from stages.system.locks import WORK
-from stages.trials.row import Cell
-from stages.trials.study import Plan
+from stages.trials.study.plan import Plan
+from stages.trials.study.row import Cell
 
 CODE = ("corpus", "sources", "data.py", "prepare.py")  # that prepared data depend on
 

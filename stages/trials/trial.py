@@ -16,7 +16,7 @@ from stages.inference.answers import answers
 from stages.inference.decoding import Sampler
 from stages.inference.generation import passages
 from stages.jobs.executor import carry_out as carry_out_here
-from stages.jobs.job import WEIGHTS, Job
+from stages.jobs.job import ROW, WEIGHTS, Job
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.probing.bits import bits
@@ -25,9 +25,7 @@ from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuati
 from stages.sources.audit import own_pages
 from stages.sources.pairs import draw
 from stages.system.files import write_json
-from stages.trials.row import Row
 
-ROW = "row.json"
 WAIT = 24 * 3600.0  # seconds: cells of a study may build on one pretraining
 FACTS_FOR_BITS = 48  # whose bits are measured: each is asked with every other one's prompt
 WINDOWS = 200  # of a text, spread over it: all models of it are scored on the same ones
@@ -114,7 +112,7 @@ def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) ->
 
 
 def bits_of(prepared: Prepared, models: dict[str, GPT], facts: Sequence[Fact], context: int) -> dict[str, float]:
-    """Return the bits that a page up to the place, and a question, give of a place (see `Row`)."""
+    """Return the bits that a page up to the place, and a question, give of a place (see `study.row`)."""
     some = facts[:FACTS_FOR_BITS]
     if len({fact.place for fact in some}) < 2:
         return {}
@@ -188,9 +186,3 @@ def written(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
         figures[f"non_words_{temperature:g}"] = round(100 * float(np.mean([word not in known for word in words])), 2)
         figures[f"passage_{temperature:g}"] = opening + passage[:240]
     return figures
-
-
-def row_of(job: Job, **cell: Any) -> Row:
-    """Return the row of a trial that has ended; cell: what the study calls it."""
-    content = json.loads((job.result_folder / ROW).read_bytes())
-    return Row(**cell, **content)

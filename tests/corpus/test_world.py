@@ -15,11 +15,13 @@ from stages.settings.sources import Synthetic
 from stages.sources.world.generation import Person, World, generate, write
 from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON
 from stages.sources.world.names import LISTED_SUFFICE, NameRegister, enlarged
+from stages.system.errors import StudyError
 
 
 def made(train: int = 400, dev: int = 200, test: int = 100, **settings: object) -> World:
     """A world of so many people; the other settings unless given: another place on half of the pages, 40 forms."""
-    content = {"seed": 2021, "templates": 40, "distractors": 0.5, "missing": 0.05} | settings
+    content = {"seed": 2021, "templates": 40, "distractors": 0.5, "missing": 0.05, "pages": 1, "characters": 0}
+    content |= settings
     return generate(Synthetic.model_validate(content | {"people": {"train": train, "dev": dev, "test": test}}))
 
 
@@ -131,3 +133,29 @@ def test_nothing_but_the_birth_statement_tells_the_place(large: World, feature: 
     best = {value: places.most_common(1)[0][0] for value, places in seen.items()}
     right = sum(best.get(feature(person), LONDON) == person.birthplace for person in large.dev)
     assert right / len(large.dev) <= 0.05 + 0.01
+
+
+def test_further_pages_tell_the_same_in_other_forms_and_change_no_first_page() -> None:
+    one, eight = made(templates=24), made(templates=24, pages=8)
+    for person, richer in zip(one.people, eight.people, strict=True):
+        assert richer.pages[0] == person.page
+        assert len({*richer.pages}) == 8
+        assert all((person.birthplace in page) == person.named for page in richer.pages)
+        years = {year for page in richer.pages for year in re.findall(r"\b(?:17|18|19)\d\d\b", page)}
+        assert len(years) <= 3  # of birth, of something later, of death
+
+
+def test_longer_pages_have_the_birth_anywhere_and_name_its_place_once() -> None:
+    world = made(characters=480)
+    pages = [person.page for person in world.people]
+    assert 480 <= min(map(len, pages)) and max(map(len, pages)) < 570
+    named = [person for person in world.people if person.named]
+    assert all(person.page.count(person.birthplace) == 1 for person in named)
+    places = [person.page.index(person.birthplace) / len(person.page) for person in named]
+    assert min(places) < 0.1 and max(places) > 0.9
+    assert all(page.endswith(" .") for page in pages)
+
+
+def test_too_few_forms_for_so_many_pages_are_one_line() -> None:
+    with pytest.raises(StudyError, match="sources.synthetic.templates: was 4; raise it, as not 8 forms fit"):
+        made(templates=4, pages=8)

@@ -23,9 +23,6 @@ def small(content: dict[str, Any]) -> None:
     content["variants"] = {name: content["variants"][name] for name in [*TWO, APART]}
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
-    for part in content["capacity"]["parts"].values():
-        part["variants"] = []  # all
-    content["ablation"]["recipe"] = "quick"
     for recipe in content["recipes"].values():
         recipe["seeds"] = [1]
         recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}

@@ -119,17 +119,17 @@ def _enlarged(person: Person, words: Words, settings: Synthetic) -> Person:
     """Give a person further pages, and pages more sentences, as the settings say; a world of others stays the same."""
     rng = random.Random(f"{settings.seed} {person.name}")
     forms = [form for form in range(settings.templates) if form != person.form]
-    pages = [person]
+    texts = [*person.biographies]
     for form in rng.sample(forms, len(forms)):
-        if len(pages) == settings.pages:
+        if len(texts) == settings.pages:
             break
         text = retold(form, words, rng)
-        if text and _fits(page := replace(person, biographies=(text,))):
-            pages.append(page)
-    if len(pages) < settings.pages:
+        # without a place, two forms may read alike
+        if text and text not in texts and _fits(replace(person, biographies=(text,))):
+            texts.append(text)
+    if len(texts) < settings.pages:
         what = f"was {settings.templates}; raise it, as not {settings.pages} forms fit {person.name}"
         raise StudyError(f"params.yaml: sources.synthetic.templates: {what}")
-    texts = [page.biographies[0] for page in pages]
     if settings.characters:
         length = settings.characters - len(person.name) - 2  # the heading's full stop and a space
         texts = [with_life(text, words, length, rng) for text in texts]

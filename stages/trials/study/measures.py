@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stages.trials.row import Row
+from stages.trials.study.row import Row
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from stages.settings import Count, Section, Settings, check
 from stages.settings.section import Name, Seed, Some, read_yaml
 from stages.system.digests import digest
 from stages.system.errors import StudyError
-from stages.trials.measures import MEASURES
-from stages.trials.row import Cell, Row, read_rows
+from stages.trials.study.measures import MEASURES
+from stages.trials.study.row import Cell, Row, read_rows
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1]  # of the files
 DIGITS = 8  # of a digest of settings
 VARIANTS = "variants"  # in a change: the only ones that it concerns
 RECORD = "record"  # in a change: what was done; no code of today does it, and its rows are all that there is

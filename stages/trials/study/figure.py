@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from stages.reporting.style import BLUE, INK, ORANGE, SMALL, looks, rows_figure, svg
-from stages.trials.measures import Measure
-from stages.trials.row import Row
+from stages.trials.study.measures import Measure
+from stages.trials.study.row import Row
 
 LEAST_VALUES = 3  # of a swept number: fewer are rows
 MOST_GROUPS = 40  # that a figure has rows for

@@ -18,10 +18,10 @@ from stages.reporting.template import fill
 from stages.settings import load
 from stages.settings.changes import written
 from stages.system.errors import Parser, StudyError, command
-from stages.trials.figure import PERCENT, Group, axis_of, draw
-from stages.trials.measures import MEASURES, Measure
-from stages.trials.row import REPORTS, Row
-from stages.trials.study import Plan, studies
+from stages.trials.study.figure import PERCENT, Group, axis_of, draw
+from stages.trials.study.measures import MEASURES, Measure
+from stages.trials.study.plan import Plan, studies
+from stages.trials.study.row import REPORTS, Row
 
 MOST_DIFFERENCES = 16  # of a table that one still reads
 LEAST_OF_OVERVIEW = 13  # groups
