@@ -18,7 +18,7 @@ APART = "nope"  # known, but not among those compared
 
 def small(content: dict[str, Any]) -> None:
     """A study of seconds: two recipes of a tiny model, two variants compared, a third known, one epoch, one seed."""
-    content["recipes"] = {name: content["recipes"][name] for name in ("quick", "text")}
+    content["recipes"] = {name: content["recipes"][name] for name in ("quick", "text", "pairs")}
     content["study"] |= {"compared": TWO}
     content["variants"] = {name: content["variants"][name] for name in [*TWO, APART]}
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}

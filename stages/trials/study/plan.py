@@ -107,7 +107,7 @@ class Plan:
         chosen = {choice.key: self._chosen(choice, cell) for choice in study.choose}
         for key in chosen.keys() & fixed.keys():
             if isinstance(fixed[key], str) and fixed[key].startswith(TIMES):
-                fixed[key] = round(chosen[key] * float(fixed[key].removeprefix(TIMES)))
+                fixed[key] = type(chosen[key])(chosen[key] * float(fixed[key].removeprefix(TIMES)))  # a count or a rate
         change = chosen | fixed | cell.values
         if cell.world:
             change["sources.synthetic.seed"] = int(cell.world)

@@ -1,0 +1,128 @@
+"""The page of a study: means, intervals, figures and marks are those of its rows."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from scipy import stats
+
+from stages.reporting.statistics.intervals import accuracy_interval, wilson
+from stages.trials.study import plan as plans
+from stages.trials.study.figure import Group, axis_of
+from stages.trials.study.measures import MEASURES
+from stages.trials.study.page import groups_of, interval, with_interval, write_study
+from stages.trials.study.plan import Plan
+from stages.trials.study.row import Cell, Row, read_rows, write_rows
+from tests.support.pages import committed
+from tests.support.tiny import ROOT, SETTINGS
+from tests.trials.test_plan import row_of
+
+CELL = Cell(change="a", variant="rope", seed=1)
+
+
+def marked(marks: str, seed: int = 1, world: str = "") -> Row:
+    cell = CELL.model_copy(update={"seed": seed, "world": world})
+    return row_of(cell, questions=len(marks), right=marks.count("1"), right_marks=marks)
+
+
+def test_the_interval_of_answers_to_the_same_questions_is_that_of_reports() -> None:
+    marks = ["1101110110", "1111110100", "1001110111"]
+    expected = accuracy_interval(np.array([[*map(int, of_row)] for of_row in marks]).T)
+    rows = [marked(of_row, seed) for seed, of_row in enumerate(marks)]
+    assert interval(rows, MEASURES["answered"]) == pytest.approx([100 * end for end in expected])
+
+
+def test_the_interval_of_worlds_and_of_other_figures_is_students() -> None:
+    rows = [marked(marks, world=str(number)) for number, marks in enumerate(["1110", "1100", "1111", "1000"])]
+    low, high = stats.t.interval(0.95, 3, loc=62.5, scale=stats.sem([75, 50, 100, 25]))
+    assert interval(rows, MEASURES["answered"]) == pytest.approx((low, min(100, high)))
+    losses = [row_of(CELL, loss=value) for value in (1.0, 2.0, 4.0)]
+    expected = stats.t.interval(0.95, 2, loc=7 / 3, scale=stats.sem([1, 2, 4]))
+    assert interval(losses, MEASURES["loss"]) == pytest.approx(expected)
+
+
+def test_a_share_without_marks_has_wilsons_interval_and_two_trainings_have_none() -> None:
+    one = row_of(CELL, questions=400, right=371)
+    assert interval([one], MEASURES["answered"]) == pytest.approx([100 * end for end in wilson(0.9275, 400)])
+    assert with_interval([one, one], MEASURES["answered"]) == "92.8"
+    assert with_interval([one], MEASURES["page_bits"]) == "–"
+
+
+@pytest.mark.parametrize(
+    ("measure", "figures", "expected"),
+    [
+        ("answered", {"questions": 8, "right": 2}, 25),
+        ("memorised", {"facts": 8, "memorised": 2}, 25),
+        ("extracted", {"memorised": 8, "both": 2}, 25),
+        ("stored", {"bits_asked": 8.0, "bits_stored": 2.0}, 25),
+        ("bits_a_parameter", {"parameters": 8, "bits_stored": 2.0}, 0.25),
+        ("page_share", {"page_share": 0.25}, 25),
+        ("characters", {"characters": 2_000_000}, 2),
+        ("window_loss", {"text": '{"window_loss": 2}'}, 2),
+    ],
+)
+def test_a_measure_is_what_its_title_says(measure: str, figures: dict[str, Any], expected: float) -> None:
+    assert MEASURES[measure].value(row_of(CELL, **figures)) == pytest.approx(expected)
+
+
+def test_the_axis_is_the_swept_number_with_the_most_values() -> None:
+    def groups(*swept: str) -> list[Group]:
+        return [Group("a", values, "rope", []) for values in swept]
+
+    assert axis_of(groups('{"x": 1, "y": 1}', '{"x": 2, "y": 1}', '{"x": 3, "y": 2}')) == "x"
+    assert axis_of(groups('{"x": "a"}', '{"x": "b"}', '{"x": "c"}')) is None
+    assert axis_of(groups('{"x": 1}', '{"x": 2}')) is None
+
+
+@pytest.fixture(name="plan")
+def plan_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """A study with rows of two variants; that of one was made with other settings."""
+    folder = tmp_path / "stages" / "trials"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(plans, "FOLDER", folder)
+    monkeypatch.chdir(tmp_path)
+    study = {"question": "*What?*", "expected": "<b>That</b>.", "found": "This.", "note": "See there."}
+    study |= {"recipe": "quick", "variants": ["rope", "vanilla"], "changes": {"a": {"pretrain.epochs": 7}}}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    plan = Plan("mine", SETTINGS)
+    rope, vanilla = plan.cells
+    rows = [row_of(rope, settings=plan.digest(rope)), row_of(vanilla, settings="old", right=9)]
+    write_rows("mine", rows)
+    assert read_rows("mine")[0].right == 5
+    return Plan("mine", SETTINGS)
+
+
+def test_a_page_has_what_was_asked_expected_and_found_and_marks_old_rows(plan: Plan) -> None:
+    write_study(plan)
+    page = Path("reports/trials/mine/page/report.md").read_text(encoding="utf-8")
+    for part in (
+        "&#42;What?",
+        "&lt;b&gt;That",
+        "**Found.** This.",
+        "See there.",
+        "`pretrain.epochs: 7`",
+        "| rope | 1 |",
+    ):
+        assert part in page, part
+    assert re.search(r"\| vanilla \| 1 † \| 90.0", page)
+    assert "† 1 of the trainings had other settings" in page
+    assert "svg" in Path("reports/trials/mine/page/index.html").read_text(encoding="utf-8")
+    assert [group.variant for group in groups_of(plan)] == ["rope", "vanilla"]
+
+
+STUDIES = sorted(path.parent.name for path in (ROOT / "reports/trials").glob("*/rows.csv"))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_committed_page_is_what_its_rows_make(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/trials").symlink_to(ROOT / "reports/trials")
+    page = committed(f"reports/trials/{name}/page/report.md").decode()
+    plan = Plan(name, SETTINGS)
+    monkeypatch.chdir(ROOT)
+    for group in groups_of(plan):
+        for measure in plan.study.measures:
+            assert with_interval(group.rows, MEASURES[measure]) in page, (group.name, measure)

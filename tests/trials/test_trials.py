@@ -1,0 +1,157 @@
+"""Trials from file to row: each is trained by the stages' own code, asked, and measured as it says."""
+
+import json
+from collections.abc import Sequence
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from stages.experiment.experiment import Experiment
+from stages.jobs.executor import carry_out
+from stages.jobs.job import Job
+from stages.probing.prompts import PAGE_FORMS
+from stages.settings.sources import Pairs
+from stages.sources.pairs import draw, people_for, prepared_pairs
+from stages.trials import __main__ as trials
+from stages.trials.study import plan as plans
+from stages.trials.study.plan import Plan
+from stages.trials.study.row import Row, read_rows
+from stages.trials.trial import asked, pairs_stored, place_entropy
+from tests.support.project import write_params
+from tests.support.small_study import small
+from tests.support.talking import Run
+from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
+from tests.support.toy import OBJECTIVES, learned, saying, toy_prepared
+
+TINY = {"layers": 2, "heads": 2, "width": 16, "context": 64}
+
+
+@pytest.fixture(name="carried_out")
+def carried_out_fixture(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Carry out a study in a project of its own, in this process; its rows, and the names of the jobs."""
+    folder = tmp_path / "stages" / "trials"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(plans, "FOLDER", folder)
+    write_params(tmp_path, small)
+    done = []
+
+    def complete(_: str, jobs: Sequence[Job], left: Sequence[Job], side_by_side: int, ended: Any, hours: float) -> None:
+        for job in left:
+            carry_out(job)
+            done.append(job.name)
+            ended(job)
+
+    monkeypatch.setattr(trials, "complete", complete)
+
+    def carry(**content: Any) -> tuple[list[Row], list[str], str]:
+        done.clear()
+        study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"]} | content
+        (folder / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+        outcome = run_in(tmp_path, trials, "mine")
+        assert outcome.code == 0, outcome.err
+        page = (tmp_path / "reports/trials/mine/page/report.md").read_text(encoding="utf-8")
+        return read_rows("mine"), [*done], page
+
+    return carry
+
+
+def test_a_study_trains_what_lacks_a_row_and_writes_rows_and_page(carried_out: Any) -> None:
+    rows, done, page = carried_out(changes={"epochs": {"pretrain.epochs": [1, 2]}}, seeds=[3])
+    assert (len(rows), len(done)) == (2, 2)
+    assert [(row.epochs, row.questions, len(row.right_marks)) for row in rows] == [(1, 20, 20), (2, 20, 20)]
+    assert rows[1].characters > rows[0].characters > 0
+    assert all(0 < row.facts < 20 and row.memorised_marks.count("-") == 20 - row.facts for row in rows)
+    assert "| 2 | 1 |" in page and "2 of 2 trainings have ended" in page
+
+    rows, done, _ = carried_out(
+        changes={"epochs": {"pretrain.epochs": [1, 2]}, "more": {"data.left_out": 2}}, seeds=[3]
+    )
+    assert (len(rows), len(done)) == (3, 1)  # only the new one
+    assert len(json.loads(rows[2].said)) == 2 and rows[2].facts <= rows[0].facts
+    assert "born" not in "".join(row.model_dump_json() for row in rows)
+
+
+def test_a_result_that_work_has_is_a_row_without_training(carried_out: Any) -> None:
+    carried_out(seeds=[1])
+    Path("reports/trials/mine/rows.csv").unlink()
+    rows, done, _ = carried_out(seeds=[1])
+    assert (len(rows), done) == (1, [])
+
+
+def test_worlds_and_held_out_questions_take_the_place_of_the_recipes_own(carried_out: Any) -> None:
+    rows, _, _ = carried_out(worlds=[5, 6], held_out=7)
+    assert [(row.world, row.questions) for row in rows] == [("5", 7), ("6", 7)]
+    assert rows[0].memorised_marks != rows[1].memorised_marks or rows[0].characters != rows[1].characters
+
+
+def test_a_model_of_a_text_is_scored_on_the_same_windows_and_writes_at_each_temperature(carried_out: Any) -> None:
+    Path("own.txt").write_text("To be or not to be, that is the question.\n" * 200, encoding="utf-8")
+    change = {"sources.text.path": "own.txt"}
+    rows, _, page = carried_out(recipe="text", changes={"own": change}, measures=["window_loss", "recited_0"])
+    figures = json.loads(rows[0].text)
+    assert 0 < figures["window_loss"] < 8 and 0 <= figures["recited_1"] <= 100
+    assert "What is written" in page
+
+
+@pytest.mark.parametrize("token", [False, True])
+def test_pairs_hold_as_many_bits_as_the_load_asks_of_the_parameters(carried_out: Any, token: bool) -> None:
+    change = {f"model.{key}": value for key, value in TINY.items()}
+    change |= {"sources.pairs.token": token, "sources.pairs.load": 0.1, "pretrain.epochs": 1}
+    rows, _, _ = carried_out(recipe="pairs", changes={"pairs": change}, measures=["stored", "bits_a_parameter"])
+    (row,) = rows
+    names = row.parameters if not token else None  # a name of one token adds parameters, and no people
+    if names:
+        assert row.bits_asked / row.parameters == pytest.approx(0.1, rel=0.1)
+    assert row.bits_stored < row.bits_asked and row.questions > 20
+
+
+def test_bits_stored_are_the_bits_asked_less_the_models_code_length() -> None:
+    """A model that finds every character as likely spends log₂ V bits on each."""
+    drawn = draw(30, seed=1)
+    prepared = prepared_pairs(drawn, token=False)
+    model = tiny_model("vanilla", len(prepared.vocabulary))
+    model.head.weight.data.zero_()
+    stored = pairs_stored(model, prepared, seed=1)
+    characters = sum(len(pair.place) + 1 for pair in drawn)
+    expected = sum(pair.bits for pair in drawn) - characters * log2(len(prepared.vocabulary))
+    assert stored["bits_stored"] == pytest.approx(expected, abs=0.2)
+    assert (stored["questions"], stored["right"]) == (30, 0)
+    assert people_for(Pairs(seed=1, load=2.0, token=False), 7234) == 2000
+
+
+@pytest.mark.parametrize("stage", ["pretrained", "finetuned", "scratch"])
+def test_what_is_memorised_is_of_the_pretrained_model_and_what_is_answered_of_the_finetuned(stage: str) -> None:
+    recipe = saying(8).model_copy(update={"model": MODEL})
+    recipe = recipe.model_copy(update={"pretrain": recipe.pretrain.model_copy(update={"objectives": OBJECTIVES})})
+    experiment = Experiment.of(SETTINGS.model_copy(update={"recipes": {"quick": recipe}}), "quick", "vanilla")
+    prepared = toy_prepared()
+    nonsense = loud(tiny_model("vanilla", len(prepared.vocabulary)))
+    knowing = learned(PAGE_FORMS if stage == "pretrained" else ("question",))
+    row = asked(
+        experiment, prepared, dict.fromkeys(("pretrained", "finetuned", "scratch"), nonsense) | {stage: knowing}
+    )
+    knows, answers = 8 * (stage == "pretrained"), 8 * (stage == "finetuned")
+    assert (row["memorised"], row["right"], row["scratch"]) == (knows, answers, 8 * (stage == "scratch"))
+    assert row["right_marks"] == ("1" if answers else "0") * 8
+    assert row["own_page"] == row["both"] == 0
+    if stage == "finetuned":
+        assert row["question_bits"] > row["page_bits"] and row["question_share"] > 0.9
+
+
+def test_the_entropy_of_places_is_shannons() -> None:
+    places = [*toy_prepared().table.place[toy_prepared().table.split != "test"]]
+    shares = np.unique(places, return_counts=True)[1] / len(places)
+    assert place_entropy(toy_prepared()) == pytest.approx(-(shares * np.log2(shares)).sum())
+
+
+def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(carried_out: Any) -> None:
+    carried_out(seeds=[1])
+    study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"], "seeds": [1, 2]}
+    study["changes"] = {"rounds": {"finetune.pretrained_epochs": [1, 2]}}
+    (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    plan = Plan("mine", SETTINGS)
+    assert [cell.seed for cell in trials.in_turns(plan, plan.cells)] == [1, 2, 1, 2]
