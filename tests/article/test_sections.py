@@ -4,30 +4,39 @@ import io
 import json
 import re
 from html import unescape
-from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from stages.article import sections
 from stages.article.charts import Dot
-from stages.article.sections import by_load, charts, stored_after
+from stages.article.sections import CHOSEN, EXPOSURES, LOAD, by_load, charts, stored_after
 from stages.system.errors import StudyError
+from stages.trials.study.row import Cell, Row, read_rows
 from tests.support.pages import committed
+from tests.trials.test_plan import row_of
 
 
-def test_mixers_that_have_all_loads_stand_in_the_order_of_load_one() -> None:
-    rope, min_gru, alibi = [(0.25, 1.0), (1, 0.5), (2, 0.25)], [(0.25, 0.5), (1, 0.75), (2, 0.25)], [(1, 0.9)]
-    variants = {"rope": [*rope, (0.5, 1.0)], "min_gru": min_gru, "alibi": alibi}
-    shares = pd.DataFrame([(name, *row) for name, rows in variants.items() for row in rows])
-    shares.columns = ["variant", "load", "share"]
-    assert by_load(shares.assign(ci_low=shares.share - 0.25, ci_high=shares.share + 0.25)) == [
-        Dot("min gru", "0.25", 50.0, 25.0, 75.0),
-        Dot("rope", "0.25", 100.0, 75.0, 125.0),
-        Dot("min gru", "1", 75.0, 50.0, 100.0),
-        Dot("rope", "1", 50.0, 25.0, 75.0),
-        Dot("min gru", "2", 25.0, 0.0, 50.0),
-        Dot("rope", "2", 25.0, 0.0, 50.0),
+def pairs_row(variant: str, swept: str, share: float, seed: int = 1) -> Row:
+    cell = Cell(change="a", swept=swept, variant=variant, seed=seed)
+    return row_of(cell, bits_asked=100.0, bits_stored=100.0 * share)
+
+
+def test_mixers_stand_in_the_order_of_load_one() -> None:
+    shares = {"rope": {0.25: 1.0, 0.5: 1.0, 1: 0.5, 2: 0.25}, "min_gru": {0.25: 0.5, 0.5: 0.5, 1: 0.75, 2: 0.25}}
+    rows = [
+        pairs_row(variant, json.dumps({LOAD: load}), share)
+        for variant in shares
+        for load, share in shares[variant].items()
+    ]
+    assert by_load(rows) == [
+        Dot("min gru", "0.25", 50.0),
+        Dot("rope", "0.25", 100.0),
+        Dot("min gru", "1", 75.0),
+        Dot("rope", "1", 50.0),
+        Dot("min gru", "2", 25.0),
+        Dot("rope", "2", 25.0),
     ]
 
 
@@ -77,42 +86,36 @@ def test_the_dots_of_facts_are_those_of_the_committed_report() -> None:
 
 
 def test_the_dots_of_practice_and_of_mixers_are_those_of_the_committed_tables() -> None:
-    ablation = table("open/ablation/ablation.csv").set_index("change")
-    phrases = {"one phrase, drawn once": "one", "all capitalised phrases": "any", "the reader's phrase": "reader"}
-    loads = table("capacity/page/loads.csv").set_index(["load", "variant"]).share
+    phrases = {one: change for change, one in CHOSEN.items()}
+    trained = {(row.change, row.epochs): row for row in read_rows("access_open")}
+    trained |= {("only_spans", 60): row for row in read_rows("ablation") if row.change == "only_spans"}
+    loads: dict[tuple[str, str], list[Row]] = {}
+    for row in read_rows("capacity_loads"):
+        loads.setdefault((f"{row.values[LOAD]:g}", row.variant), []).append(row)
     shown = 0
-    for series, row, value in SAID:
-        if row == "the pages alone":
-            expected = ablation.loc["only_spans", {"memorised": "memorised", "answered": "accuracy"}[series]]
-        elif series in ("0.25", "1", "2"):
-            expected = loads[float(series), row.replace(" ", "_")]
-        elif phrase := re.fullmatch(r"(.+), (\d+) epochs", row):
-            name = f"open-rope-{phrases[phrase[1]]}-{int(phrase[2]) // 60}-1"
-            record = json.loads(committed(f"reports/access/rows/{name}.json"))
-            marks = record["correct"] if series == "answered" else record["memorised"].replace("-", "")
-            expected = marks.count("1") / len(marks)
+    for series, label, value in SAID:
+        if series in ("0.25", "1", "2"):
+            rows = loads[series, label.replace(" ", "_")]
+            expected = np.mean([row.bits_stored / row.bits_asked for row in rows])
+        elif label == "the pages alone" or (phrase := re.fullmatch(r"(.+), (\d+) epochs", label)):
+            row = (
+                trained["only_spans", 60] if label == "the pages alone" else trained[phrases[phrase[1]], int(phrase[2])]
+            )
+            expected = row.right / row.questions if series == "answered" else row.memorised / row.facts
         else:
             continue
-        assert value == f"{100 * expected:.1f}", (series, row)
+        assert value == f"{100 * expected:.1f}", (series, label)
         shown += 1
     assert shown == 2 * (1 + 6) + 3 * 14
 
 
-def test_what_is_stored_after_exposures_is_the_mean_of_the_seeds_that_chose_no_rate(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    rows = pd.DataFrame(
-        [
-            ("rope", 16, 1.0, 100, 0, 8.0, 8.0),
-            ("rope", 16, 1.0, 100, 1, 8.0, 2.0),
-            ("rope", 16, 1.0, 100, 2, 8.0, 6.0),
-            ("rope", 32, 1.0, 100, 1, 8.0, 8.0),
-            ("rope", 16, 0.5, 100, 1, 4.0, 4.0),
-            ("nope", 16, 1.0, 100, 1, 8.0, 1.0),
-            ("nope", 16, 1.0, 300, 1, 8.0, 8.0),
-        ],
-        columns=["variant", "width", "load", "exposures", "seed", "bits_asked", "bits_stored"],
-    )
-    rows.to_csv(tmp_path / "rows.csv", index=False)
-    monkeypatch.setattr(sections, "CAPACITY", tmp_path / "rows.csv")
-    assert stored_after(100).to_dict() == {"nope": 12.5, "rope": 50.0}
+def test_what_is_stored_after_exposures_is_the_mean_of_the_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    after = json.dumps({EXPOSURES: 100})
+    rows = [
+        pairs_row("rope", after, 0.25),
+        pairs_row("rope", after, 0.75, seed=2),
+        pairs_row("nope", after, 0.125),
+        pairs_row("nope", json.dumps({EXPOSURES: 300}), 1.0),
+    ]
+    monkeypatch.setattr(sections, "read_rows", lambda study: rows)
+    assert stored_after(100) == {"rope": 50.0, "nope": 12.5}

@@ -88,8 +88,10 @@ def test_worlds_and_held_out_questions_take_the_place_of_the_recipes_own(carried
     assert rows[0].memorised_marks != rows[1].memorised_marks or rows[0].characters != rows[1].characters
 
 
-def test_a_model_of_a_text_is_scored_on_the_same_windows_and_writes_at_each_temperature(carried_out: Any) -> None:
-    Path("own.txt").write_text("To be or not to be, that is the question.\n" * 200, encoding="utf-8")
+def test_a_model_of_a_text_is_scored_on_the_same_windows_and_writes_at_each_temperature(
+    carried_out: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "own.txt").write_text("To be or not to be, that is the question.\n" * 200, encoding="utf-8")
     change = {"sources.text.path": "own.txt"}
     rows, _, page = carried_out(recipe="text", changes={"own": change}, measures=["window_loss", "recited_0"])
     figures = json.loads(rows[0].text)
