@@ -88,7 +88,7 @@ def test_the_dots_of_facts_are_those_of_the_committed_report() -> None:
 def test_the_dots_of_practice_and_of_mixers_are_those_of_the_committed_tables() -> None:
     phrases = {one: change for change, one in CHOSEN.items()}
     trained = {(row.change, row.epochs): row for row in read_rows("access_open")}
-    trained |= {("only_spans", 60): row for row in read_rows("ablation") if row.change == "only_spans"}
+    trained |= {(row.change, row.epochs): row for row in read_rows("ablation") if row.change == "only_spans"}
     loads: dict[tuple[str, str], list[Row]] = {}
     for row in read_rows("capacity_loads"):
         loads.setdefault((f"{row.values[LOAD]:g}", row.variant), []).append(row)
