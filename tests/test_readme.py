@@ -59,7 +59,9 @@ def test_commands_name_what_exists(page: str, text: str) -> None:
     for name in re.findall(r"python -m stages (\w+)", text):
         assert name in COMMANDS, name
     for stage, study in re.findall(r"\bdvc (?:repro|exp run)(?: --\w+)* (?:(\w+)|(stages/\S+?))(?=[\s`])", text):
-        assert stage in STAGES if stage else (ROOT / study).is_file(), stage or study
+        file, _, name = study.partition(":")
+        assert stage in STAGES if stage else (ROOT / file).is_file(), stage or study
+        assert not name or name in yaml.safe_load((ROOT / file).read_text(encoding="utf-8"))["stages"], study
     for key in re.findall(r"-S '?([\w.]+)=", text):
         section: Any = params()
         for part in key.split("."):

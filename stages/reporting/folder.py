@@ -24,7 +24,7 @@ from stages.settings import Report
 PUBLIC = "handout"  # the recipe of public runs
 SOURCE_LOSSES = Path(__file__).parents[2] / "docs" / "source_losses.tsv"  # of a vanilla model
 # Committed reports that a report links to
-OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "trials/access/page", "method")
+OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "method")
 COLUMNS = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
 
 

@@ -1,21 +1,14 @@
 """Bits of prompts against arithmetic by hand, and a world as `quick` has it."""
 
 from math import log2
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stages.corpus.prepared import Prepared
-from stages.data import world
-from stages.prepare import prepare
 from stages.probing.bits import bits
 from stages.probing.prompts import continuation, question
-from stages.sources.world.prepared import prepared_world
-from tests.support.tiny import MODEL, SETTINGS, tiny_model
+from tests.support.tiny import MODEL, tiny_model
 from tests.support.toy import learned, toy_facts, toy_prepared
-
-SYNTHETIC = SETTINGS.sources.synthetic
 
 
 def test_bits_of_prompts_are_log_ratios_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,14 +27,3 @@ def test_a_model_that_knows_the_pages_has_many_bits_and_one_that_does_not_has_no
     assert bits(learned(("continuation",)), toy_prepared(), facts, pages) > 5
     untrained = tiny_model("rope", len(toy_prepared().vocabulary))
     assert abs(bits(untrained, toy_prepared(), facts, pages)) < 0.5
-
-
-def test_a_world_is_that_of_quick_with_its_seed(tmp_path: Path) -> None:
-    world(SYNTHETIC, tmp_path / "raw")
-    prepare(SETTINGS.recipes["quick"], tmp_path / "raw", tmp_path / "prepared")
-    of_quick = Prepared.load(tmp_path / "prepared")
-    same = prepared_world(SYNTHETIC)
-    assert same.texts == of_quick.texts
-    assert all(same.of_split(split).equals(of_quick.of_split(split)) for split in ("train", "dev"))
-    other = prepared_world(SYNTHETIC.model_copy(update={"seed": SYNTHETIC.seed + 1}))
-    assert other.texts != same.texts

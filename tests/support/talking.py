@@ -121,7 +121,7 @@ def run_fixture(project: Path, run_in: Run) -> Run:
 @pytest.fixture(name="jobs_here")
 def jobs_here_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
     """Complete jobs in this process, one after the other."""
-    monkeypatch.setattr("stages.jobs.stage.complete", lambda _, __, missing: [*map(carry_out, missing)])
+    monkeypatch.setattr("stages.jobs.stage.complete", lambda _, __, missing, ___: [*map(carry_out, missing)])
 
 
 def answers(out: str) -> list[tuple[str, float]]:

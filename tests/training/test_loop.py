@@ -58,7 +58,7 @@ def trained(
 ) -> tuple[dict[str, Tensor], np.ndarray]:
     """Train such a model from its first weights, or from the checkpoint: its weights and losses."""
     trainer = new_trainer(seed, variant, backend)
-    losses, _ = train(trainer, phase, seed, checkpoint, interval, "test")
+    losses = train(trainer, phase, seed, checkpoint, interval, "test").losses
     return {name: tensor.clone() for name, tensor in trainer.weights().items()}, losses
 
 

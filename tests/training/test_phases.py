@@ -12,7 +12,8 @@ from tests.support.toy import toy_prepared
 
 
 def experiment(change: dict[str, Any]) -> Experiment:
-    return Experiment.of(SETTINGS.with_change("quick", change, seed=1, key="any"), "quick", "vanilla")
+    values = {f"recipes.quick.{key}": value for key, value in change.items()}
+    return Experiment.of(SETTINGS.changed(values, "", ""), "quick", "vanilla")
 
 
 def seen(phase: Phase) -> list[str]:
@@ -21,7 +22,7 @@ def seen(phase: Phase) -> list[str]:
 
 
 def test_characters_beyond_ascii_and_the_last_question_are_lost() -> None:
-    phase = finetuning(experiment({"finetune": {"starter_code": True}}), toy_prepared(), "pretrained")
+    phase = finetuning(experiment({"finetune.starter_code": True}), toy_prepared(), "pretrained")
     assert phase.rows == len(QUESTIONS) - 1
     assert "Where was Zo Ark born?⁇Brod" in seen(phase)
 
@@ -30,8 +31,9 @@ def test_characters_beyond_ascii_and_the_last_question_are_lost() -> None:
 
 
 def test_unshuffled_examples_come_in_the_order_of_the_file() -> None:
-    at_once = {"schedule": {"warmup_tokens": 0}, "shuffled": False}
-    unshuffled = experiment({"finetune": at_once | {"batch_size": 3}, "pretrain": at_once})
+    at_once = {"schedule.warmup_tokens": 0, "shuffled": False}
+    both = {f"{section}.{key}": value for section in ("pretrain", "finetune") for key, value in at_once.items()}
+    unshuffled = experiment(both | {"finetune.batch_size": 3})
     answers = finetuning(unshuffled, toy_prepared(), "scratch")
     expected = [len(f"Where was {question.name} born?⁇{question.place}") for question in QUESTIONS]
     for step in (0, 3):  # the first step of two epochs
@@ -40,6 +42,6 @@ def test_unshuffled_examples_come_in_the_order_of_the_file() -> None:
 
 
 def test_every_finetuning_of_a_recipe_moves_the_weights_that_it_begins_with() -> None:
-    moving = experiment({"finetune": {"moved_positions": 10}})
+    moving = experiment({"finetune.moved_positions": 10})
     assert finetuning(moving, toy_prepared(), "pretrained").moved_positions == 10
     assert finetuning(experiment({}), toy_prepared(), "pretrained").moved_positions == 0
