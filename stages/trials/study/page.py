@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from stages.reporting.html.index import write_page
 from stages.reporting.markdown import Markdown, table
 from stages.reporting.statistics.intervals import CONFIDENCE, LEAST_SEEDS, accuracy_interval, wilson
-from stages.reporting.statistics.significance import Difference, compare_trainings
+from stages.reporting.statistics.significance import Difference, compare_trainings, shown_p
 from stages.reporting.style import styled
 from stages.reporting.tables import short
 from stages.reporting.template import fill
@@ -94,16 +94,24 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
         key.rpartition(".")[2].replace("_", " ") for key in keys
     ]
     numbers = ["trainings", *(measure.title for measure in measures.values())]
+    goal, first = plan.study.goal, next(iter(measures.values()))
+    numbers += [f"p, mean above {goal:g}"] if goal is not None else []
     lines = []
     for group in groups:
         names = [getattr(group, name) for name, shown in several.items() if shown]
         values = [written(group.values[key]) if key in group.values else "–" for key in keys]
         old = any(row.settings != plan.digest(cell) for cell, row in plan.rows.items() if row in group.rows)
+        tested = [shown_p(above(group.rows, first, goal))] if goal is not None else []
         trainings = f"{len(group.rows)}{' †' if old else ''}"
-        lines.append(
-            [*names, *values, trainings, *(with_interval(group.rows, measure) for measure in measures.values())]
-        )
+        figures = [with_interval(group.rows, measure) for measure in measures.values()]
+        lines.append([*names, *values, trainings, *figures, *tested])
     return table([*header, *numbers], lines, right=[*header[sum(several.values()) :], *numbers])
+
+
+def above(rows: Sequence[Row], measure: Measure, goal: float) -> float:
+    """Return p of Student's one-sided test that the mean of a measure over trainings is not above a goal."""
+    values = [measure.value(row) for row in rows]
+    return float(stats.ttest_1samp(values, goal, alternative="greater").pvalue) if len(values) > 1 else nan
 
 
 def keys_of(groups: Sequence[Group]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from stages.settings import Count, Section, Settings, check
-from stages.settings.section import Name, Seed, Some, read_yaml
+from stages.settings.section import LARGEST_SEED, Name, Seed, Some, read_yaml
 from stages.system.digests import digest
 from stages.system.errors import StudyError
 from stages.trials.study.measures import MEASURES
@@ -50,6 +50,8 @@ class Study(Section):
     variants: Some[Name]
     seeds: Some[Seed] = Field([1])
     worlds: Some[Seed] | None = None  # seeds of generated worlds in place of the recipe's own
+    fresh_worlds: Count | None = None  # so many worlds, whose seeds are a hash of all settings: nobody chooses them
+    goal: float | None = None  # the mean of the first measure is tested against it
     held_out: Count | None = None  # so many training questions are asked in place of dev's
     choose: list[Choice] = Field([])
     changes: dict[Name, dict[str, Any]] = Field({"recipe": {}}, min_length=1)  # by dotted key; a list is swept
@@ -83,14 +85,22 @@ class Plan:
     def cells(self) -> list[Cell]:
         """All cells: one world and seed after the other, each with all variants and changes."""
         study = self.study
-        worlds = [str(world) for world in study.worlds] if study.worlds else [""]
         return [
             Cell(change=change, swept=swept, variant=variant, world=world, seed=seed)
-            for world, seed in product(worlds, study.seeds)
+            for number, seed in product(range(len(study.worlds or []) or study.fresh_worlds or 1), study.seeds)
             for change in study.changes
             for swept in self._swept(change)
             for variant in study.changes[change].get(VARIANTS, study.variants)
+            for world in [self._world(number, Cell(change=change, swept=swept, variant=variant, seed=seed))]
         ]
+
+    def _world(self, number: int, cell: Cell) -> str:
+        """Return the seed of a cell's world; empty for the recipe's own data."""
+        if self.study.worlds:
+            return str(self.study.worlds[number])
+        if self.study.fresh_worlds:
+            return str(int(digest([self.digest(cell), number])[:DIGITS], 16) % LARGEST_SEED)
+        return ""
 
     def _swept(self, change: str) -> Iterator[str]:
         """Yield each combination of the values that lists of a change name, as JSON."""
