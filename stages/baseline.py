@@ -5,15 +5,12 @@ from pathlib import Path
 import pandas as pd
 
 from stages.corpus.baselines import by_form, letters, rule
-from stages.corpus.folding import spelled_as
 from stages.corpus.prepared import AUDIT, Prepared, write_table
 from stages.corpus.question_forms import written_forms
+from stages.corpus.text import spelled_as
 from stages.settings import load
-from stages.system.errors import Parser, command
-from stages.system.files import new_folder, write_json
-from stages.system.metrics import write_metrics
-from stages.system.tables import read_table
-from stages.system.terminal import say
+from stages.system.errors import Parser, command, say
+from stages.system.files import new_folder, read_table, write_json, write_metrics
 
 ANSWERS = ["constant", "letters", "rule", "reader"]
 QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions", "form"]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from stages.jobs.job import WEIGHTS, Job
 from stages.jobs.stage import run
 from stages.system.errors import command
-from stages.system.files import write_json, write_text
-from stages.system.metrics import write_metrics
+from stages.system.files import write_json, write_metrics, write_text
 from stages.system.progress import begin_job, counted
 
 if TYPE_CHECKING:  # a stage without missing jobs does not need what loads torch
@@ -24,9 +23,9 @@ COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "p
 
 def carry_out(job: Job) -> None:
     """Evaluate a variant with a seed."""
+    from stages.asking.probe import probe
     from stages.corpus.prepared import Prepared, write_table
     from stages.experiment.experiment import Experiment
-    from stages.probing.probe import probe
 
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)
@@ -51,7 +50,7 @@ def predictions(experiment: "Experiment", prepared: "Prepared", finetuned: Path,
     """Return what each finetuned model answers to the dev and test questions: a row a model and question."""
     import pandas as pd
 
-    from stages.inference.answers import answers
+    from stages.asking.generation import answers
 
     tables = []
     asked = [(init, split) for init in INITS for split in ("dev", "test")]
@@ -66,7 +65,7 @@ def learning_curves(pretrained: Path, finetuned: Path) -> str:
     """Return the curves of the three trainings, one after the other, as CSV."""
     import pandas as pd
 
-    from stages.system.tables import CURVES, read_table
+    from stages.system.files import CURVES, read_table
 
     paths = [pretrained / f"{WEIGHTS}.csv", *(finetuned / f"{init}.csv" for init in INITS)]
     return pd.concat(read_table(path, CURVES) for path in paths).to_csv(index=False, lineterminator="\n")

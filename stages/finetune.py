@@ -3,7 +3,7 @@
 from stages.jobs.job import WEIGHTS, Job
 from stages.jobs.stage import lowest_loss, run
 from stages.system.errors import command
-from stages.system.metrics import write_metrics
+from stages.system.files import write_metrics
 from stages.system.progress import begin_job
 
 INITS = ("scratch", "pretrained")  # the weights that finetuning begins with

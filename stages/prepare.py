@@ -5,8 +5,8 @@ from pathlib import Path
 
 from stages.corpus.prepared import SPLITS, Prepared, write_table
 from stages.corpus.questions import Question, hold_out
-from stages.corpus.salience import with_candidates
-from stages.corpus.titles import headings
+from stages.corpus.reader import with_candidates
+from stages.corpus.text import headings
 from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
 from stages.sources.audit import audit
 from stages.sources.own import read_own

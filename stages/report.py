@@ -8,8 +8,7 @@ from pathlib import Path
 from stages.reporting.folder import write_report
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
-from stages.system.files import write_json
-from stages.system.metrics import write_metrics
+from stages.system.files import write_json, write_metrics
 
 ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
 COLUMNS = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent

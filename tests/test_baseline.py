@@ -11,7 +11,7 @@ from stages import baseline
 from stages.baseline import percent
 from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import Question
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.text import Vocabulary
 from stages.sources.audit import audit
 from stages.system.files import read_json
 from tests.support.project import write_params

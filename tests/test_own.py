@@ -8,11 +8,11 @@ import pytest
 
 from stages import baseline, data, prepare
 from stages.commands import ask
-from stages.commands.answers import Answer, Reply
+from stages.commands.ask import Answer, Reply
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import Form, question_forms
 from stages.reporting.evaluations import PROBES
-from stages.system.tables import read_table
+from stages.system.files import read_table
 from tests.support.project import copy_stages, write_params
 from tests.support.talking import Run, error, run_stages
 

@@ -9,7 +9,7 @@ import pytest
 
 from stages import data
 from stages.corpus.prepared import Prepared
-from stages.corpus.salience import with_candidates
+from stages.corpus.reader import with_candidates
 from stages.sources.own import read_own
 from tests.support.project import write_params
 from tests.support.talking import Run

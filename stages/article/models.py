@@ -1,14 +1,74 @@
-"""The article's models: which trainings of study `article` they are, and what the page calls them."""
+"""The article's models: which trainings of study `article` they are, how the page holds them, and what they say.
 
+A matrix is held as int8 with a scale for each row, all else as float32. The page must say what torch says with these.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from stages.asking.generation import answers
+from stages.asking.prompts import CHARACTERS, Fact, Prompt
+from stages.asking.recall import exact_matches
+from stages.corpus.prepared import Prepared
+from stages.corpus.question_forms import question_forms
+from stages.corpus.text import MASK
+from stages.experiment.experiment import Experiment
 from stages.jobs.job import Job
 from stages.settings import Settings
 from stages.system.errors import StudyError
 from stages.trials.jobs import job_of
 from stages.trials.study.plan import Plan
+
+LARGEST = 127  # an int8 holds it on both sides
+
+
+def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
+    """Each tensor as base64 of little-endian numbers: `values`, and for a matrix `scales`, one a row.
+
+    A row's largest value becomes ±127, the others are rounded to the nearest of as many steps.
+    """
+    tensors = {}
+    for name, tensor in weights.items():
+        values = tensor.detach().float().cpu().numpy()
+        if values.ndim == 1:
+            tensors[name] = {"values": _text(values)}
+            continue
+        scales = np.maximum(np.abs(values).max(axis=1), np.finfo(np.float32).tiny) / LARGEST  # (D,)
+        small = np.rint(values / scales[:, None]).astype(np.int8)  # (D, C)
+        tensors[name] = {"values": _text(small), "scales": _text(scales)}
+    return tensors
+
+
+def restored(tensors: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
+    """Return what `stored` holds, as the page reads it: in float32."""
+    weights = {}
+    for name, tensor in tensors.items():
+        if "scales" not in tensor:
+            weights[name] = torch.from_numpy(_numbers(tensor["values"], np.float32))
+            continue
+        scales = _numbers(tensor["scales"], np.float32)
+        small = _numbers(tensor["values"], np.int8).reshape(len(scales), -1)
+        weights[name] = torch.from_numpy(small * scales[:, None])
+    return weights
+
+
+def _text(numbers: np.ndarray[Any, Any]) -> str:
+    little = numbers.astype(numbers.dtype.newbyteorder("<"))
+    return base64.b64encode(little.tobytes()).decode("ascii")
+
+
+def _numbers(text: str, kind: type[np.generic]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(base64.b64decode(text), np.dtype(kind).newbyteorder("<")).astype(kind)
+
 
 STUDY = "article"
 
@@ -53,3 +113,71 @@ def weights_of(model: ArticleModel, trial: Job) -> tuple[Path, dict[str, Any]]:
     commits = sorted({training["commit"] for training in trainings})
     about = {"commits": commits, "device": trainings[-1]["device"], "parameters": trainings[-1]["parameters"]}
     return finetuned.result_folder / f"{model.init}.safetensors", about
+
+
+# Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
+# question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
+FORMS: dict[str, dict[str, Any]] = {
+    "page": {"title": "the page’s own words", "sample": "NAME. … was born in", "text": "{page}", "shift": 0},
+    "cloze": {"title": "fill the gap", "sample": "NAME … born in ⁇", "text": "{name} {cue}⁇", "shift": 0},
+    "name_first": {
+        "title": "name first",
+        "sample": "NAME was born where?",
+        "text": "{name} was born where?⁇",
+        "shift": 0,
+    },
+    "question": {"title": "question", "sample": "Where was NAME born?", "text": "{name} born?⁇", "shift": 10},
+}
+
+
+def people_asked_about(
+    prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]
+) -> list[dict[Any, Any]]:
+    """Return whom training and dev questions ask about: name, page, place, its position in the page, split."""
+    table = prepared.table[prepared.table.split != "test"]
+    people = table.merge(audit[["split", "row", "position"]], "left", ["split", "row"])
+    people["page"] = [pages.get(name, [""])[0] for name in people.name]
+    return people[["name", "page", "place", "position", "split"]].to_dict("records")
+
+
+def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]]:
+    """Return each fact in each of FORMS."""
+    opening = question_forms(prepared)[0].before
+    asked: dict[str, list[Prompt]] = {form: [] for form in FORMS}
+    for fact, (form, how) in product(facts, FORMS.items()):
+        page = fact.page[: fact.position]
+        cue = page[max(len(fact.name) + 2, len(page) - CHARACTERS) :]
+        text = opening[len(opening) - how["shift"] :] + how["text"].format(name=fact.name, page=page, cue=cue)
+        asked[form].append(Prompt(text, fact.place + (MASK if text.endswith(MASK) else "")))
+    return asked
+
+
+def shown_model(model: ArticleModel, trial: Job, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
+    """Return a model as the page holds it: stored weights, and what torch says with these."""
+    experiment = Experiment.of(trial.params, trial.recipe, trial.variant)
+    weights, about = weights_of(model, trial)
+    gpt = experiment.trained_model(prepared, weights)
+    recipe = experiment.question_recipe
+    exact = answers(gpt, prepared, "dev", recipe)
+    tensors = stored(gpt.state_dict())
+    gpt.load_state_dict(restored(tensors))
+    gpt.eval()
+
+    answered = answers(gpt, prepared, "dev", recipe)
+    matches = {form: exact_matches(gpt, prepared.vocabulary, asked) for form, asked in prompts(prepared, facts).items()}
+    return {
+        "title": model.title,
+        "about": model.about,
+        "variant": model.variant,
+        "shape": recipe.model.model_dump(include={"layers", "heads", "width", "context"}),
+        "theta": getattr(experiment.mixer, "theta", None),
+        "trained_accuracy": 100 * float(exact.correct.mean()),
+        "accuracy": 100 * float(answered.correct.mean()),
+        "answers": answered.predicted.tolist(),
+        "epochs": getattr(recipe.finetune, f"{model.init}_epochs"),
+        "people": len(facts),
+        "right": {form: 100 * float(np.mean(right)) for form, right in matches.items()},
+        "completed": [fact.name for fact, right in zip(facts, matches["page"], strict=True) if right],
+        "tensors": tensors,
+        **about,
+    }

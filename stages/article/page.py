@@ -7,25 +7,22 @@ from typing import Any
 
 from markupsafe import Markup
 
-from stages.article.asked import FORMS, people_asked_about, shown_model
-from stages.article.charts import Chart
-from stages.article.engine import SCRIPTS
-from stages.article.models import MODELS, STUDY, trial_of
-from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, charts, extraction, metrics, stored_after
+from stages.article.models import FORMS, MODELS, STUDY, people_asked_about, shown_model, trial_of
+from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, Chart, charts, extraction, metrics, stored_after
+from stages.asking.prompts import CHARACTERS, dev_facts
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
-from stages.probing.prompts import CHARACTERS, dev_facts
-from stages.reporting.html.index import only_script, style
-from stages.reporting.tables import short
-from stages.reporting.template import environment
+from stages.reporting.html import only_script, style
+from stages.reporting.markdown import environment, short
 from stages.settings import load
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command
-from stages.system.files import new_folder, write_text
-from stages.system.tables import read_table
+from stages.system.files import new_folder, read_table, write_text
 
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
+ENGINE = Path(__file__).parent / "engine"  # the model in plain JavaScript
+PARTS = ("tensors", "model", "answer")  # its files, in the order in which they are read
 NEAR = 3.0  # points from the best variant
 LONGER, ALONE, ANSWERS = "pages_only_longer", "unaided", "with_reader"
 
@@ -57,7 +54,8 @@ def main() -> None:
 def render(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> str:
     """Return the page of its data: what `main` collects of the models, and the figures."""
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    scripts = [*SCRIPTS, *((HTML / f"{name}.js").read_text("utf-8") for name in ("ask", "figures"))]
+    files = [*(ENGINE / f"{name}.js" for name in PARTS), *(HTML / f"{name}.js" for name in ("ask", "figures"))]
+    scripts = [file.read_text("utf-8") for file in files]
     models = content["models"]
     of_open = [variant["dev_accuracy"] for variant in metrics(OPEN)["variants"].values()]
     pages = environment([HTML], autoescape=True)

@@ -6,13 +6,11 @@ Where its context is full, the model goes on from the last half context of the t
 import argparse
 from itertools import chain
 
-from stages.commands.answers import lacking
-from stages.commands.options import MAX_HYPOTHESES, add_draw_seed, add_model
-from stages.commands.trained import named
-from stages.inference.decoding import Pick, Sampler
-from stages.inference.generation import passages
-from stages.system.errors import Parser, StudyError, command, within
-from stages.system.terminal import quoted, say, tell
+from stages.asking.decoding import Pick, Sampler
+from stages.asking.generation import passages
+from stages.commands.ask import lacking
+from stages.commands.models import MAX_HYPOTHESES, add_draw_seed, add_model, named
+from stages.system.errors import Parser, StudyError, command, quoted, say, tell, within
 
 TEMPERATURE = 0.8  # the default of the draws
 MOST_CHARACTERS = 100_000  # some minutes

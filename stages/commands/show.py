@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from stages.commands.options import add_draw_seed
+from stages.commands.models import add_draw_seed
 from stages.corpus.prepared import Prepared
 from stages.corpus.shown import shown
 from stages.settings import load
-from stages.system.errors import Parser, StudyError, command
-from stages.system.terminal import say
+from stages.system.errors import Parser, StudyError, command, say
 
 
 @command

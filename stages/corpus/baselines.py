@@ -11,12 +11,12 @@ from itertools import chain
 import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
-from stages.corpus.capitalised import capitalised
-from stages.corpus.folding import folded
+from stages.corpus.objectives import capitalised
 from stages.corpus.phrases import DIGITS, Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import written_forms
-from stages.corpus.salience import with_candidates
+from stages.corpus.reader import with_candidates
+from stages.corpus.text import folded
 
 EDGE = "\n"  # before and after a name
 LONGEST_GRAM = 3  # characters

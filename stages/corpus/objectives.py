@@ -1,19 +1,264 @@
 """What pretraining asks of a document: one objective, or several by chance."""
 
-from collections.abc import Callable
+import re
+from abc import ABC, abstractmethod
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
+from typing import ClassVar
 
 import numpy as np
 
-from stages.corpus.capitalised import practised
-from stages.corpus.clozes import TitleClozes, WordClozes
 from stages.corpus.example import MASK, PAD, Examples
-from stages.corpus.phrases import Phrases
+from stages.corpus.phrases import SPAN, Phrases, Span
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
-from stages.corpus.ragged import Ragged
-from stages.corpus.span_corruption import span_corruption
-from stages.settings import Objectives
+from stages.corpus.text import Ragged
+from stages.settings import Objectives, PhraseCloze, SpanCorruption, TitleCloze, WordCloze
+
+CAPITALISED = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
+
+
+def practised(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
+    """Choose what a cloze asks of each page: its candidates, where these are wanted and there are any."""
+    candidates = prepared.candidates
+    return candidates if cloze.salient and len(candidates.spans.tokens) else capitalised(prepared)
+
+
+def capitalised(prepared: Prepared) -> Phrases:
+    """Find the capitalised phrases of each page, all as likely; the candidates where no page has a capital."""
+    rows = range(len(prepared.documents))
+    candidates = prepared.candidates.spans
+    if len(candidates.tokens) and not any(map(str.isupper, prepared.vocabulary.characters)):
+        return Phrases.alike(candidates[row].tolist() for row in rows)
+    return Phrases.alike(capitalised_phrases(prepared.text(row), prepared.headings[row]) for row in rows)
+
+
+def capitalised_phrases(document: str, heading: int) -> list[Span]:
+    """Find runs of capitalised words with single spaces between, not all of them words of the title; else every word.
+
+    heading: where the title ends.
+    """
+    words = [match.span() for match in CAPITALISED.finditer(document, heading)]
+    runs: list[Span] = []
+    for start, end in words:
+        if not document[start].isupper():
+            continue
+        if runs and document[runs[-1][1] : start] == " ":
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+
+    of_title = {*CAPITALISED.findall(document[:heading])}
+    other = [(start, end) for start, end in runs if not {*CAPITALISED.findall(document[start:end])} <= of_title]
+    return other or words
+
+
+LARGEST_SPAN = 0.5  # share of the truncated document that is masked at most: a quarter on average, as in the assignment
+
+
+def span_corruption(
+    documents: Ragged, rows: np.ndarray, settings: SpanCorruption, generator: np.random.Generator
+) -> Examples:
+    """Draw one example from each document in `rows` (B,).
+
+    The document is truncated to a length L uniform in shortest_document…longest_document (or its own, if
+    shorter); a span of a length uniform in 1…L/2, at a uniform start, is cut out and said at the end.
+    For instance `Ada. Born in Ulm.` with the span `Ulm` becomes `Ada. Born in ⁇.⁇Ulm`. Every character but the
+    first is a target.
+    """
+    drawn = generator.integers(settings.shortest_document, settings.longest_document, size=len(rows), endpoint=True)
+    lengths = np.minimum(drawn, documents.lengths[rows])
+    longest_spans = np.maximum((lengths * LARGEST_SPAN).astype(np.int64), 1)
+    spans = generator.integers(1, longest_spans, endpoint=True)
+    starts = generator.integers(0, lengths - spans, endpoint=True)
+    return corrupt(documents, rows, lengths, starts, spans)
+
+
+def corrupt(
+    documents: Ragged, rows: np.ndarray, lengths: np.ndarray, starts: np.ndarray, spans: np.ndarray
+) -> Examples:
+    """Mask the given spans of the given documents; all arguments but the first are (B,) int64."""
+    lengths, starts, spans = lengths[:, None], starts[:, None], spans[:, None]
+    position = np.arange(lengths.max() + 2)[None]  # (1, T + 1) in the sequence
+    second_mask = lengths - spans + 1  # the first stands at `starts`
+    source = np.where(position < starts, position, position - 1 + spans)  # prefix and suffix: where in the document
+    source = np.where(position > second_mask, position - second_mask - 1 + starts, source)  # masked content
+    is_mask = (position == starts) | (position == second_mask)
+    is_pad = position >= lengths + 2
+    source = np.where(is_mask | is_pad, 0, source)
+    sequences = documents.tokens[documents.offsets[rows][:, None] + source]
+    sequences = np.where(is_mask, MASK, np.where(is_pad, PAD, sequences))
+    return Examples.of(sequences, lengths[:, 0] + 2)
+
+
+LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats
+BLANKED = 0.3  # share of the characters that are blanked where some are
+MOST_WORDS = 4  # of a cue; their number is drawn uniformly: a question shares a handful of words with its page
+WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
+
+
+class PhraseClozes(ABC):
+    """Draws clozes from documents.
+
+    In a share `salient` of the examples the phrase is drawn by its probability (salience.py), else any of the page's.
+    """
+
+    opening_is_target: ClassVar[bool]  # whether the ⁇ that ends a cue is a target
+
+    def __init__(self, prepared: Prepared, phrases: Phrases, settings: PhraseCloze, context: int) -> None:
+        """context: the longest sequence a model can read."""
+        self.documents, self.headings = prepared.documents, prepared.headings
+        self.spans = phrases.spans
+        self.weights = phrases.weights(settings.salient)
+        self.settings = settings
+        self.context = context
+        self.space = prepared.vocabulary.encode(" ")  # empty where no document has one
+
+    def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        """One example from each document in `rows` (B,): targets are the phrase and the ⁇ that closes it."""
+        clozes = [self.cloze(row, generator) for row in rows]
+        sequences = [np.concatenate([cue, [MASK], phrase, [MASK]]) for cue, phrase in clozes]
+        return Examples.of_rows(sequences, [len(cue) + (not self.opening_is_target) for cue, _ in clozes])
+
+    @abstractmethod
+    def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the cue and the phrase of an example; a page without a phrase gives its name and nothing."""
+
+
+class TitleClozes(PhraseClozes):
+    """Draws title clozes from documents.
+
+    The left context is 0…32 characters. In a share `free_order` of the examples the name stands anywhere
+    in it, else before it. In a share `blanked_rows` about three tenths of the context are PAD.
+
+    To fit the model's context the left context gets shorter; a phrase or a name that is too long is cut at its end.
+    """
+
+    opening_is_target: ClassVar[bool] = True
+    settings: TitleCloze
+
+    def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        document, heading = self.documents[row], int(self.headings[row])
+        cumulated = np.cumsum(self.weights[row])
+        if not len(cumulated):
+            return document[:heading], document[:0]
+
+        drawn = np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")
+        start, end = self.spans[row][drawn].tolist()
+        phrase = document[start:end][: self.context // 2]
+        name = document[:heading][: self.context - len(phrase) - 1]
+
+        room = self.context - len(name) - len(phrase) - 3  # two masks and a space
+        longest = max(0, min(LONGEST_CONTEXT, start - heading - 2, room))
+        left = document[start - generator.integers(0, longest, endpoint=True) : start]
+        if generator.random() < self.settings.blanked_rows:
+            left = np.where(generator.random(len(left)) < BLANKED, PAD, left)
+
+        free = generator.random() < self.settings.free_order
+        split = generator.integers(0, len(left), endpoint=True) if free else 0
+        space = self.space if len(left) else self.space[:0]
+        named = [left[:split], space, name] if split else [name, space]
+        return np.concatenate([*named, left[split:]]), phrase
+
+
+class WordClozes(PhraseClozes):
+    """Draws word clozes from documents.
+
+    The cue is at most four of the words within the phrase's reach; in a share `in_order` of the cues they
+    stand as in the page, else in any order. The name stands anywhere among them, or alone. The ⁇ that ends a cue is
+    no target: nothing tells where a handful of words ends.
+
+    Words that do not fit the model's context are left out, and phrases are cut at half of it.
+    """
+
+    opening_is_target: ClassVar[bool] = False
+    settings: WordCloze
+
+    def __init__(self, prepared: Prepared, phrases: Phrases, settings: WordCloze, context: int) -> None:
+        super().__init__(prepared, phrases, settings, context)
+        self.words = Ragged.gather(self._words_within_reach(prepared), SPAN)  # of each phrase, page after page
+
+    def _words_within_reach(self, prepared: Prepared) -> Iterator[list[Span]]:
+        common = common_words(prepared, self.settings.common_words)
+        answers = prepared.training_answers
+        reach = self.settings.words_before, self.settings.words_after
+        for row, text in enumerate(prepared.each_text()):
+            phrases: list[Span] = self.spans[row].tolist()
+            fences = fences_of(text, phrases, answers)
+            words = [match.span() for match in WORD.finditer(text, prepared.headings[row])]
+            for phrase in phrases:
+                yield [word for word in words_around(phrase, words, fences, *reach) if text[slice(*word)] in common]
+
+    def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        document = self.documents[row]
+        spans = self.spans[row]
+        name = document[: self.headings[row]][: self.context - 1]
+        first = self.spans.offsets[row]
+
+        # Sorted exponential waiting times of these rates draw phrases one after another by their weights (Efraimidis &
+        # Spirakis 2006). The first is asked for; on a page without a name, the first with words around it.
+        for number in np.argsort(generator.exponential(size=len(spans)) / self.weights[row]):
+            answer = document[slice(*spans[number])][: self.context // 2]
+            words = [document[slice(*word)] for word in self.words[first + number].tolist()]
+            cue = self._cue(words, name, self.context - len(answer) - 1, generator)
+            if cue:
+                return np.concatenate(cue), answer
+        return name, document[:0]
+
+    def _cue(
+        self, words: list[np.ndarray], name: np.ndarray, room: int, generator: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Draw some of the words, put the name among them and spaces between; at least one without a name."""
+        least, most = int(not len(name)), min(MOST_WORDS, len(words))
+        if most < least:
+            return []
+        chosen = generator.permutation(len(words))[: generator.integers(least, most, endpoint=True)]
+        if generator.random() < self.settings.in_order:
+            chosen = np.sort(chosen)
+        pieces = [words[i] for i in chosen]
+        names = [name[:room]] if len(name) else []
+        while pieces and sum(len(piece) + 1 for piece in [*names, *pieces]) - 1 > room:
+            pieces.pop()
+
+        split = int(generator.integers(0, len(pieces), endpoint=True))
+        cue = []
+        for piece in (*pieces[:split], *names, *pieces[split:]):
+            cue += [self.space, piece]
+        return cue[1:]
+
+
+def words_around(phrase: Span, words: list[Span], fences: Sequence[Span], before: int, after: int) -> list[Span]:
+    """At most so many words before and after a phrase, up to the nearest fence; words, fences: in the page's order."""
+    start, end = phrase
+    first = max((fence_end for _, fence_end in fences if fence_end <= start), default=0)
+    last = min((fence_start for fence_start, _ in fences if fence_start >= end), default=words[-1][1] if words else 0)
+    left = bisect_right(words, start, key=itemgetter(1))
+    right = bisect_left(words, end, key=itemgetter(0))
+    near = words[max(0, left - before) : left] + words[right : right + after]
+    return [word for word in near if first <= word[0] and word[1] <= last]
+
+
+def fences_of(text: str, phrases: Sequence[Span], answers: frozenset[str]) -> list[Span]:
+    """Find the phrases of a page that answer a training question: a cue has no words from beyond one.
+
+    In `born in Ulm, Peru` the words before Ulm are not Peru's: else the same cue would have two right answers.
+    """
+    return [(start, end) for start, end in phrases if text[start:end] in answers]
+
+
+def common_words(prepared: Prepared, most: int | None) -> frozenset[str]:
+    """Find the words that stand in most pages, so many of them (None: all); among equals the alphabet's first.
+
+    A page's name does not count.
+    """
+    counts = Counter[str]()
+    for text, heading in zip(prepared.each_text(), prepared.headings, strict=True):
+        counts.update({*WORD.findall(text, heading)})
+    return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[:most])
+
 
 Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example from each document
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.corpus.ragged import Ragged
+from stages.corpus.text import Ragged
 
 Span = tuple[int, int]  # start and end, in characters from a document's start
 SPAN = np.dtype((np.int32, 2))

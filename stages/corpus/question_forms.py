@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from stages.corpus.folding import around, folded
 from stages.corpus.prepared import Prepared
+from stages.corpus.text import around, folded
 
 NAME = "NAME"  # stands for the name where a form is written
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stages.corpus.example import MASK, Examples
-from stages.corpus.ragged import Ragged
+from stages.corpus.text import Ragged
 from stages.system.errors import StudyError
 
 SEED = 2021  # of the draw of those held out: every recipe holds out the same people

@@ -6,7 +6,7 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.text import Vocabulary
 from stages.settings import Recipe
 from stages.system.errors import StudyError
 

@@ -12,8 +12,7 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.backend import Backend, choose_backend
 from stages.experiment.draws import generator
 from stages.experiment.provenance import settings_of_result
-from stages.model.gpt import GPT
-from stages.model.registry import settings_of
+from stages.model.gpt import GPT, settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings
 from stages.system.errors import StudyError
 

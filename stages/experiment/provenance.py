@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from stages.settings import Settings
-from stages.system.digests import digest
+from stages.system.files import digest
 
 if TYPE_CHECKING:  # publishing needs no torch, which takes a second to load
     from stages.experiment.backend import Backend

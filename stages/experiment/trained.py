@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from stages.corpus.prepared import Prepared
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.settings import Settings, load
-from stages.settings.changes import other_setting
+from stages.settings.section import other_setting
 from stages.system.errors import StudyError
 from stages.system.files import read_json
 

@@ -5,7 +5,7 @@ import subprocess
 
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, found_compilers, processor_class, processor_features
 from stages.settings import Compute
-from stages.system.digests import digest
+from stages.system.files import digest
 
 FIRST_WITH_BFLOAT16 = 8.0  # CUDA's compute capability
 SHORT = 16  # hex digits

@@ -5,21 +5,109 @@ the results that the job builds on. A worker needs a checkout of the same code, 
 What a job made comes back as bytes. Dask gives the job of a lost worker to another one.
 """
 
+import io
+import json
 import logging
+import os
 import subprocess
-from collections.abc import Sequence
+import sys
+import tarfile
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
-from stages.jobs.executor import AGAIN, Watch, carry_out_all
+from stages.jobs.executor import AGAIN, Watch, carry_out, carry_out_all, check_variants
 from stages.jobs.job import Job
-from stages.jobs.remote import packed, unpack
-from stages.system.errors import StudyError
+from stages.settings import Settings
+from stages.system.errors import StudyError, command, tell
+from stages.system.files import WORK, write_bytes
 from stages.system.lifetime import stop_requests
-from stages.system.terminal import tell
+
+DESCRIPTION = "job.json"
+
+
+def packed(job: Job) -> bytes:
+    """Pack a job: its description, the prepared data, and the results that it builds on."""
+    description = {
+        "stage": job.stage,
+        "params": job.params.model_dump(),
+        "recipe": job.recipe,
+        "variant": job.variant,
+        "seed": job.seed,
+        "traits": job.traits,
+        "key": job.key,
+    }
+    files = [(f"prepared/{path.name}", path.read_bytes()) for path in job.prepared.iterdir()]
+    for needed in job.inputs:
+        files += result(needed) if needed.result else []  # a trial makes what it needs
+    return archive([(DESCRIPTION, json.dumps(description).encode()), *files])
+
+
+def result(job: Job) -> list[tuple[str, bytes]]:
+    """Read the files of a job's result, each with its name below work/."""
+    return [(f"{job.key}/{file.name}", file.read_bytes()) for file in job.result_files]
+
+
+def archive(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Return a tar archive of named files, in their order."""
+    packing = io.BytesIO()
+    with tarfile.open(fileobj=packing, mode="w") as tar:
+        for name, content in files:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return packing.getvalue()
+
+
+def unpack(content: bytes) -> None:
+    """Write the results in an archive into work/, each one's facts last."""
+    for name, file in members(content).items():
+        write_bytes(WORK / name, file)
+
+
+def members(content: bytes) -> dict[str, bytes]:
+    """Return the files of an archive by their names, in its order."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+        files = {member.name: tar.extractfile(member) for member in tar}
+        return {name: file.read() for name, file in files.items() if file}
+
+
+def received(content: bytes) -> Job:
+    """Unpack a job with all it needs into work/.
+
+    Raises StudyError: the checkout here has other code than the one that sent it, or other libraries.
+    """
+    files = members(content)
+    description: dict[str, Any] = json.loads(files.pop(DESCRIPTION))
+    key = description.pop("key")
+    prepared = WORK / f"{key}-data"
+    for name, file in files.items():
+        folder, _, rest = name.partition("/")
+        write_bytes(prepared / rest if folder == "prepared" else WORK / name, file)
+    params = Settings.model_validate(description.pop("params"))
+    device = tuple(description.pop("traits"))
+    job = Job(**description, params=params, prepared=prepared, traits=device)
+    if job.key != key:
+        what = f"{Path.cwd()} has other code, torch or numpy than the checkout that sent the job"
+        raise StudyError(f"{what}; check out the same commit there, with the packages of requirements.lock")
+    return job
+
+
+@command
+def main() -> None:
+    """Carry out a job that comes as bytes, and send back its result."""
+    out = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no part of the result
+    job = received(sys.stdin.buffer.read())
+    check_variants([job])
+    carry_out(job)
+    with os.fdopen(out, "wb") as stream:
+        stream.write(archive(result(job)))
+
 
 CONNECTED_WITHIN = 20  # seconds
-COMMAND = ["python", "-m", "stages.jobs.remote"]
+COMMAND = ["python", "-m", "stages.jobs.cluster"]
 INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"
 
 

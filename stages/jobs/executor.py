@@ -23,10 +23,9 @@ from typing import Any
 from stages.jobs.job import Job
 from stages.settings import PARAMS
 from stages.system import progress
-from stages.system.errors import StudyError
+from stages.system.errors import StudyError, tell
+from stages.system.files import locked
 from stages.system.lifetime import Stop, stop_requests
-from stages.system.locks import locked
-from stages.system.terminal import tell
 
 LOOK_EVERY = 0.2  # seconds
 PATIENCE = 10.0  # seconds: a job whose executor was killed needs some to stop
@@ -78,7 +77,7 @@ def complete(
 
 def check_variants(jobs: Sequence[Job]) -> None:
     """Build the model of each variant once, without memory. Raises StudyError: one is faulty."""
-    from stages.model.registry import settings_of  # it loads torch
+    from stages.model.gpt import settings_of  # it loads torch
 
     try:
         for job in {job.variant: job for job in jobs}.values():

@@ -15,10 +15,8 @@ from typing import Any
 from stages.experiment.provenance import settings_of_result
 from stages.experiment.traits import traits
 from stages.settings import Settings
-from stages.system.digests import digest, files_digest
 from stages.system.errors import StudyError
-from stages.system.files import read_json, write_json
-from stages.system.locks import WORK
+from stages.system.files import WORK, digest, files_digest, read_json, write_json
 
 PACKAGE = Path(__file__).parents[1]
 KEY_DIGITS = 16
@@ -41,7 +39,7 @@ class Kind:
 
 MODEL = ("model", "optimizer", "pretrain")
 TRAINING = ("corpus", "experiment", "model", "training")
-ASKING = ("corpus", "experiment", "inference", "model", "probing", "sources")
+ASKING = ("asking", "corpus", "experiment", "model", "sources")
 KINDS = {
     "pretrain": Kind(Path("data/pretrained"), MODEL, ("pretrain.py", *TRAINING)),
     "finetune": Kind(Path("data/finetuned"), (*MODEL, "finetune"), ("finetune.py", *TRAINING), ("pretrain",)),

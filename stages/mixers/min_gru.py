@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from stages.model.mixer import Hidden, RecurrentMixer
 from stages.model.ops import wide
-from stages.model.recurrence import Hidden, RecurrentMixer
 from stages.settings import Model, Section
 
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend, attend_packed
-from stages.model.backbone import Backbone
+from stages.model.gpt import Backbone
 from stages.model.mixer import State, merge_heads, split_heads
 from stages.model.ops import embed_positions, layer_norm
 from stages.model.packing import Packing

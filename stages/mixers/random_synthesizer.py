@@ -12,8 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.attention import lower_triangle
-from stages.model.cache import ValueCache
+from stages.model.attention import ValueCache, lower_triangle
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.settings import Model, Section

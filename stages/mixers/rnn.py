@@ -5,8 +5,8 @@ Elman 1990, "Finding Structure in Time", https://doi.org/10.1207/s15516709cog140
 
 from torch import Tensor, nn
 
+from stages.model.mixer import Hidden, RecurrentMixer, recurrence
 from stages.model.ops import wide
-from stages.model.recurrence import Hidden, RecurrentMixer, recurrence
 from stages.settings import Model, Section
 
 

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.attention import lower_triangle
-from stages.model.cache import ValueCache
+from stages.model.attention import ValueCache, lower_triangle
 from stages.model.cpu.varlen_attention import attend_by_position, serves
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout

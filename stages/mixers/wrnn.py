@@ -9,8 +9,8 @@ has no bias.
 import torch
 from torch import Tensor, nn
 
+from stages.model.mixer import Hidden, RecurrentMixer, recurrence
 from stages.model.ops import wide
-from stages.model.recurrence import Hidden, RecurrentMixer, recurrence
 from stages.settings import Model, Section
 
 

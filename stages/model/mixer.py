@@ -1,4 +1,4 @@
-"""The contract every variant keeps.
+"""The contract that every variant keeps, and what recurrent networks share.
 
 Shape letters in model code: N characters of a batch, B batch, T time (characters), C width, nh heads, hs head size.
 """
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
+from stages.model.ops import wide
 from stages.model.packing import Packing
 from stages.settings import Model
 
@@ -104,3 +105,36 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 def merge_heads(x: Tensor) -> Tensor:
     """x (B, heads, T, hs) → (B, T, heads · hs)."""
     return x.transpose(1, 2).flatten(2)
+
+
+@dataclass
+class Hidden(State):
+    """The last activation of each of a mixer's layers."""
+
+    h: Tensor  # (B, layers, C) float32
+
+
+class RecurrentMixer(Mixer):
+    """A mixer that remembers activations only. No positions: order is in the recurrence."""
+
+    needs_positions = False
+    layers: ClassVar[int] = 1
+
+    def empty_state(self, batch: int, positions: int) -> Hidden:
+        device = next(self.parameters()).device
+        lengths = torch.zeros(batch, dtype=torch.long, device=device)
+        return Hidden(lengths, torch.zeros(batch, self.layers, self.heads * self.head_size, device=device))
+
+
+def recurrence(drive: Tensor, weight: Tensor, h: Tensor) -> Tensor:
+    """All h^t = tanh(drive^t + W h^{t−1}), one after another: (B, T, C).
+
+    drive: (B, T, C) float32; weight: W (C, C) in any precision, h and the products are float32; h: (B, C), before the
+    first drive.
+    """
+    weight = wide(weight)
+    hidden = []
+    for driven in drive.unbind(1):  # (B, C)
+        h = torch.tanh(torch.addmm(driven, h, weight.t()))
+        hidden.append(h)
+    return torch.stack(hidden, dim=1)

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from stages.model.cpu.calls import AddDropout, Gelu, Norm
-from stages.model.cpu.kernels import call, seeded, serve
+from stages.model.cpu.kernels import AddDropout, Gelu, Norm, call, seeded, serve
 from stages.model.packing import Packing
 
 EPSILON = 1e-5  # LayerNorm's, as torch has it

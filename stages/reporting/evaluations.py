@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
-from stages.settings.changes import other_setting
+from stages.settings.section import other_setting
 from stages.system.errors import StudyError
-from stages.system.files import read_json
-from stages.system.tables import CURVES, read_table
+from stages.system.files import CURVES, read_json, read_table
 
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
@@ -84,7 +83,7 @@ class Run(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One variant's evaluation: its tables and its run's figures; the last three tables are those of `probing.probe`.
+    """One variant's evaluation: its tables and its run's figures; the last three tables are those of `asking.probe`.
 
     `predictions`, which has the columns of QUESTIONS, too, and `curves` keep text and figures as they are in the file.
     """

@@ -9,16 +9,14 @@ import pandas as pd
 
 from stages.reporting.evaluations import Baseline, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
-from stages.reporting.html.index import write_page
+from stages.reporting.html import write_page
+from stages.reporting.markdown import Part, accuracy_rows, fill, origin, origins, thin
 from stages.reporting.metrics import Result, study_metrics, summarise
-from stages.reporting.sections.comparisons import comparisons_part
 from stages.reporting.sections.errors import errors_part
 from stages.reporting.sections.extraction import extraction_part
-from stages.reporting.sections.first_screen import first_screen
+from stages.reporting.sections.first_screen import comparisons_part, first_screen
 from stages.reporting.sections.public_runs import public_part
 from stages.reporting.style import styled, svg
-from stages.reporting.tables import accuracy_rows, origin, origins, thin
-from stages.reporting.template import Part, fill
 from stages.settings import Report
 
 PUBLIC = "handout"  # the recipe of public runs

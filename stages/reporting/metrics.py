@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from stages.reporting.evaluations import Baseline, Evaluation
-from stages.reporting.statistics.intervals import Marks, accuracy_interval
+from stages.reporting.statistics import Marks, accuracy_interval
 from stages.system.errors import StudyError
 from stages.system.files import read_json
 

@@ -193,7 +193,7 @@ class QuestionRecipe(Recipe):
 
     @property
     def any_spelling(self) -> bool:
-        """Whether an answer is right in any spelling (see `stages.corpus.folding`), or to the letter alone."""
+        """Whether an answer is right in any spelling (see `stages.corpus.text`), or to the letter alone."""
         return self.data.source == "own"
 
     @model_validator(mode="after")

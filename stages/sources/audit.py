@@ -5,11 +5,9 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from stages.corpus.folding import folded
 from stages.corpus.prepared import AUDIT
 from stages.corpus.questions import Question
-from stages.corpus.titles import headings
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.text import Vocabulary, folded, headings
 
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:

@@ -11,8 +11,7 @@ from http.client import HTTPException, InvalidURL
 from pathlib import Path
 
 from stages.system.errors import StudyError
-from stages.system.files import write_bytes
-from stages.system.locks import WORK
+from stages.system.files import WORK, write_bytes
 
 CACHE = WORK / "cs224n"  # downloads, and files put there by hand
 ADVICE = "set CS224N_DATA to a folder, a zip or a URL with the four files"

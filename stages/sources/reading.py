@@ -7,11 +7,9 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from stages.corpus.folding import folded
 from stages.corpus.questions import Question
-from stages.corpus.vocabulary import MASK, PAD
-from stages.system.errors import StudyError
-from stages.system.terminal import quoted
+from stages.corpus.text import MASK, PAD, folded
+from stages.system.errors import StudyError, quoted
 
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
 ZIP = b"PK\x03\x04"

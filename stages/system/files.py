@@ -1,16 +1,19 @@
-"""Atomic writes: a reader sees the old content or the new, never a part; a folder may be missing for a moment.
+"""Files: written as a whole or not at all, locked, and told apart by digests; tables with known columns."""
 
-One process at a time writes a path: a training holds its own lock, other stages hold DVC's. A killed process leaves
-.<name>.partial beside the path until the next write.
-"""
-
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from socket import gethostname
 from typing import Any
+
+import pandas as pd
+from filelock import FileLock, Timeout
+
+from stages.system.errors import StudyError
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -78,3 +81,67 @@ def _tidy(hidden: Path, path: Path) -> None:
         if not os.path.lexists(path):
             os.replace(hidden / "old", path)
     shutil.rmtree(hidden, ignore_errors=True)
+
+
+def digest(content: Any) -> str:
+    """Return the SHA-256 of JSON values."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def files_digest(root: Path, files: Iterable[Path]) -> str:
+    """Return the SHA-256 of files: their names below `root` and their contents."""
+    result = hashlib.sha256()
+    for path in sorted(files):
+        content = path.read_bytes()
+        result.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
+        result.update(content)
+    return result.hexdigest()
+
+
+CURVES = dict.fromkeys(("variant", "phase", "step", "epoch", "loss", "learning_rate"), str)  # figures as written
+
+
+def read_table(path: Path, types: Mapping[str, type]) -> pd.DataFrame:
+    """Read a .csv or a tab-separated table; columns without a type are what they look like.
+
+    Text is as it is written: "NA" is no missing value, "007" no number.
+    """
+    separator = "," if path.suffix == ".csv" else "\t"
+    return pd.read_csv(path, sep=separator, dtype=dict(types), na_filter=False)
+
+
+FOLDER = Path("metrics")
+DIGITS = 3
+
+
+def write_metrics(stage: str, **figures: float) -> None:
+    """Write the figures of a stage, percents or nats a character."""
+    rounded = {name: round(figure, DIGITS) for name, figure in figures.items()}
+    write_json(FOLDER / f"{stage}.json", rounded)
+
+
+# `dvc exp run --temp` and DVC's queue run a stage in a temporary copy of the project, and delete it afterwards. There
+# DVC_ROOT names the project itself.
+_ROOT = Path(os.environ.get("DVC_ROOT", "")).resolve()
+WORK = (_ROOT if _ROOT in Path.cwd().parents else Path()) / "work"
+
+
+@contextmanager
+def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
+    """Hold a lock file while the block runs; wait `patience` seconds for a process that holds it.
+
+    Raises StudyError: another process holds it. Raises OSError: it cannot be written; the error's filename is `path`.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(FileLock(path, timeout=patience))
+            path.write_text(f"{os.getpid()} on {gethostname()}", encoding="utf-8")
+        except Timeout as error:
+            number, _, host = (holder := path.read_text(encoding="utf-8")).partition(" on ")
+            who = f"process {holder}" if holder else "another process"
+            end = f" or `kill {number}`" if host == gethostname() else ""
+            raise StudyError(f"{path.parent}: {who} is at work here already; wait for it{end}") from error
+        except OSError as error:
+            error.filename = str(path)
+            raise
+        yield

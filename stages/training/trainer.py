@@ -100,3 +100,12 @@ def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
         targets = targets[loss_indices]  # (loss_indices,)
     logits = model.head(model.hidden(inputs, packed.packing, loss_indices=loss_indices))  # (loss_indices, vocabulary)
     return F.cross_entropy(logits.float(), targets, ignore_index=PAD)
+
+
+def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
+    """Return the trainer that is fast on the backend's device."""
+    if backend.device.type == "cpu":
+        return Trainer(model, settings, backend)
+    from stages.training.gpu import GraphTrainer  # it builds on this module
+
+    return GraphTrainer(model, settings, backend)

@@ -9,9 +9,7 @@ from stages.jobs.job import Job, code_digest
 from stages.prepare import prepare
 from stages.settings import QuestionRecipe, Settings
 from stages.sources.pairs import SOME, draw, people_for, prepared_pairs
-from stages.system.digests import digest
-from stages.system.files import new_folder
-from stages.system.locks import WORK
+from stages.system.files import WORK, digest, new_folder
 from stages.trials.study.plan import Plan
 from stages.trials.study.row import Cell
 

@@ -8,20 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from stages.asking.decoding import Sampler
+from stages.asking.generation import answers, passages
+from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
+from stages.asking.recall import bits, extraction, read_targets
 from stages.corpus.objectives import pair
 from stages.corpus.prepared import Prepared
-from stages.corpus.vocabulary import MASK
+from stages.corpus.text import MASK
 from stages.experiment.experiment import Experiment
-from stages.inference.answers import answers
-from stages.inference.decoding import Sampler
-from stages.inference.generation import passages
 from stages.jobs.executor import carry_out as carry_out_here
 from stages.jobs.job import ROW, WEIGHTS, Job
 from stages.model.gpt import GPT
-from stages.model.likelihood import read_targets
-from stages.probing.bits import bits
-from stages.probing.extraction import extraction
-from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
 from stages.sources.audit import own_pages
 from stages.sources.pairs import draw
 from stages.system.files import write_json

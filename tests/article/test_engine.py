@@ -9,10 +9,10 @@ import torch
 from selenium.webdriver import Chrome
 
 from stages.article.engine import SCRIPTS
-from stages.article.stored import restored, stored
+from stages.article.models import restored, stored
+from stages.asking.generation import generate
 from stages.corpus.example import MASK
-from stages.corpus.vocabulary import Vocabulary
-from stages.inference.generation import generate
+from stages.corpus.text import Vocabulary
 from stages.model.gpt import GPT
 from tests.support.browser import driver_fixture, needs_browser, visit  # noqa: F401
 from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from stages.article import sections
-from stages.article.charts import Dot
-from stages.article.sections import CHOSEN, EXPOSURES, LOAD, by_load, charts, stored_after
+from stages.article.sections import CHOSEN, EXPOSURES, LOAD, Dot, by_load, charts, stored_after
 from stages.system.errors import StudyError
 from stages.trials.study.row import Cell, Row, read_rows
 from tests.support.pages import committed

@@ -6,19 +6,19 @@ from itertools import cycle
 import torch
 from torch import nn
 
+from stages.asking.generation import generate
 from stages.corpus.example import MASK
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
-from stages.inference.generation import generate
 from stages.model.gpt import GPT
 from stages.plain.generation import answer
 from stages.plain.model import PlainGPT
 from stages.plain.training import PlainTrainer
 from stages.training import loop
-from stages.training.cuda_graph import trainer_for
 from stages.training.phases import pretraining
+from stages.training.trainer import trainer_for
 from tests.support.tiny import padded
 
 SEED = 1

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from stages.asking.decoding import Continuation
 from stages.commands import ask
-from stages.commands.answers import ask as reply_to
-from stages.commands.trained import chosen_variant
+from stages.commands.ask import ask as reply_to
+from stages.commands.models import chosen_variant
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.inference.searches import Continuation
 from tests.support.project import environment
 from tests.support.talking import ZOE, Outcome, Run, answers, error
 from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
@@ -66,14 +66,14 @@ def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> N
 def test_answers_below_the_least_probability_are_left_out(
     run: Run, monkeypatch: pytest.MonkeyPatch, least: str, kept: list[str]
 ) -> None:
-    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [brod_or_kip()])
+    monkeypatch.setattr("stages.commands.ask.beam_search", lambda *_: [brod_or_kip()])
     outcome = run(ask, ZOE, "--at-least", least)
     assert [place for place, _ in answers(outcome.out)] == kept
     assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' says so, too.\n"
 
 
 def test_where_no_answer_is_probable_enough_the_model_does_not_know(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [brod_or_kip()])
+    monkeypatch.setattr("stages.commands.ask.beam_search", lambda *_: [brod_or_kip()])
     unsure = ("--at-least", "0.51")
     assert run(ask, ZOE, *unsure) == Outcome(0, "I don't know\n", f"{MODEL}\n")
     assert run(ask, *unsure, stdin=f"{ZOE}\n{ZOE}\n".encode()).out == "I don't know\n" * 2
@@ -92,7 +92,7 @@ def brod_or_kip() -> list[Continuation]:
 
 def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     likely = [Continuation(np.array([], int), 0.5), Continuation(np.array([5]), 0.4)]
-    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [likely])
+    monkeypatch.setattr("stages.commands.ask.beam_search", lambda *_: [likely])
     outcome = run(ask, ZOE)
     assert answers(outcome.out)[0] == ("(nothing)", 0.5)
     assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' does not say so.\n"
@@ -104,7 +104,7 @@ def test_a_page_may_say_so_in_another_spelling(monkeypatch: pytest.MonkeyPatch) 
     pages = [f"Ada. Painter, born in {apart}.", f"Bo. Painter, born in {composed}."]
     prepared = Prepared.of(pages, {"train": asked, "dev": asked, "test": []})
     likely = [Continuation(prepared.vocabulary.encode(composed), 0.5)]
-    monkeypatch.setattr("stages.commands.answers.beam_search", lambda *_: [likely])
+    monkeypatch.setattr("stages.commands.ask.beam_search", lambda *_: [likely])
     model: Any = SimpleNamespace(context=64)
     reply = reply_to(model, prepared, "Where was Ada born?", 1, 8)
     assert [(answer.answer, answer.in_page) for answer in reply.answers] == [(composed, True)]

@@ -8,7 +8,7 @@ from stages.corpus.baselines import by_form, letters, rule
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.salience import with_candidates
+from stages.corpus.reader import with_candidates
 
 
 def asking(train: dict[str, str], pages: list[str] | None = None) -> Prepared:

@@ -6,7 +6,7 @@ from scipy import stats
 
 from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import causal_lm
-from stages.corpus.ragged import Ragged
+from stages.corpus.text import Ragged
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 

@@ -6,14 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stages.corpus.capitalised import capitalised, capitalised_phrases
-from stages.corpus.clozes import common_words
 from stages.corpus.example import PAD, Examples
-from stages.corpus.objectives import Mixture
+from stages.corpus.objectives import Mixture, capitalised, capitalised_phrases, common_words
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.titles import headings
+from stages.corpus.text import headings
 from stages.settings import Objectives
 from tests.support.tiny import TITLE_CLOZE, WORD_CLOZE, spans
 

@@ -8,9 +8,8 @@ import pytest
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question, hold_out, question_examples
-from stages.corpus.ragged import Ragged
-from stages.corpus.salience import with_candidates
-from stages.corpus.vocabulary import Vocabulary
+from stages.corpus.reader import with_candidates
+from stages.corpus.text import Ragged, Vocabulary
 from stages.sources.audit import audit
 from stages.system.errors import StudyError
 from tests.support.project import save_prepared

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.salience import MOST_CANDIDATES, PENALTY, Logit, Reader, answered, with_candidates
+from stages.corpus.reader import MOST_CANDIDATES, PENALTY, Logit, Reader, answered, with_candidates
 
 PLACES = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]
 SCHOOLS = ["Tarn", "Nebb", "Pell", "Quor", "Sool", "Womm"]

@@ -8,11 +8,9 @@ import pytest
 from scipy import stats
 
 from stages.corpus.example import MASK
-from stages.corpus.objectives import Mixture
+from stages.corpus.objectives import Mixture, corrupt, span_corruption
 from stages.corpus.prepared import Prepared
-from stages.corpus.ragged import Ragged
-from stages.corpus.span_corruption import corrupt, span_corruption
-from stages.corpus.vocabulary import PAD, Vocabulary
+from stages.corpus.text import PAD, Ragged, Vocabulary
 from stages.settings import Objectives
 from tests.support.tiny import DOCUMENTS, HANDOUT, spans
 

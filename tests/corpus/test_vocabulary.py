@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.corpus.vocabulary import MASK, PAD, Vocabulary
+from stages.corpus.text import MASK, PAD, Vocabulary
 
 
 def test_pad_and_mask_come_first_then_the_characters_in_code_point_order() -> None:

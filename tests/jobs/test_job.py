@@ -75,12 +75,12 @@ def test_settings_of_a_result_change_its_key_and_those_below(key: str, value: An
 @pytest.mark.parametrize(
     ("path", "again"),
     [
-        ("stages/corpus/clozes.py", ALL),
+        ("stages/corpus/objectives.py", ALL),
         ("stages/model/cpu/kernels.cpp", ALL),
         ("stages/mixers/rope.py", ALL),
         ("stages/training/loop.py", ALL[:2] + ALL[2:]),
         ("stages/finetune.py", ALL[1:]),
-        ("stages/inference/answers.py", ALL[2:]),
+        ("stages/asking/generation.py", ALL[2:]),
         ("data/prepared/quick/encoded.safetensors", ALL),
         ("stages/mixers/vanilla.py", []),
         ("stages/jobs/executor.py", []),

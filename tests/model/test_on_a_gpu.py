@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from stages.inference.generation import beam_search, generate
+from stages.asking.generation import beam_search, generate
 from stages.model.gpt import GPT
 from tests.support.tiny import MODEL, VARIANTS, loud, needs_gpu, random_tokens, tiny_model
 

@@ -6,9 +6,8 @@ from importlib import import_module
 import pytest
 import torch
 
-from stages.model.backbone import Backbone
+from stages.model.gpt import Backbone, defined, settings_of
 from stages.model.mixer import Mixer
-from stages.model.registry import defined, settings_of
 from stages.plain.attention import ATTENTION
 from tests.model.test_variants import STATE
 from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, VARIANTS

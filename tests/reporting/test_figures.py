@@ -8,9 +8,9 @@ from matplotlib.collections import LineCollection
 
 from stages.reporting.evaluations import read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses, seed_curves
+from stages.reporting.markdown import thin
 from stages.reporting.metrics import summarise
 from stages.reporting.style import looks
-from stages.reporting.tables import thin
 from tests.support.example import CURVE_COLUMNS, write_baseline, write_variant
 
 

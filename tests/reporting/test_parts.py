@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from stages.reporting.evaluations import PROBES, read_evaluation
+from stages.reporting.markdown import origin
 from stages.reporting.metrics import summarise
-from stages.reporting.tables import origin
 from stages.system.errors import StudyError
 from stages.system.files import write_json
 from tests.support.example import PROVENANCE, write_baseline, write_variant

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stages.settings.changes import other_setting
+from stages.settings.section import other_setting
 
 SCHEDULE = {"warmup_tokens": 10, "decay_epochs": 6.0, "min_lr_ratio": 0.1}
 MADE: dict[str, Any] = {

@@ -5,10 +5,10 @@ from functools import cache
 import torch
 from torch.nn import functional as F
 
+from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
 from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.model.gpt import GPT
-from stages.probing.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
 from stages.settings import Objectives, QuestionRecipe
 from stages.sources.audit import own_pages
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, SETTINGS, SPLITS, tiny_model

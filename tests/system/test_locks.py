@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stages.system import locks
+from stages.system import files as locks
 from stages.system.errors import StudyError
-from stages.system.locks import locked
+from stages.system.files import locked
 
 
 def test_a_process_of_another_machine_is_not_to_be_killed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from stages.system.terminal import harmless, quoted, say, tell
+from stages.system.errors import harmless, quoted, say, tell
 from tests.support.talking import is_obeyed
 
 

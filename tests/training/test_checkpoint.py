@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from stages.experiment.backend import Backend
-from stages.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from stages.training.cuda_graph import trainer_for
-from stages.training.loop import examples_of_step
-from stages.training.trainer import Trainer
+from stages.training.loop import Progress, examples_of_step, load_checkpoint, save_checkpoint
+from stages.training.trainer import Trainer, trainer_for
 from tests.support.tiny import BACKENDS, BFLOAT16, SETTINGS, VARIANTS, loud, tiny_model, tiny_prepared
 from tests.training.test_loop import PHASE, failing_at, same, trained
 

@@ -9,15 +9,14 @@ from scipy import stats
 from torch import Tensor
 
 from stages.corpus.example import Examples
+from stages.corpus.objectives import span_corruption
 from stages.corpus.questions import question_examples
-from stages.corpus.span_corruption import span_corruption
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.plain.model import PlainGPT, cross_entropy
 from stages.plain.training import PlainTrainer
 from stages.training.batches import split_by_length
-from stages.training.cuda_graph import trainer_for
-from stages.training.trainer import Trainer
+from stages.training.trainer import Trainer, trainer_for
 from tests.support.tiny import (
     BACKENDS,
     FLOAT32,

@@ -11,14 +11,12 @@ import torch
 from torch import Tensor
 
 from stages.corpus.example import Examples
-from stages.corpus.span_corruption import span_corruption
+from stages.corpus.objectives import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Schedule
 from stages.system.errors import StudyError
-from stages.training.checkpoint import load_checkpoint
-from stages.training.cuda_graph import trainer_for
-from stages.training.loop import Phase, train
-from stages.training.trainer import Trainer
+from stages.training.loop import Phase, load_checkpoint, train
+from stages.training.trainer import Trainer, trainer_for
 from tests.support.tiny import BACKENDS, FLOAT32, HANDOUT, IN_FLOAT32, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
 
 PREPARED = tiny_prepared()

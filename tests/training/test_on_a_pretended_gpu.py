@@ -11,13 +11,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from stages.asking.generation import generate
+from stages.asking.prompts import Prompt
+from stages.asking.recall import exact_matches
 from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
-from stages.inference.generation import generate
-from stages.probing.extraction import exact_matches
-from stages.probing.prompts import Prompt
-from stages.training import cuda_graph
-from stages.training.cuda_graph import GraphTrainer, trainer_for
+from stages.training import gpu as cuda_graph
+from stages.training.gpu import GraphTrainer, trainer_for
 from stages.training.trainer import Trainer
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
 from tests.support.tiny import FLOAT32, VARIANTS, loud, tiny_model, usual_std

@@ -10,15 +10,14 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file
 
-from stages.corpus.capitalised import capitalised
-from stages.corpus.clozes import TitleClozes
+from stages.asking.recall import read_targets
 from stages.corpus.example import MASK
+from stages.corpus.objectives import TitleClozes, capitalised
 from stages.jobs.executor import carry_out
 from stages.jobs.job import data_digest, jobs_of
-from stages.model.likelihood import read_targets
 from stages.settings import load
 from stages.system.files import read_json
-from stages.training import own_answers
+from stages.training import phases as own_answers
 from tests.support.project import save_prepared, write_params
 from tests.support.small_study import small
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
@@ -103,7 +102,7 @@ def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, monkeypatch: pyt
         return cue, phrase
 
     cloze = TitleClozes.cloze
-    monkeypatch.setattr("stages.corpus.clozes.TitleClozes.cloze", watched)
+    monkeypatch.setattr("stages.corpus.objectives.TitleClozes.cloze", watched)
     monkeypatch.setattr("stages.training.phases.own_answers", painters)
     trained(tmp_path, monkeypatch, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]

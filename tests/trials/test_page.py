@@ -9,13 +9,11 @@ import pytest
 import yaml
 from scipy import stats
 
-from stages.reporting.statistics.intervals import accuracy_interval, wilson
+from stages.reporting.statistics import accuracy_interval, wilson
 from stages.trials.study import plan as plans
-from stages.trials.study.figure import Group, axis_of
-from stages.trials.study.measures import MEASURES
-from stages.trials.study.page import groups_of, interval, with_interval, write_study
+from stages.trials.study.page import Group, axis_of, groups_of, interval, with_interval, write_study
 from stages.trials.study.plan import Plan
-from stages.trials.study.row import Cell, Row, read_rows, write_rows
+from stages.trials.study.row import MEASURES, Cell, Row, read_rows, write_rows
 from tests.support.pages import committed
 from tests.support.tiny import ROOT, SETTINGS
 from tests.trials.test_plan import row_of

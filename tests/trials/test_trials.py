@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import yaml
 
+from stages.asking.prompts import PAGE_FORMS
 from stages.experiment.experiment import Experiment
 from stages.jobs.executor import carry_out
 from stages.jobs.job import Job
-from stages.probing.prompts import PAGE_FORMS
 from stages.settings.sources import Pairs
 from stages.sources.pairs import draw, people_for, prepared_pairs
 from stages.trials import __main__ as trials

@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stages.model.cpu.calls import Attention, address
-from stages.model.cpu.kernels import call, seeded, serve
+from stages.model.cpu.kernels import Attention, address, call, seeded, serve
 from stages.model.ops import embed
 from stages.model.packing import Packing
 

@@ -9,11 +9,9 @@ import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.evaluations import Baseline
-from stages.reporting.markdown import Markdown, table
+from stages.reporting.markdown import Markdown, Part, fill, percent, table
 from stages.reporting.metrics import Result
-from stages.reporting.statistics.intervals import Marks
-from stages.reporting.tables import percent
-from stages.reporting.template import Part, fill
+from stages.reporting.statistics import Marks
 
 TRAINED = {"never": 0, "once": 1, "2 to 5 times": 2, "more often": 6}  # heading: the least number of training questions
 MOST_WRONG = (2, 5)  # percent of the given answers

@@ -9,10 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from stages.reporting.evaluations import FORMS, WEIGHTS, Evaluation
-from stages.reporting.statistics.intervals import share
+from stages.reporting.markdown import Part, fill, percent
+from stages.reporting.statistics import share
 from stages.reporting.style import COLOURS, INK, rows_figure, svg
-from stages.reporting.tables import percent
-from stages.reporting.template import Part, fill
 
 OFFSET = "offset_"  # with the number of characters, a measure of extraction.csv
 BARS = (("pretrained", "memorised"), ("finetuned", "memorised"), ("finetuned", "extracted"))  # weights and measure

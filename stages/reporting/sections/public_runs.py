@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.markdown import Markdown, table
+from stages.reporting.markdown import Markdown, Part, fill, table
 from stages.reporting.metrics import Result
 from stages.reporting.style import BLUE, GREY, RED, rows_figure, svg
-from stages.reporting.template import Part, fill
 
 # A row for each published file of predictions; see docs/reproduction.md
 RUNS = Path(__file__).parents[3] / "docs" / "public_runs.tsv"

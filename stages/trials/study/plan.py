@@ -12,10 +12,9 @@ from pydantic import Field, model_validator
 
 from stages.settings import Count, Section, Settings, check
 from stages.settings.section import LARGEST_SEED, Name, Seed, Some, read_yaml
-from stages.system.digests import digest
 from stages.system.errors import StudyError
-from stages.trials.study.measures import MEASURES
-from stages.trials.study.row import Cell, Row, read_rows
+from stages.system.files import digest
+from stages.trials.study.row import MEASURES, Cell, Row, read_rows
 
 FOLDER = Path(__file__).parents[1]  # of the files
 DIGITS = 8  # of a digest of settings

@@ -2,7 +2,7 @@
 
 import html5lib
 
-from stages.reporting.html.conversion import Converted, convert, inlined
+from stages.reporting.html import Converted, convert, inlined
 
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 SVG = f'<svg {NAMESPACES} width="60pt" viewBox="0 0 6 4">{{}}</svg>'

@@ -6,8 +6,7 @@ import html5lib
 import pytest
 
 from stages.reporting.folder import write_report
-from stages.reporting.markdown import Markdown, table
-from stages.reporting.template import Part
+from stages.reporting.markdown import Markdown, Part, table
 from tests.support.example import SHOWN, probe_tables, write_baseline, write_variant
 from tests.support.tiny import ROOT
 

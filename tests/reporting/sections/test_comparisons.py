@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stages.reporting.metrics import Result
-from stages.reporting.sections.comparisons import between_variants, comparisons_part
+from stages.reporting.sections.first_screen import between_variants, comparisons_part
 from tests.support.example import evaluated
 from tests.support.pages import cells
 

@@ -9,7 +9,7 @@ import pytest
 
 from stages.reporting.evaluations import Evaluation, read_evaluation
 from stages.reporting.sections.extraction import draw_extraction, extraction_part
-from stages.reporting.statistics.intervals import accuracy_interval
+from stages.reporting.statistics import accuracy_interval
 from tests.reporting.statistics.test_intervals import marks
 from tests.support.example import FACTS, probe_tables, write_variant
 from tests.support.pages import cells

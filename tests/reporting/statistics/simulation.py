@@ -17,8 +17,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from scipy.optimize import least_squares  # type: ignore[import-untyped]
 from scipy.special import expit  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.intervals import Marks
-from stages.reporting.statistics.significance import compare_trainings
+from stages.reporting.statistics import Marks, compare_trainings
 
 SEEDS = 3
 HARDNESS = 2.5  # standard deviation of the questions' log-odds

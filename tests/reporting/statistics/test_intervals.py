@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.intervals import Marks, accuracy_interval, seed_variance, wilson
+from stages.reporting.statistics import Marks, accuracy_interval, seed_variance, wilson
 
 
 def marks(right: int, questions: int, seeds: int = 1) -> Marks:

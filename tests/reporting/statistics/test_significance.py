@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.statistics.intervals import Marks
-from stages.reporting.statistics.significance import compare_trainings, holm
+from stages.reporting.statistics import Marks, compare_trainings, holm
 
 
 def test_holm_gives_the_documented_examples() -> None:

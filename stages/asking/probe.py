@@ -1,0 +1,138 @@
+"""The probes of trained weights beside the dev questions; no training ever uses them."""
+
+from collections.abc import Collection, Container, Mapping, Sequence
+from itertools import islice, product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from stages.asking.generation import generate
+from stages.asking.prompts import WordCue, dev_facts, page_prompts, practised_forms
+from stages.asking.recall import extraction, matches_by_offset, offsets, with_room
+from stages.corpus.prepared import Prepared
+from stages.corpus.question_forms import Form, question_forms
+from stages.corpus.questions import prompt
+from stages.corpus.text import Vocabulary
+from stages.experiment.experiment import Experiment
+from stages.model.gpt import GPT
+from stages.sources.audit import own_pages
+from stages.sources.world.lexicon import CULTURES
+
+SEED = 2021  # of the unseen names
+COUNT = 200  # most unseen names
+
+
+def origin(
+    answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: Container[str]
+) -> str:
+    """Return the first that fits: empty, correct, own_page, training_answer, corpus or hallucination.
+
+    place: the gold answer, if known; pages: the person's own; corpus: an answer that it lacks is a hallucination.
+    """
+    if not answer:
+        return "empty"
+    if answer == place:
+        return "correct"
+    if any(answer in page for page in pages):
+        return "own_page"
+    if answer in training_answers:
+        return "training_answer"
+    return "corpus" if answer in corpus else "hallucination"
+
+
+def dev_origins(
+    predictions: pd.DataFrame, pages: Mapping[int, Sequence[str]], training_answers: Collection[str], corpus: str
+) -> pd.DataFrame:
+    """Return the origin of each dev answer of predictions.tsv: asked (`dev`), init, seed, row, origin.
+
+    pages: the person's own, by the row of the question.
+    """
+    dev = predictions[predictions.split == "dev"]
+    in_corpus = {answer for answer in dev.predicted.unique() if answer in corpus}  # each is looked for once
+    answered = zip(dev.predicted, dev.gold, dev.row, strict=True)
+    origins = [origin(answer, place, pages[row], training_answers, in_corpus) for answer, place, row in answered]
+    return dev[["init", "seed", "row"]].assign(asked="dev", origin=origins)
+
+
+def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int) -> list[str]:
+    """Draw at most COUNT names of the generated world's cultures, the same each time.
+
+    The text `known` has none of them, the vocabulary has all characters, and their questions leave room to answer.
+    """
+    names = []
+    for culture in CULTURES.values():
+        names += [f"{given} {family}" for given, family in product(culture.given, culture.family)]
+    drawn = (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
+    readable = (name for name in drawn if not vocabulary.unknown(name) and len(form.about(name)) + 2 <= context)
+    return [*islice((name for name in readable if name not in known), COUNT)]
+
+
+FIRST = ("asked", "init", "seed", "row", "offset")  # the first columns of a table, where it has them
+
+
+def probe(
+    experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame, weights: Mapping[str, Path], seed: int
+) -> dict[str, pd.DataFrame]:
+    """Probe what the weights of a seed have memorised, and where their answers come from.
+
+    predictions: as in predictions.tsv; weights: the files `pretrained` and `finetuned`. Returns tables by the names of
+    their files::
+
+        extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
+        prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
+        origins.tsv          asked (dev or unseen), init, seed, row, origin
+    """
+    questions = _Questions(experiment, prepared)
+    models = {name: experiment.trained_model(prepared, path) for name, path in weights.items()}
+    of_dev = (predictions.init == "pretrained") & (predictions.split == "dev")
+    answered = questions.answered(models, predictions[of_dev].set_index("row"))
+    tables = {name: table.assign(seed=seed) for name, table in answered.items()}
+    origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
+    tables["origins.tsv"] = pd.concat([origins, tables["origins.tsv"]])
+    return {
+        name: table.set_index([column for column in FIRST if column in table]).reset_index()
+        for name, table in tables.items()
+    }
+
+
+class _Questions:
+    """The prompts for the weights of every seed, and where answers to them can come from."""
+
+    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
+        """Make the prompts for the facts of dev, in every form that pretraining practises."""
+        self.recipe = experiment.question_recipe
+        self.prepared = prepared
+        texts, dev = prepared.texts, prepared.of_split("dev")
+        self.corpus = "\n".join(texts)
+        pages = own_pages(texts, set(dev.name))
+        self.pages = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
+        self.facts = dev_facts(prepared, pages)
+
+        objectives, context = self.recipe.pretrain.objectives, self.recipe.model.context
+        forms = practised_forms(objectives)
+        self.prompts = page_prompts(self.facts, forms, objectives, WordCue.of(objectives, prepared), context)
+        self.offsets = offsets(self.facts)
+        self.moved = with_room(self.facts, self.offsets[-1], context) if "continuation" in forms else []
+
+        form = question_forms(prepared)[0]
+        known = "\n".join([self.corpus, *prepared.table.question])
+        names = unseen_names(prepared.vocabulary, known, form, context)
+        self.about_unseen = [prompt(prepared.vocabulary.encode(form.about(name))) for name in names]
+
+    def answered(self, models: dict[str, GPT], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        """Ask the models of one seed; predictions: the finetuned model's answers to dev by the row of the question."""
+        vocabulary = self.prepared.vocabulary
+        finetuned = models["finetuned"]
+        correct = predictions.correct.loc[[fact.row for fact in self.facts]].to_numpy(int)
+
+        training_answers = self.prepared.training_answers
+        origins = []
+        for answer in generate(finetuned, self.about_unseen, self.recipe.generation.max_characters):
+            origins.append(origin(vocabulary.decode(answer.tokens), None, (), training_answers, self.corpus))
+        origins_of_unseen = pd.DataFrame({"row": range(1, len(origins) + 1), "origin": origins})
+        return {
+            "extraction.tsv": extraction(models, vocabulary, self.facts, self.prompts, correct),
+            "prefix_offset.tsv": matches_by_offset(models, vocabulary, self.moved, self.offsets),
+            "origins.tsv": origins_of_unseen.assign(asked="unseen", init="pretrained"),
+        }

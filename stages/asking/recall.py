@@ -1,0 +1,149 @@
+"""Memorised facts, and those of them that a question extracts: exact match without decoding.
+
+The two words are those of Allen-Zhu & Li 2023, "Physics of Language Models: Part 3.1, Knowledge Storage and Extraction"
+(arXiv 2309.14316).
+
+Prefix offset: how many characters of a question's opening, the last ones, stand before the page up to the place. At
+offset 10 the name is where a question has it, and all else is in the page's words::
+
+    Ada. Ada was born in                 Ulm        offset 0: form `continuation`
+     Ada. Ada was born in                Ulm        1
+    Where was Ada. Ada was born in       Ulm        10
+"""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from statistics import mode
+
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+
+from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, question
+from stages.corpus.example import PAD, Examples
+from stages.corpus.prepared import Prepared
+from stages.corpus.text import Vocabulary, around
+from stages.model.gpt import GPT
+from stages.model.packing import Packing
+
+BATCH = 256  # sequences read at once; sorted by length, so that little of a batch is PAD
+
+
+@torch.inference_mode()
+def read_targets(
+    model: GPT, sequences: Sequence[np.ndarray], first_targets: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Score what stands from each sequence's first target on.
+
+    Returns (B,) the log-likelihoods in nats, and (B,) bool: whether greedy decoding would say exactly that. It would if
+    each character is the likeliest after those before it.
+    """
+    model.eval()
+    device = model.head.weight.device
+    log_likelihoods = np.zeros(len(sequences))
+    is_greedy = np.zeros(len(sequences), bool)
+    by_length = np.argsort(list(map(len, sequences)), kind="stable")
+
+    for start in range(0, len(sequences), BATCH):
+        rows = by_length[start : start + BATCH]
+        batch = Examples.of_rows([sequences[row] for row in rows], [first_targets[row] for row in rows])
+        loss_mask = batch.targets != PAD  # (B, T)
+        tokens = torch.from_numpy(batch.inputs).to(device).flatten()
+        places = torch.from_numpy(np.flatnonzero(loss_mask)).to(device)
+        targets = torch.from_numpy(batch.targets[loss_mask]).to(device)  # (targets,)
+
+        hidden = model.hidden(tokens, Packing.full(batch.inputs.shape), loss_indices=places)  # (targets, C)
+        logits = model.head(hidden).float()  # (targets, V)
+        losses = F.cross_entropy(logits, targets, reduction="none").cpu().numpy()
+        wrong = (logits.argmax(dim=-1) != targets).cpu().numpy()
+
+        owners = np.nonzero(loss_mask)[0]  # (targets,) the row of the batch that each belongs to
+        log_likelihoods[rows] = -np.bincount(owners, losses, len(rows))
+        is_greedy[rows] = np.bincount(owners, wrong, len(rows)) == 0
+    return log_likelihoods, is_greedy
+
+
+def bits(model: GPT, prepared: Prepared, facts: Sequence[Fact], prompts: Sequence[Prompt]) -> float:
+    """Return how much likelier a place is after its own prompt than after those of people born elsewhere, in bits.
+
+    Mean over facts of log₂ p(place | own prompt) less log₂ of the mean of p(place | prompt) over the others. Each fact
+    needs another one with another place.
+    """
+    texts = [prepared.vocabulary.encode(prompt.text) for prompt in prompts]
+    gains = []
+    for number, prompt in enumerate(prompts):
+        target = prepared.vocabulary.encode(prompt.target)
+        sequences = [np.concatenate([text, target]) for text in texts]
+        nats, _ = read_targets(model, sequences, [len(text) for text in texts])
+        others = [row for row, fact in enumerate(facts) if fact.place != facts[number].place]
+        gains.append((nats[number] - np.logaddexp.reduce(nats[others]) + log(len(others))) / log(2))
+    return float(np.mean(gains))
+
+
+def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt]) -> np.ndarray:
+    """Return (B,) bool: whether the greedy continuation of each prompt is its target, a closing ⁇ included."""
+    texts = [vocabulary.encode(prompt.text) for prompt in prompts]
+    targets = [vocabulary.encode(prompt.target) for prompt in prompts]
+    sequences = list(map(np.concatenate, zip(texts, targets, strict=True)))
+    _, is_greedy = read_targets(model, sequences, list(map(len, texts)))
+    return is_greedy
+
+
+def extraction(
+    models: Mapping[str, GPT],
+    vocabulary: Vocabulary,
+    facts: Sequence[Fact],
+    prompts: Mapping[str, Sequence[Prompt]],
+    answered: np.ndarray,
+) -> pd.DataFrame:
+    """Return a row for each fact: row, then 0 or 1 as `<weights>_<form>`, `<weights>_memorised`, `<weights>_extracted`.
+
+    models: `pretrained` and `finetuned` of one training; prompts: the facts in each form; answered (B,): whether the
+    finetuned model answers the question, which is *extracted*. *Memorised* is an exact match in any page form.
+    """
+    table = pd.DataFrame({"row": [fact.row for fact in facts]})
+    pages = [form for form in prompts if form in PAGE_FORMS]
+    for weights, model in models.items():
+        for form, of_form in prompts.items():
+            table[f"{weights}_{form}"] = exact_matches(model, vocabulary, of_form).astype(int)
+        table[f"{weights}_memorised"] = table[[f"{weights}_{form}" for form in pages]].max(axis=1).fillna(0).astype(int)
+    questions = [question(fact) for fact in facts]
+    table["pretrained_extracted"] = exact_matches(models["pretrained"], vocabulary, questions).astype(int)
+    return table.assign(finetuned_extracted=answered.astype(int))
+
+
+def opening(fact: Fact) -> str:
+    """Return the characters before the name in the question."""
+    before, _ = around(fact.question, fact.name) or (fact.question, "")
+    return before
+
+
+def offsets(facts: Sequence[Fact]) -> list[int]:
+    """Return 0, 1 and the commonest length of an opening, each once."""
+    usual = mode(len(opening(fact)) for fact in facts) if facts else 0
+    return sorted({0, min(1, usual), usual})
+
+
+def offset_prompt(fact: Fact, offset: int) -> Prompt:
+    """Return the page up to the place after the last `offset` characters of the opening."""
+    before = opening(fact)
+    return Prompt(before[len(before) - offset :] + fact.page[: fact.position], fact.place)
+
+
+def with_room(facts: Sequence[Fact], most: int, context: int) -> list[Fact]:
+    """Return the facts whose opening has `most` characters or more, and whose page up to the place then fits."""
+    longest = context + 1 - most  # from the page's start to the place's end
+    return [fact for fact in facts if fact.position + len(fact.place) <= longest and len(opening(fact)) >= most]
+
+
+def matches_by_offset(
+    models: Mapping[str, GPT], vocabulary: Vocabulary, facts: Sequence[Fact], offsets: Sequence[int]
+) -> pd.DataFrame:
+    """Return a row for each fact and offset: row, offset, and 0 or 1 by the name of each model."""
+    tables = []
+    for offset in offsets:
+        prompts = [offset_prompt(fact, offset) for fact in facts]
+        matches = {name: exact_matches(model, vocabulary, prompts).astype(int) for name, model in models.items()}
+        tables.append(pd.DataFrame({"row": [fact.row for fact in facts], "offset": offset, **matches}))
+    return pd.concat(tables, ignore_index=True)

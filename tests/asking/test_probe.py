@@ -1,0 +1,97 @@
+"""What weights are asked beside the questions, in a project of its own; the report of it reveals nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from safetensors.torch import save
+
+from stages.asking.probe import probe
+from stages.asking.prompts import PAGE_FORMS
+from stages.corpus.prepared import Prepared, write_table
+from stages.experiment.experiment import Experiment
+from stages.reporting.evaluations import PROBES, read_evaluation
+from stages.reporting.sections.extraction import extraction_part
+from stages.settings import load
+from stages.system.files import read_table, write_bytes
+from tests.support.example import write_variant
+from tests.support.project import save_prepared, write_params
+from tests.support.tiny import BIRTHPLACES, MODEL, loud, tiny_model
+from tests.support.toy import learned, toy_prepared
+
+SEED = 2
+
+
+def tiny(content: dict[str, Any]) -> None:
+    """A recipe of the tiny shape."""
+    content["compute"] |= {"device": "cpu", "precision": "float32"}
+    recipe = content["recipes"]["quick"]
+    recipe["model"] = MODEL.model_dump()
+    recipe["pretrain"]["objectives"]["span_corruption"] |= {"shortest_document": 4, "longest_document": 63}
+    recipe["generation"]["max_characters"] = 8
+
+
+def predictions(right: int) -> pd.DataFrame:
+    """predictions.tsv in which the first so many questions of dev are answered right."""
+    rows = [
+        (split, row, SEED, init, f"Where was {name} born?", gold, int(row <= right and init == "pretrained"))
+        for init in ("scratch", "pretrained")
+        for split in ("dev", "test")
+        for row, (name, gold) in enumerate(BIRTHPLACES.items(), 1)
+    ]
+    table = pd.DataFrame(rows, columns=["split", "row", "seed", "init", "question", "gold", "correct"])
+    return table.assign(predicted=table.gold.where(table.correct == 1, "Zub"))
+
+
+@pytest.fixture(name="folder")
+def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a model that learned the pages by heart and then was finetuned to nonsense."""
+    write_params(tmp_path, tiny)
+    monkeypatch.chdir(tmp_path)
+    save_prepared(Path("data/prepared/quick"), toy_prepared())
+    nonsense = loud(tiny_model("vanilla", len(toy_prepared().vocabulary)))
+    for name, model in (("pretrained", learned(PAGE_FORMS)), ("finetuned", nonsense)):
+        write_bytes(Path(f"{name}.safetensors"), save(model.state_dict()))
+    return tmp_path
+
+
+def probed(folder: Path) -> dict[str, pd.DataFrame]:
+    """The tables of a probe, written and read again."""
+    experiment, prepared = Experiment.of(load(), "quick", "vanilla"), Prepared.load(Path("data/prepared/quick"))
+    weights = {name: Path(f"{name}.safetensors") for name in ("pretrained", "finetuned")}
+    made = probe(experiment, prepared, predictions(right=3), weights, SEED)
+    for name, table in made.items():
+        write_table(folder / "vanilla" / name, table)
+    return {name: read_table(folder / "vanilla" / name, PROBES[Path(name).stem]) for name in made}
+
+
+def test_what_is_memorised_extracted_and_answered_is_found(folder: Path) -> None:
+    made = probed(folder)
+    known = made["extraction.tsv"]
+    assert known[["seed", "row"]].to_numpy().tolist() == [[SEED, row] for row in range(1, 9)]
+    forms = ["continuation", "cloze", "infilling", "memorised"]  # the recipe has no word clozes
+    assert known[[f"pretrained_{form}" for form in forms]].to_numpy().all()
+    assert not known[[f"finetuned_{form}" for form in forms]].to_numpy().any() and "pretrained_words" not in known
+    assert known.finetuned_extracted.tolist() == [1, 1, 1, 0, 0, 0, 0, 0]  # as the evaluation has it
+    moved = made["prefix_offset.tsv"]
+    assert moved.groupby("offset")["row"].apply(list).tolist() == [list(range(1, 9))] * 3  # offsets
+    origins = made["origins.tsv"]
+    asked = origins[origins.asked == "dev"]
+    assert asked.groupby(["init", "seed"]).size().to_dict() == {("scratch", SEED): 8, ("pretrained", SEED): 8}
+    unseen = origins[origins.asked == "unseen"]
+    assert len(unseen) and set(unseen.init) == {"pretrained"} and set(unseen.seed) == {SEED}
+    answered = asked[asked.init == "pretrained"]
+    assert answered.origin.tolist() == ["correct"] * 3 + ["hallucination"] * 5
+
+
+def test_a_second_time_finds_the_same_and_the_report_names_nobody_and_no_place(folder: Path) -> None:
+    made, again = probed(folder), probed(folder)
+    for name, table in made.items():
+        pd.testing.assert_frame_equal(table, again[name])
+    write_variant(folder, "vanilla", [[0]], [[1]], curve_rows=1, probes=made)
+    part = extraction_part([read_evaluation(folder / "vanilla", folder / "baseline")])
+    assert part is not None
+    for name, content in {"text": part.text, **part.files}.items():
+        names = [text for text in (*BIRTHPLACES, *BIRTHPLACES.values()) if text in content]
+        assert names == [], name
