@@ -7,19 +7,22 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import matplotlib.style
 import pandas as pd
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from stages.reporting.html import inlined
 from stages.reporting.metrics import read_metrics
 from stages.reporting.style import COLOURS, GREY, INK, STYLE, rows_figure, svg
 from stages.system.errors import StudyError
 from stages.trials.study.page import interval
 from stages.trials.study.row import MEASURES, Row, read_rows
 
+IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # precedes an identifier in SVG
+DROPPED = ("metadata", "style", "title")  # matplotlib's style rule would hold for the whole page: it is in article.css
+PIXELS_A_POINT = 4 / 3
 SHAPES = {"o": "●", "s": "■", "D": "◆", "^": "▲"}  # tell the series apart without colours
 LOOK = STYLE | {
     "svg.fonttype": "none",  # text that can be selected
@@ -125,6 +128,28 @@ EXPOSURES = "pretrain.epochs"  # swept in study capacity_exposures
 SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
 NO_CLOZES = "the pages alone"
 FULL = f"{CHOSEN['reader']}, 60 epochs"
+
+
+def inlined(picture: str, prefix: str, label: str) -> Markup:
+    """Return matplotlib's SVG file `picture` as an element that screen readers call `label`.
+
+    Its identifiers begin with `prefix`, so that they fit among those of other pictures.
+    """
+    root = ElementTree.fromstring(picture)
+    for parent in list(root.iter()):
+        for child in [child for child in parent if _local(child.tag) in DROPPED]:
+            parent.remove(child)
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        element.attrib = {_local(name): " ".join(value.split()) for name, value in element.attrib.items()}
+    width = PIXELS_A_POINT * float(root.attrib["width"].removesuffix("pt"))
+    root.attrib = {"viewBox": root.attrib["viewBox"], "style": f"--width: {width:.0f}px"}
+    root.attrib |= {"role": "img", "aria-label": label}
+    return Markup(IDENTIFIER.sub(rf"\g<0>{prefix}", ElementTree.tostring(root, encoding="unicode")))
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
 
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:

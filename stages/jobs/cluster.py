@@ -158,3 +158,7 @@ def _receive(job: Job, sent: "Future[Any]", received: "Future[Any]") -> None:
         received.set_exception(error)
     except BaseException as error:  # of Dask: the job lost several workers, or the scheduler is gone
         received.set_exception(StudyError(f"{job.name}: {type(error).__name__}: {error}; {AGAIN}"))
+
+
+if __name__ == "__main__":
+    main()

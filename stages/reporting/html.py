@@ -4,33 +4,31 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import unescape
-from itertools import count
+from html import escape
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
 from stages.reporting.markdown import environment
 from stages.system.files import new_folder, write_text
 
-# A paragraph with a picture and, below it, one in italics: the caption
-FIGURE = re.compile(r'<p><img src="([^"]*)" alt="([^"]*)" /></p>(?:\n<p><em>((?:(?!</?em>).)*)</em></p>)?', re.DOTALL)
-SECTION = re.compile(r"<h2>(.*?)</h2>\n")
-ROW = re.compile(r"<tr>\n<td([^>]*)>(.*?)</td>", re.DOTALL)  # the first cell is the row's heading
-OTHER_REPORT = re.compile(r'(<a href="[^":]*)report\.md"')  # index.html lies beside each report.md
-OF_NUMBERS = re.compile(r'<(t[hd]) style="text-align:right">')
-IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # precedes an identifier in SVG
-
-DROPPED = ("metadata", "style", "title")  # matplotlib's style rule would hold for the whole page: it is in index.css
+FOLDER = Path(__file__).parent / "web"
+SHARED = FOLDER / "shared.css"
+REPORT, PAGE = "report.md", "index.html"  # of a report: they lie side by side
 PIXELS_A_POINT = 4 / 3
+FIGURE = "figure"  # type of the tokens that stand for a picture with its caption
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A stretch of the page below a heading of the second level; `title` is plain text."""
 
     identifier: str
@@ -44,70 +42,110 @@ class Converted:
 
     title: str
     opening: Markup
-    sections: list[Section]
+    sections: list[PageSection]
 
 
 def convert(report: str, pictures: Mapping[str, str]) -> Converted:
     """Return CommonMark with tables as the parts of a page; raw HTML in it is shown as text.
 
-    pictures: SVG by name; the text shows each in a paragraph of its own.
+    pictures: SVG by name; the text shows each in a paragraph of its own, its caption in italics in the next one.
     """
-    numbers = count(1)
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = [*with_figures(markdown.parse(report))]
+    for token in tokens:
+        adapt(token)
+    name_rows(tokens)
+    renderer = RendererHTML()
+    rules: dict[str, Any] = renderer.rules
+    rules[FIGURE] = lambda tokens, index, options, _: drawn(tokens[index], pictures, options)
+    rules["table_open"] = lambda *_: '<div class="scroll"><table>\n'
+    rules["table_close"] = lambda *_: "</table></div>\n"
 
-    def figure(match: re.Match[str]) -> str:
-        name, label, caption = match.groups()
-        element = inlined(pictures[name], f"f{next(numbers)}--", unescape(label))
-        below = f"<figcaption>{caption}</figcaption>" if caption else ""
-        return f'<figure><div class="scroll">{element}</div>{below}</figure>'
-
-    unparted = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", report)
-    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(unparted)
-    html = re.sub(r"<th(?=[ >])", '<th scope="col"', OF_NUMBERS.sub(r'<\1 class="number">', html))
-    html = ROW.sub(r'<tr>\n<th scope="row"\1>\2</th>', html)
-    html = OTHER_REPORT.sub(r'\1index.html"', html)
-    html = html.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
-    html = FIGURE.sub(figure, html)
-    opening, *rest = SECTION.split(html)
-    first = re.search(r"<h1>(.*?)</h1>", opening)
-    sections = []
+    starts = [index for index, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
+    ends = [*starts, len(tokens)][1:]
     before = Counter[str]()
-    for title, content in zip(rest[::2], rest[1::2], strict=True):
-        words = re.sub(r"[\W_]+", "-", _plain(title).lower()).strip("-")
+    sections = []
+    for start, end in zip(starts, ends, strict=True):
+        title = plain(tokens[start + 1])
+        words = re.sub(r"[\W_]+", "-", title.lower()).strip("-")
         identifier = f"{words}-{before[words]}" if before[words] or not words else words  # as links in the text name it
         before[words] += 1
-        heading = Markup(f'<h2 id="{identifier}">{title}</h2>\n')
-        sections.append(Section(identifier, _plain(title), heading + Markup(content)))
-    return Converted(_plain(first[1]) if first else "", Markup(opening), sections)
+        tokens[start].attrSet("id", identifier)
+        html = renderer.render(tokens[start:end], markdown.options, {})
+        sections.append(PageSection(identifier, title, Markup(html)))
+    first = next((index for index, token in enumerate(tokens) if token.tag == "h1"), None)
+    opening = Markup(renderer.render(tokens[: starts[0] if starts else None], markdown.options, {}))
+    return Converted("" if first is None else plain(tokens[first + 1]), opening, sections)
 
 
-def inlined(picture: str, prefix: str, label: str) -> Markup:
-    """Return matplotlib's SVG file `picture` as an element that screen readers call `label`.
-
-    Its identifiers begin with `prefix`, so that they fit among those of other pictures.
-    """
-    root = ElementTree.fromstring(picture)
-    for parent in list(root.iter()):
-        for child in [child for child in parent if _local(child.tag) in DROPPED]:
-            parent.remove(child)
-    for element in root.iter():
-        element.tag = _local(element.tag)
-        element.attrib = {_local(name): " ".join(value.split()) for name, value in element.attrib.items()}
-    width = PIXELS_A_POINT * float(root.attrib["width"].removesuffix("pt"))
-    root.attrib = {"viewBox": root.attrib["viewBox"], "style": f"--width: {width:.0f}px"}
-    root.attrib |= {"role": "img", "aria-label": label}
-    return Markup(IDENTIFIER.sub(rf"\g<0>{prefix}", ElementTree.tostring(root, encoding="unicode")))
-
-
-def _plain(html: str) -> str:
-    return unescape(re.sub("<[^>]*>", "", html))
+def with_figures(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield tokens, but one for each paragraph that is a picture, with the paragraph in italics below it as caption."""
+    index = 0
+    while index < len(tokens):
+        picture = alone(tokens, index, "image")
+        if picture is None:
+            yield tokens[index]
+            index += 1
+            continue
+        index += 3  # the paragraph's opening, content and end
+        caption = alone(tokens, index, "em_open")
+        if caption is not None:
+            index += 3
+        meta = {"caption": caption[1:-1] if caption else [], "picture": picture[0]}
+        yield Token(FIGURE, "figure", 0, meta=meta, block=True)
 
 
-def _local(name: str) -> str:
-    return name.rpartition("}")[2]
+def alone(tokens: Sequence[Token], index: int, kind: str) -> list[Token] | None:
+    """Return the content of a paragraph that is one picture, or one stretch in italics; None of any other token."""
+    if index + 2 >= len(tokens) or tokens[index].type != "paragraph_open":
+        return None
+    content = tokens[index + 1].children or []
+    whole = kind == "image" and len(content) == 1
+    if kind == "em_open" and content and content[-1].type == "em_close":
+        whole = sum(token.type == "em_open" for token in content) == 1
+    return content if whole and content[0].type == kind else None
 
 
-FOLDER = Path(__file__).parent / "web"
-SHARED = FOLDER / "shared.css"
+def adapt(token: Token) -> None:
+    """Give columns of numbers a class, links the page beside a report, and a number and its % one line."""
+    if token.type in ("th_open", "td_open") and token.attrs.pop("style", "") == "text-align:right":
+        token.attrSet("class", "number")
+    if token.type == "th_open":
+        token.attrSet("scope", "col")
+    if token.type == "link_open" and ":" not in (address := str(token.attrs["href"])) and address.endswith(REPORT):
+        token.attrSet("href", address.removesuffix(REPORT) + PAGE)
+    if token.type == "text":
+        token.content = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", token.content)
+    for child in [*(token.children or []), *token.meta.get("caption", [])]:
+        adapt(child)
+
+
+def name_rows(tokens: Sequence[Token]) -> None:
+    """Make the first cell of each row of a table its heading."""
+    for number, token in enumerate(tokens):
+        if token.type == "tr_open" and tokens[number + 1].type == "td_open":
+            end = next(cell for cell in tokens[number:] if cell.type == "td_close")
+            tokens[number + 1].tag = end.tag = "th"
+            tokens[number + 1].attrSet("scope", "row")
+
+
+def drawn(figure: Token, pictures: Mapping[str, str], options: OptionsDict) -> str:
+    """Return a figure: its picture as the data of an image, as wide as it was drawn, and its caption."""
+    picture = figure.meta["picture"]
+    svg = pictures[str(picture.attrs["src"])]
+    width = PIXELS_A_POINT * float(ElementTree.fromstring(svg).attrib["width"].removesuffix("pt"))
+    data = base64.b64encode(svg.encode("utf-8")).decode("ascii")
+    look = f'alt="{escape(plain(picture))}" style="--width: {width:.0f}px"'
+    image = f'<img src="data:image/svg+xml;base64,{data}" {look}>'
+    caption = RendererHTML().renderInline(figure.meta["caption"], options, {})
+    below = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return f'<figure><div class="scroll">{image}</div>{below}</figure>\n'
+
+
+def plain(token: Token) -> str:
+    """Return the words of an inline token, or of a picture's label."""
+    words = {"text": lambda part: part.content, "code_inline": lambda part: part.content, "softbreak": lambda _: " "}
+    return "".join(words[part.type](part) for part in token.children or [] if part.type in words)
 
 
 def write_page(target: Path, report: str, files: Mapping[str, str]) -> None:
@@ -119,7 +157,7 @@ def write_page(target: Path, report: str, files: Mapping[str, str]) -> None:
     script = only_script((FOLDER / "index.js").read_text("utf-8"))
     page = template.render(page=convert(report, files), style=style(FOLDER / "index.css"), **script)
     with new_folder(target) as folder:
-        for name, content in {"report.md": report, "index.html": page, **files}.items():
+        for name, content in {REPORT: report, PAGE: page, **files}.items():
             write_text(folder / name, content)
 
 

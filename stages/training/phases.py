@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from stages.asking.recall import read_targets
 from stages.corpus.example import MASK, Examples
 from stages.corpus.objectives import Draw, Mixture, capitalised
 from stages.corpus.phrases import Phrases, as_probabilities
@@ -19,6 +18,7 @@ from stages.corpus.questions import question_examples
 from stages.corpus.text import Ragged
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
+from stages.model.likelihood import read_targets
 from stages.settings import Finetune, Pretrain
 from stages.training.batches import steps_per_epoch
 from stages.training.loop import Phase

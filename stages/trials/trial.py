@@ -11,7 +11,7 @@ import numpy as np
 from stages.asking.decoding import Sampler
 from stages.asking.generation import answers, passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
-from stages.asking.recall import bits, extraction, read_targets
+from stages.asking.recall import bits, extraction
 from stages.corpus.objectives import pair
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK
@@ -19,6 +19,7 @@ from stages.experiment.experiment import Experiment
 from stages.jobs.executor import carry_out as carry_out_here
 from stages.jobs.job import ROW, WEIGHTS, Job
 from stages.model.gpt import GPT
+from stages.model.likelihood import read_targets
 from stages.sources.audit import own_pages
 from stages.sources.pairs import draw
 from stages.system.files import write_json

@@ -8,8 +8,8 @@ import pytest
 import torch
 from selenium.webdriver import Chrome
 
-from stages.article.engine import SCRIPTS
 from stages.article.models import restored, stored
+from stages.article.page import ENGINE, PARTS
 from stages.asking.generation import generate
 from stages.corpus.example import MASK
 from stages.corpus.text import Vocabulary
@@ -24,7 +24,8 @@ TEXTS = ["where was ada born?⁇", "é", "ł a⁇b", "x" * MODEL.context, " \n".
 @pytest.fixture(scope="module", name="page")
 def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = tmp_path_factory.mktemp("engine") / "index.html"
-    page.write_text(f'<meta charset="utf-8"><script>{"".join(SCRIPTS)}</script>', encoding="utf-8")
+    scripts = [(ENGINE / f"{name}.js").read_text(encoding="utf-8") for name in PARTS]
+    page.write_text(f'<meta charset="utf-8"><script>{"".join(scripts)}</script>', encoding="utf-8")
     return page
 
 

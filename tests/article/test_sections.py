@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from stages.article import sections
-from stages.article.sections import CHOSEN, EXPOSURES, LOAD, Dot, by_load, charts, stored_after
+from stages.article.sections import CHOSEN, EXPOSURES, LOAD, Dot, by_load, charts, inlined, stored_after
 from stages.system.errors import StudyError
 from stages.trials.study.row import Cell, Row, read_rows
 from tests.support.pages import committed
@@ -118,3 +118,19 @@ def test_what_is_stored_after_exposures_is_the_mean_of_the_seeds(monkeypatch: py
     ]
     monkeypatch.setattr(sections, "read_rows", lambda study: rows)
     assert stored_after(100) == {"rope": 50.0, "nope": 12.5}
+
+
+NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+SVG = f'<svg {NAMESPACES} width="60pt" viewBox="0 0 6 4">{{}}</svg>'
+
+
+def test_identifiers_of_a_figure_and_what_refers_to_them_get_the_prefix() -> None:
+    content = (
+        '<defs><style>* {evil: 1}</style></defs><path id="m" d="M 0 0" style="fill: #222222"/><clipPath id="p0"/>'
+        '<use xlink:href="#m" clip-path="url(#p0)"/>'
+    )
+    element = inlined(SVG.format(content), "f1--", '<b> "quoted"')
+    assert '<path id="f1--m" d="M 0 0" style="fill: #222222"' in element
+    assert '<clipPath id="f1--p0"' in element and '<use href="#f1--m" clip-path="url(#f1--p0)"' in element
+    assert "http" not in element and "evil" not in element  # a figure's style would hold for the whole page
+    assert 'aria-label="&lt;b&gt; &quot;quoted&quot;"' in element

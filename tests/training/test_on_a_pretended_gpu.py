@@ -17,8 +17,8 @@ from stages.asking.recall import exact_matches
 from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
 from stages.training import gpu as cuda_graph
-from stages.training.gpu import GraphTrainer, trainer_for
-from stages.training.trainer import Trainer
+from stages.training.gpu import GraphTrainer
+from stages.training.trainer import Trainer, trainer_for
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
 from tests.support.tiny import FLOAT32, VARIANTS, loud, tiny_model, usual_std
 from tests.training import test_loop

@@ -10,11 +10,11 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file
 
-from stages.asking.recall import read_targets
 from stages.corpus.example import MASK
 from stages.corpus.objectives import TitleClozes, capitalised
 from stages.jobs.executor import carry_out
 from stages.jobs.job import data_digest, jobs_of
+from stages.model.likelihood import read_targets
 from stages.settings import load
 from stages.system.files import read_json
 from stages.training import phases as own_answers

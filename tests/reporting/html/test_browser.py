@@ -41,7 +41,7 @@ def test_it_opens_from_a_file_without_errors_or_a_network_and_is_no_wider_than_i
     urls = requests(driver)
     assert page.as_uri() in urls  # the log is awake
     assert all(url.startswith(("file:", "data:")) for url in urls)
-    assert len(driver.find_elements(By.CSS_SELECTOR, "figure svg")) == len(list(page.parent.glob("*.svg")))
+    assert len(driver.find_elements(By.CSS_SELECTOR, "figure img")) == len(list(page.parent.glob("*.svg")))
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 

@@ -1,8 +1,11 @@
-"""Any Markdown of a section comes out well in the page, its figures inlined."""
+"""Any Markdown of a section comes out well in the page, its figures as data."""
+
+import re
+from base64 import b64decode
 
 import html5lib
 
-from stages.reporting.html import Converted, convert, inlined
+from stages.reporting.html import Converted, convert
 
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 SVG = f'<svg {NAMESPACES} width="60pt" viewBox="0 0 6 4">{{}}</svg>'
@@ -24,7 +27,7 @@ def test_headings_of_one_name_have_anchors_of_their_own() -> None:
 def test_the_paragraph_in_italics_below_a_figure_is_its_caption_and_stands_there_only() -> None:
     page = converted("# A\n\n![a &lt;b&gt;](one.svg)\n\n*What &#42;to&#42; `see`,\n5 % &lt;b&gt;.*\n\nwords\n").opening
     caption = "What *to* <code>see</code>,\n5\u00a0% &lt;b&gt;."
-    assert 'aria-label="a &lt;b&gt;"' in page
+    assert 'alt="a &lt;b&gt;"' in page
     assert f"<figcaption>{caption}</figcaption></figure>\n<p>words</p>" in page
     assert page.count("What") == 1
     for below in ("words", "*some* words", "*some* and *more*"):
@@ -36,13 +39,15 @@ def test_html_in_the_text_is_shown_not_run() -> None:
     assert not any(markup in page for markup in ("<script", "<b>", "<img", "href"))
 
 
-def test_identifiers_of_a_figure_and_what_refers_to_them_get_the_prefix() -> None:
-    content = (
-        '<defs><style>* {evil: 1}</style></defs><path id="m" d="M 0 0" style="fill: #222222"/><clipPath id="p0"/>'
-        '<use xlink:href="#m" clip-path="url(#p0)"/>'
-    )
-    element = inlined(SVG.format(content), "f1--", '<b> "quoted"')
-    assert '<path id="f1--m" d="M 0 0" style="fill: #222222"' in element
-    assert '<clipPath id="f1--p0"' in element and '<use href="#f1--m" clip-path="url(#f1--p0)"' in element
-    assert "http" not in element and "evil" not in element  # a figure's style would hold for the whole page
-    assert 'aria-label="&lt;b&gt; &quot;quoted&quot;"' in element
+def test_a_figure_is_data_as_wide_as_it_was_drawn_and_has_its_label() -> None:
+    page = converted('# A\n\n![<b> "quoted"](one.svg)\n').opening
+    data = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert data and b64decode(data[1]).decode() == SVG.format('<path d="M 0 0"/>')
+    assert 'alt="&lt;b&gt; &quot;quoted&quot;"' in page and "--width: 80px" in page  # 60 points
+
+
+def test_the_first_cell_of_a_row_is_its_heading_and_numbers_have_a_class() -> None:
+    page = converted("# A\n\n| a | b |\n| --- | ---: |\n| [r](../q/report.md) | 5 % |\n").opening
+    assert '<th scope="col">a</th>' in page and '<th class="number" scope="col">b</th>' in page
+    assert '<th scope="row"><a href="../q/index.html">r</a></th>' in page
+    assert '<td class="number">5\u00a0%</td>' in page
