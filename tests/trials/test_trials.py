@@ -1,6 +1,7 @@
 """Trials from file to row: each is trained by the stages' own code, asked, and measured as it says."""
 
 import json
+import re
 from collections.abc import Sequence
 from math import log2
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_a_study_trains_what_lacks_a_row_and_writes_rows_and_page(carried_out: A
     assert [(row.epochs, row.questions, len(row.right_marks)) for row in rows] == [(1, 20, 20), (2, 20, 20)]
     assert rows[1].characters > rows[0].characters > 0
     assert all(0 < row.facts < 20 and row.memorised_marks.count("-") == 20 - row.facts for row in rows)
-    assert "| 2 | 1 |" in page and "2 of 2 trainings have ended" in page
+    assert re.search(r"\| 2 \| [^\n]+ \| 1 \|", page) and "2 of 2 trainings have ended" in page
 
     rows, done, _ = carried_out(
         changes={"epochs": {"pretrain.epochs": [1, 2]}, "more": {"data.left_out": 2}}, seeds=[3]

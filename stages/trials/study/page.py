@@ -72,14 +72,15 @@ def draw(groups: Sequence[Group], measures: dict[str, Measure]) -> str:
 
 
 def axis_of(groups: Sequence[Group]) -> str | None:
-    """Return the swept key with the most numbers, if it has at least three."""
-    numbers: dict[str, set[float]] = {}
+    """Return the swept key with the most numbers, if it has at least three and most groups have it."""
+    numbers: dict[str, list[float]] = {}
     for group in groups:
         for key, value in group.values.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                numbers.setdefault(key, set()).add(value)
-    most = max(numbers, key=lambda key: len(numbers[key]), default=None)
-    return most if most and len(numbers[most]) >= LEAST_VALUES else None
+                numbers.setdefault(key, []).append(value)
+    most = max(numbers, key=lambda key: len({*numbers[key]}), default=None)
+    is_axis = most and len({*numbers[most]}) >= LEAST_VALUES and len(numbers[most]) > len(groups) / 2
+    return most if is_axis else None
 
 
 def draw_lines(groups: Sequence[Group], measures: Sequence[Measure], key: str) -> Figure:
@@ -211,9 +212,9 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
     header = [name for name, shown in several.items() if shown] + [
         key.rpartition(".")[2].replace("_", " ") for key in keys
     ]
-    numbers = ["trainings", *(measure.title for measure in measures.values())]
+    numbers = [measure.title for measure in measures.values()]
     goal, first = plan.study.goal, next(iter(measures.values()))
-    numbers += [f"p, mean above {goal:g}"] if goal is not None else []
+    numbers += [f"p, mean above {goal:g}", "trainings"] if goal is not None else ["trainings"]
     lines = []
     for group in groups:
         names = [getattr(group, name) for name, shown in several.items() if shown]
@@ -222,7 +223,7 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
         tested = [shown_p(above(group.rows, first, goal))] if goal is not None else []
         trainings = f"{len(group.rows)}{' †' if old else ''}"
         figures = [with_interval(group.rows, measure) for measure in measures.values()]
-        lines.append([*names, *values, trainings, *figures, *tested])
+        lines.append([*names, *values, *figures, *tested, trainings])
     return table([*header, *numbers], lines, right=[*header[sum(several.values()) :], *numbers])
 
 
