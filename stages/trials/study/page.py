@@ -89,11 +89,9 @@ def draw_lines(groups: Sequence[Group], measures: Sequence[Measure], key: str) -
     figure = Figure(figsize=(SMALL, 2.9 * len(shown)), layout="constrained")
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False).ravel()
     lines: dict[str, list[Group]] = {}
-    for group in groups:
+    for group, name in zip(groups, labels(groups, key), strict=True):
         if key in group.values:
-            others = {name: value for name, value in group.values.items() if name != key}
-            lines.setdefault(Group(group.change, json.dumps(others), group.variant, []).name, []).append(group)
-    common = _common([*lines])
+            lines.setdefault(name, []).append(group)
     look = looks([*lines], leading=[*lines][:7])
     for axes, measure in zip(panels, shown, strict=True):
         for name, of_line in lines.items():
@@ -102,8 +100,7 @@ def draw_lines(groups: Sequence[Group], measures: Sequence[Measure], key: str) -
             for group in of_line:
                 dots = [measure.value(row) for row in group.rows]
                 axes.scatter([group.values[key]] * len(dots), dots, s=9, color=colour, alpha=0.5)
-            label = name.removeprefix(common)
-            axes.plot(x, [group.mean(measure) for group in of_line], dash, color=colour, linewidth=1.6, label=label)
+            axes.plot(x, [group.mean(measure) for group in of_line], dash, color=colour, linewidth=1.6, label=name)
         axes.set_ylabel(measure.title)
         axes.grid(zorder=0)
         if measure.title.endswith(PERCENT):
@@ -119,17 +116,20 @@ def draw_lines(groups: Sequence[Group], measures: Sequence[Measure], key: str) -
     return figure
 
 
-def _common(names: Sequence[str]) -> str:
-    """Return the change that all names begin with, if it is one."""
-    first = {name.partition(", ")[0] for name in names}
-    return f"{first.pop()}, " if len(first) == 1 else ""
+def labels(groups: Sequence[Group], axis: str | None = None) -> list[str]:
+    """Return what tells each group from the others, without the value on the axis."""
+    kept = [key for key in keys_of(groups) if key != axis and len({str(group.values.get(key)) for group in groups}) > 1]
+    several = [name for name in ("change", "variant") if len({getattr(group, name) for group in groups}) > 1]
+    names = []
+    for group in groups:
+        values = [f"{key.rpartition('.')[2]} {group.values[key]}" for key in kept if key in group.values]
+        names.append(", ".join([*(getattr(group, name) for name in several), *values]) or group.variant)
+    return names
 
 
 def draw_rows(groups: Sequence[Group], measures: Sequence[Measure]) -> Figure:
     """Draw a row for each group: the means of one or two shares, and small dots for single trainings."""
-    names = [group.name for group in groups]
-    common = _common(names)
-    figure, axes = rows_figure([name.removeprefix(common) for name in names], 1.1 + 0.32 * len(groups), "%")
+    figure, axes = rows_figure(labels(groups), 1.1 + 0.32 * len(groups), "%")
     for measure, colour, marker in zip(measures, (BLUE, ORANGE), ("o", "D"), strict=False):
         for height, group in enumerate(groups):
             values = [measure.value(row) for row in group.rows]
@@ -245,10 +245,8 @@ def overview(groups: Sequence[Group], measure: Measure) -> Markdown | None:
         return None
     values = sorted({group.values[axis] for group in groups if axis in group.values})
     lines: dict[str, dict[object, str]] = {}
-    for group in groups:
+    for group, name in zip(groups, labels(groups, axis), strict=True):
         if axis in group.values:
-            others = {key: value for key, value in group.values.items() if key != axis}
-            name = Group(group.change, json.dumps(others), group.variant, []).name
             lines.setdefault(name, {})[group.values[axis]] = with_interval(group.rows, measure)
     titles = [f"{axis.rpartition('.')[2].replace('_', ' ')} {value:g}" for value in values]
     rows = [[name, *(cells.get(value, "–") for value in values)] for name, cells in lines.items()]
