@@ -9,7 +9,7 @@ from stages.settings.sources import OWN_FILES, OWN_PAGES, Fetched, Synthetic, Te
 from stages.sources.download import obtained
 from stages.sources.own import check_lengths, notes, read_own
 from stages.sources.reading import read_text
-from stages.sources.world.generation import generate, write
+from stages.sources.world.generation import generate_world, write
 from stages.system.errors import Parser, StudyError, command, say, tell
 from stages.system.files import new_folder, write_bytes, write_text
 
@@ -34,7 +34,7 @@ def obtain(params: Settings, recipe: str, folder: Path) -> str:
 
 def world(settings: Synthetic, folder: Path) -> str:
     """Generate the world's files, in the form of the real ones."""
-    people = generate(settings)
+    people = generate_world(settings)
     with new_folder(folder) as new:
         write(people, new)
     return f"a world of {len(people.people)} people; the first page: {people.people[0].page}"
@@ -58,7 +58,7 @@ def text(settings: Text, of_world: Synthetic, folder: Path) -> str:
         if not (path / "generation.py").exists():
             raise StudyError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
         people = of_world.people.model_copy(update={"train": settings.people, "dev": 0, "test": 0})
-        larger = generate(of_world.model_copy(update={"people": people}))
+        larger = generate_world(of_world.model_copy(update={"people": people}))
         content = "".join(f"{person.page}\n" for person in larger.people)
     else:
         content = read_text(path)

@@ -26,10 +26,10 @@ def main() -> None:
     """Draw the accuracies of the compared variants that all of the committed reports have."""
     Parser(description=main.__doc__).parse_args()
     reports = {title: metrics(name) for name, title in SHOWN.items()}
-    write_text(REPORTS / "overview.svg", svg(overview(reports, in_all(reports.values(), load().study.compared))))
+    write_text(REPORTS / "overview.svg", svg(draw_overview(reports, in_all(reports.values(), load().study.compared))))
 
 
-def overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
+def draw_overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:
     """Draw a panel for each metrics.json of `reports`, by its title; a bar for each of the variants."""
     figure = Figure(figsize=(SMALL, 4.8), layout="constrained")
     panels = figure.subplots(len(reports) // 2, 2, sharex=True, sharey=True).ravel()

@@ -8,7 +8,17 @@ from typing import Any
 from markupsafe import Markup
 
 from stages.article.models import FORMS, MODELS, STUDY, people_asked_about, shown_model, trial_of
-from stages.article.sections import FULL, HANDOUT, OPEN, UNAIDED, Chart, charts, extraction, metrics, stored_after
+from stages.article.sections import (
+    FULL,
+    HANDOUT,
+    OPEN,
+    UNAIDED,
+    Chart,
+    charts,
+    extraction_shares,
+    metrics,
+    stored_after,
+)
 from stages.asking.prompts import CHARACTERS, dev_facts
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.question_forms import question_forms
@@ -69,7 +79,7 @@ def render(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> str:
         near=[accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR],
         handout=metrics(HANDOUT),
         unaided=metrics(UNAIDED),
-        memorised=extraction(UNAIDED).loc[("pretrained", "memorised", "synthesizer"), "share"],
+        memorised=extraction_shares(UNAIDED).loc[("pretrained", "memorised", "synthesizer"), "share"],
         study=STUDY,
         charts=figures,
         full=FULL,

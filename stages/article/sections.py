@@ -163,7 +163,7 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
             what = f"there is no {', '.join(lacking)}, of which the article's text speaks"
             raise StudyError(f"{REPORTS / selection}: {what}; make the report with it in study.compared")
     compared = in_all(reports.values(), list(dict.fromkeys([*compared, "rope"])))  # of which the text speaks
-    shares = extraction(HANDOUT)
+    shares = extraction_shares(HANDOUT)
     questions = "dev questions answered (%)"
     return {
         "scratch": Chart(by_init(reports.values(), compared), questions, reports[HANDOUT]["baseline"]["dev_accuracy"]),
@@ -184,7 +184,7 @@ def metrics(selection: str) -> dict[str, Any]:
     return read_metrics(REPORTS / selection)
 
 
-def extraction(selection: str) -> pd.DataFrame:
+def extraction_shares(selection: str) -> pd.DataFrame:
     """Return a report's shares of the facts in percent, with their intervals, by weights, measure and variant."""
     table = pd.read_csv(REPORTS / selection / "extraction.csv").set_index(["weights", "measure", "variant"])
     return 100 * table[["share", "ci_low", "ci_high"]]

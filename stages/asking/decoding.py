@@ -60,12 +60,12 @@ class Sampler:
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """Draw characters; return the log-probability of each, and the character."""
         probabilities = self.distribution(logits.double().cpu().numpy())
-        characters = draw(probabilities, self.generator)
+        characters = draw_characters(probabilities, self.generator)
         chosen = np.log(probabilities[np.arange(len(characters)), characters])
         return torch.from_numpy(chosen).to(logits.device), torch.from_numpy(characters).to(logits.device)
 
 
-def draw(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+def draw_characters(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Draw a character (B,) for each sequence from probabilities (B, V)."""
     bounds = probabilities.cumsum(axis=1)
     return (bounds <= generator.random((len(bounds), 1)) * bounds[:, -1:]).sum(axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from stages.asking.generation import generate
-from stages.asking.prompts import WordCue, dev_facts, page_prompts, practised_forms
+from stages.asking.prompts import WordCue, dev_facts, page_prompts, trained_forms
 from stages.asking.recall import extraction, matches_by_offset, offsets, with_room
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import Form, question_forms
@@ -110,7 +110,7 @@ class _Questions:
         self.facts = dev_facts(prepared, pages)
 
         objectives, context = self.recipe.pretrain.objectives, self.recipe.model.context
-        forms = practised_forms(objectives)
+        forms = trained_forms(objectives)
         self.prompts = page_prompts(self.facts, forms, objectives, WordCue.of(objectives, prepared), context)
         self.offsets = offsets(self.facts)
         self.moved = with_room(self.facts, self.offsets[-1], context) if "continuation" in forms else []

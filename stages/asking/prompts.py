@@ -16,19 +16,19 @@ The first four are page forms: they use the page's own words, each as one of pre
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stages.corpus.objectives import WORD, common_words, fences_of, practised
+from stages.corpus.objectives import WORD, cloze_phrases, common_words, fences_of
 from stages.corpus.phrases import Span
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK
 from stages.settings import Objectives
 
-PRACTISED_BY = {  # page forms, each with the objectives that have it
+TRAINED_BY = {  # page forms, each with the objectives that have it
     "continuation": {"span_corruption", "causal_lm"},
     "cloze": {"title_cloze"},
     "words": {"word_cloze"},
     "infilling": {"span_corruption"},
 }
-PAGE_FORMS = tuple(PRACTISED_BY)
+PAGE_FORMS = tuple(TRAINED_BY)
 OTHER_NAME = "other_name"
 CHARACTERS = 10  # before the place at most, in form `cloze`
 WORDS = 4  # before the place at most, in form `words`
@@ -68,7 +68,7 @@ class WordCue:
         settings = objectives.word_cloze
         if settings is None:
             return cls()
-        spans, answers = practised(prepared, settings).spans, prepared.training_answers
+        spans, answers = cloze_phrases(prepared, settings).spans, prepared.training_answers
         texts = enumerate(prepared.each_text())
         fences = {text: fences_of(text, spans[row].tolist(), answers) for row, text in texts}
         common = common_words(prepared, settings.common_words)
@@ -130,10 +130,10 @@ def question(fact: Fact) -> Prompt:
     return Prompt(fact.question + MASK, fact.place + MASK)
 
 
-def practised_forms(objectives: Objectives) -> list[str]:
+def trained_forms(objectives: Objectives) -> list[str]:
     """List the page forms that pretraining's objectives practise."""
     names = {name for name, objective in objectives if objective and objective.mixture_weight}
-    return [form for form, practised_by in PRACTISED_BY.items() if practised_by & names]
+    return [form for form, practised_by in TRAINED_BY.items() if practised_by & names]
 
 
 def page_prompts(

@@ -21,7 +21,7 @@ from stages.settings import Objectives, PhraseCloze, SpanCorruption, TitleCloze,
 CAPITALISED = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
 
 
-def practised(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
+def cloze_phrases(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
     """Choose what a cloze asks of each page: its candidates, where these are wanted and there are any."""
     candidates = prepared.candidates
     return candidates if cloze.salient and len(candidates.spans.tokens) else capitalised(prepared)
@@ -267,15 +267,15 @@ class Mixture:
     """Draws each document's example from an objective chosen by the objectives' mixture weights."""
 
     def __init__(self, prepared: Prepared, settings: Objectives, context: int, phrases: Phrases | None = None) -> None:
-        """phrases: what clozes ask for, and how likely; None for what the settings say (`practised`)."""
+        """phrases: what clozes ask for, and how likely; None for what the settings say (`cloze_phrases`)."""
         documents = prepared.documents
         draws: dict[str, Draw] = {}  # by the name of the objective
         if spans := settings.span_corruption:
             draws["span_corruption"] = lambda rows, generator: span_corruption(documents, rows, spans, generator)
         if cloze := settings.title_cloze:
-            draws["title_cloze"] = TitleClozes(prepared, phrases or practised(prepared, cloze), cloze, context).draw
+            draws["title_cloze"] = TitleClozes(prepared, phrases or cloze_phrases(prepared, cloze), cloze, context).draw
         if words := settings.word_cloze:
-            draws["word_cloze"] = WordClozes(prepared, phrases or practised(prepared, words), words, context).draw
+            draws["word_cloze"] = WordClozes(prepared, phrases or cloze_phrases(prepared, words), words, context).draw
         if settings.training_questions:
             draws["training_questions"] = partial(training_questions, prepared)
         if settings.causal_lm:

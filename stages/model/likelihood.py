@@ -15,10 +15,11 @@ BATCH = 256  # sequences read at once; sorted by length, so that little of a bat
 
 @torch.inference_mode()
 def read_targets(
-    model: GPT, sequences: Sequence[np.ndarray], first_targets: Sequence[int]
+    model: GPT, sequences: Sequence[np.ndarray], first_targets: Sequence[int], never: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Score what stands from each sequence's first target on.
 
+    never: a character that is known not to come; the others share its chance.
     Returns (B,) the log-likelihoods in nats, and (B,) bool: whether greedy decoding would say exactly that. It would if
     each character is the likeliest after those before it.
     """
@@ -38,6 +39,8 @@ def read_targets(
 
         hidden = model.hidden(tokens, Packing.full(batch.inputs.shape), loss_indices=places)  # (targets, C)
         logits = model.head(hidden).float()  # (targets, V)
+        if never is not None:
+            logits[:, never] = -torch.inf
         losses = F.cross_entropy(logits, targets, reduction="none").cpu().numpy()
         wrong = (logits.argmax(dim=-1) != targets).cpu().numpy()
 

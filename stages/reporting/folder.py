@@ -10,7 +10,7 @@ import pandas as pd
 from stages.reporting.evaluations import Baseline, read_baseline, read_evaluation
 from stages.reporting.figures import draw_accuracy, draw_losses
 from stages.reporting.html import write_page
-from stages.reporting.markdown import Part, accuracy_rows, fill, origin, origins, thin
+from stages.reporting.markdown import PagePart, accuracy_rows, fill, run_origin, run_origins, thin
 from stages.reporting.metrics import Result, study_metrics, summarise
 from stages.reporting.sections.errors import errors_part
 from stages.reporting.sections.extraction import extraction_part
@@ -73,8 +73,8 @@ def write_report(
         most_seeds=max(len(result.pretrained.by_seed) for result in results),
         all_seeds=sorted({seed for run in runs for seed in run.pretrain_seconds}),
         alike=len({(made.commit, made.device, made.precision) for run in runs for made in run.provenance}) == 1,
-        origin=origin,
-        origins=origins(results),
+        origin=run_origin,
+        origins=run_origins(results),
     )
     curves = pd.concat([result.evaluation.curves for result in by_name], ignore_index=True)
     files = {
@@ -83,7 +83,7 @@ def write_report(
         "accuracy.csv": accuracy_rows(by_name).to_csv(index=False, lineterminator="\n"),
         "loss.svg": svg(draw_losses(curves, [result.variant for result in results], leading, dots)),
         "curves.csv": thin(curves).to_csv(index=False, lineterminator="\n"),
-        "predictions.tsv": predictions(by_name, settings.show_questions),
+        "predictions.tsv": public_predictions(by_name, settings.show_questions),
     }
     for part in parts:
         files |= part.files
@@ -91,7 +91,7 @@ def write_report(
     return metrics
 
 
-def sections(results: Sequence[Result], baseline: Baseline, recipe: str, reference: str) -> list[Part]:
+def sections(results: Sequence[Result], baseline: Baseline, recipe: str, reference: str) -> list[PagePart]:
     """Return the sections of the report that it has, in order; results: best first."""
     evaluations = [result.evaluation for result in results]
     public = public_part(results) if recipe == PUBLIC and not baseline.held_out else None
@@ -104,7 +104,7 @@ def sections(results: Sequence[Result], baseline: Baseline, recipe: str, referen
     return [part for part in parts if part]
 
 
-def predictions(results: Sequence[Result], show_questions: bool) -> str:
+def public_predictions(results: Sequence[Result], show_questions: bool) -> str:
     """Return predictions.tsv, with questions and gold places if they are to be shown."""
     table = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
     if not show_questions:

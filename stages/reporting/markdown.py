@@ -49,7 +49,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], right: Sequen
     return Markdown("\n".join(f"| {' | '.join(map(escape, row))} |" for row in (header, rule, *rows)))
 
 
-def origin(run: Run) -> list[str]:
+def run_origin(run: Run) -> list[str]:
     """Return commit, params hash, device, precision, kernels and libraries of a run; what differs is joined."""
     rows = []
     for made in run.provenance:
@@ -59,11 +59,11 @@ def origin(run: Run) -> list[str]:
     return [" + ".join(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
 
 
-def origins(results: Sequence[Result]) -> dict[tuple[str, ...], list[str]]:
-    """Return the variants by what `origin` says of their runs but for the params hash, which is each one's own."""
+def run_origins(results: Sequence[Result]) -> dict[tuple[str, ...], list[str]]:
+    """Return the variants by what `run_origin` says of their runs but for the params hash, which is each one's own."""
     variants: dict[tuple[str, ...], list[str]] = {}
     for result in results:
-        commit, _, *made = origin(result.evaluation.run)
+        commit, _, *made = run_origin(result.evaluation.run)
         variants.setdefault((commit, *made), []).append(result.variant)
     return variants
 
@@ -106,7 +106,7 @@ SHARED = Path(__file__).parent / "sections"  # has the templates that several pa
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """A section of a page, and the files beside it, by name."""
 
     text: Markdown

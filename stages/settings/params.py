@@ -21,7 +21,7 @@ class Selection(Section):
     variant: str
 
 
-class Study(Section):
+class ComparedVariants(Section):
     compared: Some[Name]
 
 
@@ -39,7 +39,7 @@ class Settings(Section):
 
     recipe: str
     model: Selection
-    study: Study
+    study: ComparedVariants
     compute: Compute
     sources: Sources
     recipes: dict[Name, AnyRecipe]

@@ -21,7 +21,7 @@ class QuestionData(Data):
     question: Annotated[str, Field(pattern=r"^[^{}]*\{name\}[^{}]*$", max_length=200)] | None = None
 
 
-class Baseline(Section):
+class ConstantAnswer(Section):
     place: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")] | None
 
 
@@ -186,7 +186,7 @@ class QuestionRecipe(Recipe):
     """A recipe whose data have questions: what finetuning, evaluation and report take, too."""
 
     data: QuestionData
-    baseline: Baseline
+    baseline: ConstantAnswer
     finetune: Finetune
     generation: Generation
     report: Report

@@ -32,7 +32,7 @@ class Pair:
     bits: float
 
 
-def draw(people: int, seed: int) -> list[Pair]:
+def draw_pairs(people: int, seed: int) -> list[Pair]:
     """Draw people with distinct names; equal arguments give equal pairs."""
     rng = random.Random(seed)
     names = NameRegister(enlarged(people, rng), rng)

@@ -25,7 +25,7 @@ from stages.training.loop import Phase
 from stages.training.run import train_to
 
 
-def own_answers(model: GPT, prepared: Prepared, context: int) -> Phrases:
+def self_labels(model: GPT, prepared: Prepared, context: int) -> Phrases:
     """Weigh the phrases of each page by their likelihood as an answer to the question about the page.
 
     context: the longest sequence that the model can read; longer questions and phrases are cut at their ends.
@@ -58,7 +58,7 @@ def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
     return _phase(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
 
 
-def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Phase:
+def self_training(experiment: Experiment, prepared: Prepared, weights: Path) -> Phase:
     """Return the pretraining of `own_epochs`: its phrases are drawn by what the model of these weights answers."""
     settings = experiment.recipe.pretrain
     context = experiment.recipe.model.context
@@ -66,7 +66,7 @@ def practising(experiment: Experiment, prepared: Prepared, weights: Path) -> Pha
     @cache
     def mixture() -> Mixture:
         model = experiment.trained_model(prepared, weights)
-        return Mixture(prepared, settings.objectives.all_salient, context, own_answers(model, prepared, context))
+        return Mixture(prepared, settings.objectives.all_salient, context, self_labels(model, prepared, context))
 
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)
@@ -84,7 +84,7 @@ def pretrain(
         return train_to(weights, experiment, prepared, first, seed, settings)
     before = weights.with_stem(f"{weights.stem}-before")
     train_to(before, experiment, prepared, first, seed, settings)
-    own = practising(experiment, prepared, before)
+    own = self_training(experiment, prepared, before)
     return train_to(weights, experiment, prepared, own, seed, settings, before, continues=True)
 
 

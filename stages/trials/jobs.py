@@ -8,7 +8,7 @@ from stages.experiment.traits import traits
 from stages.jobs.job import Job, code_digest
 from stages.prepare import prepare
 from stages.settings import QuestionRecipe, Settings
-from stages.sources.pairs import SOME, draw, people_for, prepared_pairs
+from stages.sources.pairs import SOME, draw_pairs, people_for, prepared_pairs
 from stages.system.files import WORK, digest, new_folder
 from stages.trials.study.plan import Plan
 from stages.trials.study.row import Cell
@@ -68,6 +68,6 @@ def pairs_for(params: Settings, name: str, variant: str) -> Prepared:
     from stages.experiment.experiment import Experiment  # it loads torch
 
     settings = params.sources.pairs
-    some = prepared_pairs(draw(SOME, settings.seed), token=False)
+    some = prepared_pairs(draw_pairs(SOME, settings.seed), token=False)
     people = people_for(settings, Experiment.of(params, name, variant).parameters(some))
-    return prepared_pairs(draw(people, settings.seed), settings.token)
+    return prepared_pairs(draw_pairs(people, settings.seed), settings.token)

@@ -12,6 +12,7 @@ from stages.asking.decoding import Sampler
 from stages.asking.generation import answers, passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
 from stages.asking.recall import bits, extraction
+from stages.corpus.example import MASK as MASK_NUMBER
 from stages.corpus.objectives import pair
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK
@@ -21,7 +22,7 @@ from stages.jobs.job import ROW, WEIGHTS, Job
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.sources.audit import own_pages
-from stages.sources.pairs import draw
+from stages.sources.pairs import draw_pairs
 from stages.system.files import write_json
 
 WAIT = 24 * 3600.0  # seconds: cells of a study may build on one pretraining
@@ -55,7 +56,7 @@ def carry_out(job: Job) -> None:
     elif job.params.recipe_named(job.recipe).data.source == "pairs":
         measured = pairs_stored(models["pretrained"], prepared, job.params.sources.pairs.seed)
     else:
-        measured["text"] = json.dumps(written(models["pretrained"], prepared, job.seed))
+        measured["text"] = json.dumps(text_figures(models["pretrained"], prepared, job.seed))
     row = {
         "loss": round(facts["loss"], 5),
         "characters": sum(training["characters"] for training in trainings),
@@ -124,6 +125,8 @@ def bits_of(prepared: Prepared, models: dict[str, GPT], facts: Sequence[Fact], c
         measured[f"{way}_bits"] = round(bits(model, prepared, some, prompts), 3)
         places = [Prompt(prompt.text, prompt.target.removesuffix(MASK)) for prompt in prompts]
         measured[f"{way}_share"] = round(1 - code_length(model, prepared, places) / entropy, 4)
+        if way == "page":
+            measured["page_stored"] = round(1 - code_length(model, prepared, places, MASK_NUMBER) / entropy, 4)
     return measured
 
 
@@ -133,14 +136,14 @@ def place_entropy(prepared: Prepared) -> float:
     return sum(count / len(places) * log2(len(places) / count) for count in Counter(places).values())
 
 
-def code_length(model: GPT, prepared: Prepared, prompts: Sequence[Prompt]) -> float:
-    """Return the mean of −log₂ p(target | prompt), in bits."""
+def code_length(model: GPT, prepared: Prepared, prompts: Sequence[Prompt], never: int | None = None) -> float:
+    """Return the mean of −log₂ p(target | prompt), in bits; never: a character that is known not to come."""
     texts = [prepared.vocabulary.encode(prompt.text) for prompt in prompts]
     sequences = [
         np.concatenate([text, prepared.vocabulary.encode(prompt.target)])
         for text, prompt in zip(texts, prompts, strict=True)
     ]
-    nats, _ = read_targets(model, sequences, [len(text) for text in texts])
+    nats, _ = read_targets(model, sequences, [len(text) for text in texts], never)
     return float(-nats.mean()) / log(2)
 
 
@@ -150,7 +153,7 @@ def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
     Stored are the bits asked less the model's code length of the place and the closing ⁇.
     """
     sequences = [pair(prepared, row) for row in range(len(prepared.documents))]
-    drawn = draw(len(prepared.documents), seed)
+    drawn = draw_pairs(len(prepared.documents), seed)
     nats, exact = read_targets(model, sequences, [*(prepared.questions["train"].lengths + 1)])
     bits_asked = sum(pair.bits for pair in drawn)
     return {
@@ -161,7 +164,7 @@ def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
     }
 
 
-def written(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
+def text_figures(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
     """Return what a model of a text is scored: its loss on fixed windows, and what it writes at each temperature.
 
     `recited` is the share of stretches of 20 characters that the text has; `non_words` that of words which it lacks.

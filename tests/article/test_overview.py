@@ -1,6 +1,6 @@
 """The README's first figure: the heights of its bars and lines are the figures of the reports."""
 
-from stages.article.overview import overview
+from stages.article.overview import draw_overview
 from stages.article.sections import in_all
 
 
@@ -25,7 +25,7 @@ def test_a_panel_has_the_bars_and_lines_of_its_report() -> None:
         "one: a": metrics({"rope": 88.4, "rnn": 20.0, "vanilla": 60.0}),
         "two: b": metrics({"rope": 10.0, "vanilla": 7.0}),
     }
-    panels = overview(reports, in_all(reports.values(), ["vanilla", "mqa", "rnn", "rope"])).axes
+    panels = draw_overview(reports, in_all(reports.values(), ["vanilla", "mqa", "rnn", "rope"])).axes
     heights = [[bar.get_height() for bar in panel.patches] for panel in panels]
     assert heights == [[60.0, 1.5, 88.4, 1.5], [7.0, 1.5, 10.0, 1.5]]
     for panel in panels:

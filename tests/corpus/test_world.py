@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from stages.settings.sources import Synthetic
-from stages.sources.world.generation import Person, World, generate, write
+from stages.sources.world.generation import Person, World, generate_world, write
 from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LONDON
 from stages.sources.world.names import LISTED_SUFFICE, NameRegister, enlarged
 from stages.system.errors import StudyError
@@ -22,7 +22,7 @@ def made(train: int = 400, dev: int = 200, test: int = 100, **settings: object) 
     """A world of so many people; the other settings unless given: another place on half of the pages, 40 forms."""
     content = {"seed": 2021, "templates": 40, "distractors": 0.5, "missing": 0.05, "pages": 1, "characters": 0}
     content |= settings
-    return generate(Synthetic.model_validate(content | {"people": {"train": train, "dev": dev, "test": test}}))
+    return generate_world(Synthetic.model_validate(content | {"people": {"train": train, "dev": dev, "test": test}}))
 
 
 A_PLACE = re.compile(rf"\b({'|'.join(map(re.escape, sorted(HOMES, key=len, reverse=True)))})\b")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from stages.reporting.evaluations import PROBES, read_evaluation
-from stages.reporting.markdown import origin
+from stages.reporting.markdown import run_origin
 from stages.reporting.metrics import summarise
 from stages.system.errors import StudyError
 from stages.system.files import write_json
@@ -53,8 +53,8 @@ def test_parts_are_the_whole_again(tmp_path: Path, whole: Path) -> None:
     assert after.run.pretrain_seconds == {1: 10.0, 2: 20.0}
     assert after.run.pretrain_loss == 0.375
     assert after.run.documents_per_second == 4.0  # two seeds of 10 documents take 1 and 4 seconds
-    assert origin(after.run)[2:4] == ["one + two", "float32"]
-    assert origin(after.run)[5] == "torch 2.13.0, numpy 2 + torch 2.14.0, numpy 2"
+    assert run_origin(after.run)[2:4] == ["one + two", "float32"]
+    assert run_origin(after.run)[5] == "torch 2.13.0, numpy 2 + torch 2.14.0, numpy 2"
 
 
 def test_parts_that_do_not_belong_together_are_refused(tmp_path: Path, whole: Path) -> None:

@@ -6,13 +6,13 @@ from math import log2
 import numpy as np
 import pytest
 
-from stages.sources.pairs import draw, place_shares, shares_in
+from stages.sources.pairs import draw_pairs, place_shares, shares_in
 from stages.sources.world.generation import HOME_SHARE
 from stages.sources.world.lexicon import CULTURES, HOMES
 
 
 def test_a_world_is_drawn_again_and_another_seed_makes_another() -> None:
-    assert draw(200, 1) == draw(200, 1) != draw(200, 2)
+    assert draw_pairs(200, 1) == draw_pairs(200, 1) != draw_pairs(200, 2)
 
 
 def test_shares_of_all_cultures_together_are_those_of_places() -> None:
@@ -27,7 +27,7 @@ def test_shares_of_all_cultures_together_are_those_of_places() -> None:
 
 
 def test_places_are_as_frequent_as_the_tables_say_and_independent() -> None:
-    places = Counter(pair.place for pair in draw(20_000, 3))
+    places = Counter(pair.place for pair in draw_pairs(20_000, 3))
     expected = np.array([20_000 * share for share in place_shares().values()])
     drawn = np.array([places[place] for place in place_shares()])
     # Pearson's statistic of 247 degrees of freedom has mean 247 and variance 494; dealt-out counts would give under 10
@@ -35,7 +35,7 @@ def test_places_are_as_frequent_as_the_tables_say_and_independent() -> None:
 
 
 def test_bits_are_those_of_the_place_for_who_knows_the_culture() -> None:
-    pairs = draw(5000, 4)
+    pairs = draw_pairs(5000, 4)
     entropy = -sum(share * log2(share) for share in place_shares().values())
     mean = np.mean([pair.bits for pair in pairs])
     assert entropy == pytest.approx(7.297, abs=1e-3)  # as counted from the tables once

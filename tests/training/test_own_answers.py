@@ -103,7 +103,7 @@ def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, monkeypatch: pyt
 
     cloze = TitleClozes.cloze
     monkeypatch.setattr("stages.corpus.objectives.TitleClozes.cloze", watched)
-    monkeypatch.setattr("stages.training.phases.own_answers", painters)
+    monkeypatch.setattr("stages.training.phases.self_labels", painters)
     trained(tmp_path, monkeypatch, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]
     assert 0 < before.count("Painter") < len(before) and len(own) == 20 * len(DOCUMENTS)

@@ -16,7 +16,7 @@ from stages.experiment.experiment import Experiment
 from stages.jobs.executor import carry_out
 from stages.jobs.job import Job
 from stages.settings.sources import Pairs
-from stages.sources.pairs import draw, people_for, prepared_pairs
+from stages.sources.pairs import draw_pairs, people_for, prepared_pairs
 from stages.trials import __main__ as trials
 from stages.trials.study import plan as plans
 from stages.trials.study.plan import Plan
@@ -114,7 +114,7 @@ def test_pairs_hold_as_many_bits_as_the_load_asks_of_the_parameters(carried_out:
 
 def test_bits_stored_are_the_bits_asked_less_the_models_code_length() -> None:
     """A model that finds every character as likely spends log₂ V bits on each."""
-    drawn = draw(30, seed=1)
+    drawn = draw_pairs(30, seed=1)
     prepared = prepared_pairs(drawn, token=False)
     model = tiny_model("vanilla", len(prepared.vocabulary))
     model.head.weight.data.zero_()

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.evaluations import Baseline
-from stages.reporting.markdown import Markdown, Part, fill, percent, table
+from stages.reporting.markdown import Markdown, PagePart, fill, percent, table
 from stages.reporting.metrics import Result
 from stages.reporting.statistics import Marks
 
@@ -19,7 +19,7 @@ MOST_WRONG = (2, 5)  # percent of the given answers
 Array = npt.NDArray[np.float64]
 
 
-def errors_part(results: Sequence[Result], baseline: Baseline) -> Part:
+def errors_part(results: Sequence[Result], baseline: Baseline) -> PagePart:
     """Return the section on the pretrained answers of `results`, best first; it names no place but the baseline's."""
     text = fill(
         __file__,
@@ -29,7 +29,7 @@ def errors_part(results: Sequence[Result], baseline: Baseline) -> Part:
         place=baseline.place,
         most_wrong=MOST_WRONG,
     )
-    return Part(text)
+    return PagePart(text)
 
 
 def questions_table(results: Sequence[Result], place: str) -> Markdown:

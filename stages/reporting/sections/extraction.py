@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from stages.reporting.evaluations import FORMS, WEIGHTS, Evaluation
-from stages.reporting.markdown import Part, fill, percent
+from stages.reporting.markdown import PagePart, fill, percent
 from stages.reporting.statistics import share
 from stages.reporting.style import COLOURS, INK, rows_figure, svg
 
@@ -17,7 +17,7 @@ OFFSET = "offset_"  # with the number of characters, a measure of extraction.csv
 BARS = (("pretrained", "memorised"), ("finetuned", "memorised"), ("finetuned", "extracted"))  # weights and measure
 
 
-def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
+def extraction_part(evaluations: Sequence[Evaluation]) -> PagePart | None:
     """Return the section, which holds shares only, no question, name or place; None without any fact."""
     probes = [evaluation for evaluation in evaluations if len(evaluation.extraction)]
     if not probes:
@@ -36,7 +36,7 @@ def extraction_part(evaluations: Sequence[Evaluation]) -> Part | None:
         cells=partial(before_and_after, rows),
     )
     csv = rows.round(6).to_csv(index=False, lineterminator="\n")
-    return Part(text, {"extraction.svg": svg(draw_extraction(rows)), "extraction.csv": csv})
+    return PagePart(text, {"extraction.svg": svg(draw_extraction(rows)), "extraction.csv": csv})
 
 
 def shares(probe: Evaluation) -> list[dict[str, Any]]:

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stages.reporting.evaluations import Baseline
-from stages.reporting.markdown import Markdown, Part, fill, percent, table
+from stages.reporting.markdown import Markdown, PagePart, fill, percent, table
 from stages.reporting.metrics import Result
 from stages.reporting.statistics import Difference, compare_trainings, wilson
 
 ALL_PAIRS = 5  # more variants are compared with one of them alone: the correction grows with the number of pairs
 
 
-def comparisons_part(results: Sequence[Result], reference: str) -> Part | None:
+def comparisons_part(results: Sequence[Result], reference: str) -> PagePart | None:
     """Return the section on `results`, best first; many are compared with `reference` alone. None with one variant."""
     differences = between_variants(results, reference)
     if not differences:
@@ -23,7 +23,7 @@ def comparisons_part(results: Sequence[Result], reference: str) -> Part | None:
     reference = reference if len(results) > ALL_PAIRS else ""
     is_tested = any(pair.is_tested for pair in differences)
     values = {"differences": differences, "reference": reference, "is_tested": is_tested}
-    return Part(fill(__file__, "comparisons.md.jinja", **values))
+    return PagePart(fill(__file__, "comparisons.md.jinja", **values))
 
 
 def between_variants(results: Sequence[Result], reference: str) -> list[Difference]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.markdown import Markdown, Part, fill, table
+from stages.reporting.markdown import Markdown, PagePart, fill, table
 from stages.reporting.metrics import Result
 from stages.reporting.style import BLUE, GREY, RED, rows_figure, svg
 
@@ -19,14 +19,14 @@ QUESTIONS = 500
 OWN, SOUND, FAULTY = BLUE, "#999999", RED
 
 
-def public_part(results: Sequence[Result]) -> Part:
+def public_part(results: Sequence[Result]) -> PagePart:
     """Return the section on `results`, best first, and the runs of their variants."""
     runs = pd.read_csv(RUNS, sep="\t", keep_default_na=False)
     runs["accuracy"] = 100 * runs.right_of_500 / QUESTIONS
     own = {result.variant: result.pretrained.by_seed for result in results if result.variant in {*runs.variant}}
     own[SCRATCH] = tuple(accuracy for result in results for accuracy in result.scratch.by_seed)
     text = fill(__file__, "public_runs.md.jinja", table=public_table(runs, own), runs=len(runs))
-    return Part(text, {"public.svg": svg(draw_public(runs, own))})
+    return PagePart(text, {"public.svg": svg(draw_public(runs, own))})
 
 
 def public_table(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Markdown:

@@ -72,7 +72,7 @@ class World:
         return self.train + self.dev + self.test
 
 
-def generate(settings: Synthetic) -> World:
+def generate_world(settings: Synthetic) -> World:
     """Make the world that `settings` describe; equal settings make equal worlds.
 
     In each split London is the birthplace of exactly round(0.05 n) of the n people, and `missing` and `distractors` are

@@ -60,7 +60,7 @@ class Group:
         return float(np.mean([measure.value(row) for row in self.rows]))
 
 
-def draw(groups: Sequence[Group], measures: dict[str, Measure]) -> str:
+def study_figure(groups: Sequence[Group], measures: dict[str, Measure]) -> str:
     """Return the figure as SVG; empty where there is nothing to compare."""
     key = axis_of(groups)
     if key:
@@ -162,7 +162,7 @@ def write_study(plan: Plan) -> None:
         raise StudyError(f"study {plan.name} has no rows; run: python -m stages.trials {plan.name}")
     groups = groups_of(plan)
     measures = {name: MEASURES[name] for name in plan.study.measures}
-    svg = draw(groups, measures)
+    svg = study_figure(groups, measures)
     rows = [*plan.rows.values()]
     old = [cell for cell in plan.rows if not plan.is_of_today(cell)]
     text = fill(
@@ -172,7 +172,7 @@ def write_study(plan: Plan) -> None:
         title=plan.name.replace("_", " ").capitalize(),
         study=plan.study,
         drawn=bool(svg),
-        overview=overview(groups, next(iter(measures.values()))),
+        overview=first_measure(groups, next(iter(measures.values()))),
         results=results_table(plan, groups, measures),
         differences=differences_of(plan, groups),
         chosen=choices_table(plan),
@@ -238,7 +238,7 @@ def keys_of(groups: Sequence[Group]) -> list[str]:
     return list(dict.fromkeys(key for group in groups for key in group.values))
 
 
-def overview(groups: Sequence[Group], measure: Measure) -> Markdown | None:
+def first_measure(groups: Sequence[Group], measure: Measure) -> Markdown | None:
     """Return the first measure alone, a column for each value of the axis; None where the whole table is short."""
     axis = axis_of(groups)
     if not axis or len(groups) < LEAST_OF_OVERVIEW:

@@ -60,7 +60,8 @@ class Row(Cell):
     page_bits: float = float("nan")  # see `asking.recall`
     question_bits: float = float("nan")
     page_share: float = float("nan")  # share of the places' entropy that the model saves, given a page up to the place
-    question_share: float = float("nan")  # the same given the question
+    page_stored: float = float("nan")  # the same, given also that no ⁇ comes: span corruption may put one anywhere
+    question_share: float = float("nan")  # as page_share, given the question
     bits_asked: float = float("nan")  # of pairs: by −log₂ p(place | culture of the name)
     bits_stored: float = float("nan")  # these less the model's code length
     said: str = ""  # answers to questions about people without a page, as JSON
@@ -125,8 +126,9 @@ MEASURES = {
     "reader": Measure("what the reader says, %", lambda row: _share(row.reader, row.questions)),
     "page_bits": Measure("bits in the page's form", lambda row: row.page_bits),
     "question_bits": Measure("bits of a question", lambda row: row.question_bits),
-    "page_share": Measure("stored of the place's bits, page form, %", lambda row: 100 * row.page_share),
-    "question_share": Measure("stored of the place's bits, question, %", lambda row: 100 * row.question_share),
+    "page_share": Measure("saved of the place's bits, page form, %", lambda row: 100 * row.page_share),
+    "page_stored": Measure("stored of the place's bits, %", lambda row: 100 * row.page_stored),
+    "question_share": Measure("saved of the place's bits, question, %", lambda row: 100 * row.question_share),
     "stored": Measure("stored of the bits asked, %", lambda row: 100 * row.bits_stored / row.bits_asked),
     "bits_a_parameter": Measure("bits stored a parameter", lambda row: row.bits_stored / row.parameters, 2),
     "loss": Measure("loss, nats", lambda row: row.loss, 3),

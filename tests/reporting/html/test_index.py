@@ -6,7 +6,7 @@ import html5lib
 import pytest
 
 from stages.reporting.folder import write_report
-from stages.reporting.markdown import Markdown, Part, table
+from stages.reporting.markdown import Markdown, PagePart, table
 from tests.support.example import SHOWN, probe_tables, write_baseline, write_variant
 from tests.support.tiny import ROOT
 
@@ -20,7 +20,7 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> str:
     write_baseline(base / "evaluations", place="</script><b>London")
     variant, half = "<b>rope'\"", [1] * 5 + [0] * 5
     write_variant(base / "evaluations", variant, ([0] * 10,), (half,), person=HOSTILE, probes=probe_tables(facts=0))
-    part = Part(Markdown(f"## A part\n\n{table(['a'], [[HOSTILE]])}\n"))
+    part = PagePart(Markdown(f"## A part\n\n{table(['a'], [[HOSTILE]])}\n"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("stages.reporting.folder.errors_part", lambda *_: part)
         made = base / "evaluations"
