@@ -22,7 +22,7 @@ from stages.training.trainer import Trainer, trainer_for
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
 from tests.support.tiny import FLOAT32, VARIANTS, loud, tiny_model, usual_std
 from tests.training import test_loop
-from tests.training.test_cuda_graph import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
+from tests.training.test_gpu import PREPARED, VOCABULARY, assert_moved_alike, batch, graph_optimizer
 from tests.training.test_loop import PHASE, failing_at, same
 
 ROWS = [16, 80, 16]  # of three batches, in two shapes
@@ -52,7 +52,7 @@ def test_graphs_move_the_weights_as_the_cpu_does_and_nothing_waits(
         weights = trainer.weights()
     assert isinstance(trainer, GraphTrainer) and not trainer.is_eager
     assert len(gpu.graphs) == len(trainer.graphs) == 2
-    assert len(waits) == 3 * 2 and all(" at cuda_graph.py:" in wait for wait in waits)  # to check each graph, once
+    assert len(waits) == 3 * 2 and all(" at gpu.py:" in wait for wait in waits)  # to check each graph, once
     assert results == pytest.approx(expected, rel=1e-5)
     assert_moved_alike(first, weights, on_cpu.weights(), matrices)
 

@@ -17,7 +17,7 @@ from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
 from stages.settings import load
 from stages.system.files import read_json
-from stages.training import phases as own_answers
+from stages.training import phases
 from tests.support.project import save_prepared, write_params
 from tests.support.small_study import small
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
@@ -54,8 +54,8 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_pro
         lengths = np.array([*map(len, sequences)]) - first_targets
         return -np.log(10) * lengths, None
 
-    monkeypatch.setattr(own_answers, "read_targets", shortest)
-    phrases = own_answers.own_answers(tiny_model("vanilla"), prepared, context=64)
+    monkeypatch.setattr(phases, "read_targets", shortest)
+    phrases = phases.self_labels(tiny_model("vanilla"), prepared, context=64)
     # W and ? are no characters of these pages
     assert asked[:2] == [("here was Oda Quill born", "Painter"), ("here was Oda Quill born", "Vell")]
     assert len(phrases.probabilities) == len(DOCUMENTS)
