@@ -317,7 +317,9 @@ def passages_of(groups: Sequence[Group]) -> list[tuple[str, str, str]]:
     for group in groups:
         if group.rows[0].text:
             content: dict[str, Any] = json.loads(group.rows[0].text)
-            passages += [(group.name, at, content[f"passage_{at}"]) for at in SHOWN_TEMPERATURES]
+            passages += [
+                (group.name, at, content[f"passage_{at}"]) for at in SHOWN_TEMPERATURES if f"passage_{at}" in content
+            ]
     return passages
 
 
