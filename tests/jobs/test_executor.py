@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from stages.jobs.executor import threads
+from stages.jobs.executor import complete, threads
+from stages.jobs.job import jobs_of
+from stages.settings import load
 from tests.support.lives import RECIPE, SEEDS, VARIANT, new_project, results, run, unfinished
 from tests.support.project import copy_stages, start
 
@@ -175,3 +177,17 @@ def test_settings_that_change_while_a_stage_runs_are_not_stored_as_its_own(proje
 def test_threads_are_those_that_openmp_is_told(monkeypatch: pytest.MonkeyPatch, told: str, number: int) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", told)
     assert threads() == number
+
+
+def test_no_job_begins_when_the_time_is_up_and_each_that_ended_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(new_project(tmp_path / "project", 1))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # the executor sets it, and it is put back
+    jobs = jobs_of("pretrain", load())
+    told: list[str] = []
+    complete("trial", jobs, jobs, 1, lambda job: told.append(job.name), hours=0.0)
+    assert (told, [job.result for job in jobs]) == ([], [None, None])
+    complete("trial", jobs, jobs, 2, lambda job: told.append(job.name))
+    assert sorted(told) == [f"pretrain {VARIANT}, seed {seed}" for seed in SEEDS]
+    assert all(job.result for job in jobs)
