@@ -85,20 +85,30 @@ def _advice(key: str, known: Sequence[str]) -> str:
     return f"unknown key; remove it; known: {', '.join(known) or 'none'}"
 
 
-def read_yaml(path: Path) -> Any:
+FAULTS = {  # advice, by the beginning of what a parser of YAML says
+    "found character that cannot start any token": "a tab, or a sign that has a meaning: use spaces, or quote the text",
+    "mapping values are not allowed": "quote a text that has a colon",
+    "did not find expected": "a bracket, a brace or a quote before this line has no end",
+}
+
+
+def read_yaml(path: Path, shown: Path | None = None) -> Any:
     """Read a YAML file as DVC reads and writes it: PyYAML would take `1e-05` for a text.
 
-    Raises StudyError: the file is missing or no YAML; the line says where.
+    shown: the path in errors. Raises StudyError: the file is missing or no YAML; the line says where.
     """
+    shown = shown or path
     try:
         return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise StudyError(f"{path} is missing here; run the command in the project's root folder") from error
+        raise StudyError(f"{shown} is missing here; run the command in the project's root folder") from error
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise StudyError(f"{path}:{line}: not valid here: {shortened(str(error.problem), 200)}") from error
+        problem = shortened(str(error.problem), 200)
+        advice = next((f"; {advice}" for said, advice in FAULTS.items() if problem.startswith(said)), "")
+        raise StudyError(f"{shown}:{line}: not valid here: {problem}{advice}") from error
     except (YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
-        raise StudyError(f"{path}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
+        raise StudyError(f"{shown}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
 
 S = TypeVar("S", bound=BaseModel)
@@ -128,5 +138,7 @@ def _sentence(fault: Any, prefix: str) -> str:
         return f"{key}: this key is missing"
     if fault["type"] == "value_error":
         return f"{key}: {fault['ctx']['error']}" if parts else str(fault["ctx"]["error"])
+    if fault["input"] is None and not fault["loc"]:
+        return f"{key} is empty"
     allowed = fault["msg"][0].lower() + fault["msg"][1:]
     return f"{key}: was {shortened(repr(fault['input']), 60)}; {allowed}"

@@ -1,16 +1,16 @@
 """Train what a study lacks, add a row as each training ends, and write its page."""
 
-from math import inf, isnan
+from math import ceil, inf
 from statistics import median
 
 from stages.jobs.executor import complete, threads
 from stages.jobs.job import ROW, Job
-from stages.settings import load
+from stages.settings import Settings, load
 from stages.system.errors import Parser, command
 from stages.system.files import read_json
 from stages.trials.jobs import in_turns, job_of
 from stages.trials.study.page import write_study
-from stages.trials.study.plan import Plan, studies
+from stages.trials.study.plan import Plan, WaitsError, studies
 from stages.trials.study.row import Row, add_row
 
 
@@ -18,8 +18,8 @@ from stages.trials.study.row import Row, add_row
 def main() -> None:
     """Carry out a study: stages/trials/<study>.yaml."""
     parser = Parser(description=__doc__)
-    parser.add_argument("study", choices=studies())
-    parser.add_argument("--plan", action="store_true", help="print the cells and about how long they take")
+    parser.add_argument("study", help=f"the name of a file there: {', '.join(studies())}")
+    parser.add_argument("--plan", action="store_true", help="print the trainings and about how long they take")
     parser.add_argument("--hours", type=float, default=inf, help="begin no training after so many")
     given = parser.parse_args()
     plan = Plan(given.study, load())
@@ -44,23 +44,58 @@ def main() -> None:
             add(job)
     if left := [job for job in jobs if job.result is None]:
         complete(plan.name, jobs, left, threads(), add, given.hours)
-    write_study(Plan(given.study, load()))
+    print(f"the page: {write_study(Plan(given.study, load()))}")
 
 
 def print_plan(plan: Plan) -> None:
-    """Print the cells without a row, and how long they take, judged by the rows that are there."""
+    """Print the trainings without a row, and how long they take, judged by rows of the same recipe.
+
+    Raises StudyError: the settings of one are impossible.
+    """
+    waits = None
+    epochs = {}
+    for cell in plan.cells:
+        try:
+            epochs[cell] = epochs_of(plan.settings(cell), plan.study.recipe)
+        except WaitsError as error:
+            waits = error
     missing = plan.missing
     for cell in missing:
-        print(
-            " ".join(map(str, filter(None, [cell.change, cell.swept, cell.variant, cell.world, f"seed {cell.seed}"])))
-        )
-    print(f"{len(plan.cells)} cells, {len(missing)} without a row of today's settings")
-    timed = [row for row in plan.rows.values() if not isnan(row.seconds)]
-    by_variant = {name: [row.seconds for row in timed if row.variant == name] for name in plan.study.variants}
-    known = [row.seconds for row in timed]
-    if missing and known:
-        hours = sum(median(by_variant.get(cell.variant) or known) for cell in missing) / 3600
-        print(f"about {hours:.1f} hours of one core, by the rows that are there")
+        words = [cell.change, cell.swept, cell.variant, cell.world and f"world {cell.world}", f"seed {cell.seed}"]
+        print(" ".join(filter(None, words)))
+    print(f"{len(plan.cells)} trainings, {len(missing)} without a row of today's settings")
+    if waits:
+        print(f"note: {waits}")
+    an_epoch = seconds_an_epoch(plan)
+    if missing and not waits and an_epoch:
+        usual = median(an_epoch.values())
+        hours = sum(epochs[cell] * an_epoch.get(cell.variant, usual) for cell in missing) / 3600
+        print(f"about {hours:.1f} hours of one core, by rows of recipe {plan.study.recipe}")
+    elif missing:
+        print("nobody has measured how long that takes")
+
+
+def epochs_of(params: Settings, name: str) -> float:
+    """Return the epochs of a recipe, those that its least steps take included where its data are generated."""
+    recipe, world = params.recipe_named(name), params.sources.synthetic
+    if recipe.data.source != "synthetic":
+        return recipe.pretrain.epochs
+    pages = world.pages * (world.people.train + world.people.dev + world.people.test)
+    in_steps = (recipe.pretrain.least_steps or 0) / ceil(pages / recipe.pretrain.batch_size)
+    return max(recipe.pretrain.epochs, in_steps) * world.pages
+
+
+def seconds_an_epoch(plan: Plan) -> dict[str, float]:
+    """Return the median seconds an epoch by variant: of the study's rows, else of all rows of its recipe."""
+    rows = [*plan.rows.values()]
+    if not any(row.seconds > 0 and row.epochs for row in rows):
+        others = (Plan(name, plan.params) for name in studies())
+        rows = [row for other in others if other.study.recipe == plan.study.recipe for row in other.rows.values()]
+    by_variant: dict[str, list[float]] = {}
+    for row in rows:
+        if row.seconds > 0 and row.epochs:
+            by_variant.setdefault(row.variant, []).append(row.seconds / row.epochs)
+    return {variant: median(seconds) for variant, seconds in by_variant.items()}
 
 
 if __name__ == "__main__":

@@ -158,3 +158,18 @@ def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(carried_out: A
     (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
     plan = Plan("mine", SETTINGS)
     assert [cell.seed for cell in trials.in_turns(plan, plan.cells)] == [1, 2, 1, 2]
+
+
+def test_the_plan_checks_all_trainings_and_says_how_long_they_take(
+    carried_out: Any, run_in: Run, tmp_path: Path
+) -> None:
+    carried_out(seeds=[1])
+    study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"], "seeds": [1, 2]}
+    (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    printed = run_in(tmp_path, trials, "mine", "--plan").out
+    assert (
+        "recipe rope seed 2\n2 trainings, 1 without a row of today's settings\nabout 0.0 hours of one core" in printed
+    )
+    study["changes"] = {"a": {"pretrain.epoch": 3}}
+    (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    assert "changes.a.pretrain.epoch: unknown key" in run_in(tmp_path, trials, "mine", "--plan").err

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,13 +152,13 @@ SHOWN_TEMPERATURES = ("0", "0.8")
 def main() -> None:
     """Write the page of a study from the rows that are there."""
     parser = Parser(description=main.__doc__)
-    parser.add_argument("study", choices=studies())
+    parser.add_argument("study", help=f"one of {', '.join(studies())}")
     write_study(Plan(parser.parse_args().study, load()))
 
 
 @styled()
-def write_study(plan: Plan) -> None:
-    """Write report.md, index.html and the figure. Raises StudyError: the study has no rows."""
+def write_study(plan: Plan) -> Path:
+    """Write report.md, index.html and the figure, and return the report. Raises StudyError: the study has no rows."""
     if not plan.rows:
         raise StudyError(f"study {plan.name} has no rows; run: python -m stages.trials {plan.name}")
     groups = groups_of(plan)
@@ -189,7 +190,9 @@ def write_study(plan: Plan) -> None:
         ended=len(plan.rows),
         old=len(old),
     )
-    write_page(REPORTS / plan.name / "page", text, {"figure.svg": svg} if svg else {})
+    folder = REPORTS / plan.name / "page"
+    write_page(folder, text, {"figure.svg": svg} if svg else {})
+    return folder / "report.md"
 
 
 def groups_of(plan: Plan) -> list[Group]:
@@ -289,7 +292,10 @@ def differences_of(plan: Plan, groups: Sequence[Group]) -> list[Difference]:
     comparable = all(row.right_marks for group in groups for row in group.rows) and not plan.study.worlds
     if not comparable or not 1 < len(groups) <= MOST_DIFFERENCES or "answered" not in plan.study.measures:
         return []
-    marks = {group.name: np.array([[*map(int, row.right_marks)] for row in group.rows]).T for group in groups}
+    marks = {
+        name: np.array([[*map(int, row.right_marks)] for row in group.rows]).T
+        for group, name in zip(groups, labels(groups), strict=True)
+    }
     if len({len(of_group) for of_group in marks.values()}) > 1:
         return []
     first, *others = marks

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -22,6 +23,10 @@ VARIANTS = "variants"  # in a change: the only ones that it concerns
 RECORD = "record"  # in a change: what was done; no code of today does it, and its rows are all that there is
 TIMES = "times "  # before a number: so many times the value that another study chose
 OF_PARAMS = ("sources.", "variants.")  # keys that are not the recipe's
+
+
+class WaitsError(StudyError):
+    """A setting is chosen by another study, which lacks rows."""
 
 
 class Choice(Section):
@@ -72,13 +77,18 @@ class Plan:
         """Read the study's file. Raises StudyError: there is none, or it is faulty."""
         self.name, self.params = name, params
         self.path = FOLDER / f"{name}.yaml"
-        if not self.path.is_file():
-            raise StudyError(f"there is no study '{name}'; allowed: {', '.join(studies())}")
         self.shown = self.path.relative_to(FOLDER.parents[1])
-        self.study = check(Study, read_yaml(self.path), str(self.shown), prefix="")
-        params.recipe_named(self.study.recipe)
-        for variant in self.study.variants:
-            params.check_variant(variant)
+        if not self.path.is_file():
+            near = get_close_matches(name, studies(), 1)
+            advice = f"did you mean '{near[0]}'?" if near else f"write it, or take one of: {', '.join(studies())}"
+            raise StudyError(f"there is no {self.shown}; {advice}")
+        self.study = check(Study, read_yaml(self.path, self.shown), str(self.shown), prefix="")
+        try:
+            params.recipe_named(self.study.recipe)
+            for variant in self.study.variants:
+                params.check_variant(variant)
+        except StudyError as error:
+            raise StudyError(f"{self.shown}: {error}") from error
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -129,19 +139,30 @@ class Plan:
             key if key.startswith(OF_PARAMS) else f"recipes.{study.recipe}.{key}": value
             for key, value in change.items()
         }
-        return self.params.changed(placed, str(self.shown), f"changes.{cell.change}")
+        try:
+            return self.params.changed(placed, str(self.shown), f"changes.{cell.change}")
+        except StudyError as error:  # keys as the file has them
+            raise StudyError(str(error).replace(f".recipes.{study.recipe}.", ".", 1)) from error
 
     def _chosen(self, choice: Choice, cell: Cell) -> Any:
         """Return the value that another study chose for a cell. Raises StudyError: it has not ended."""
-        tried = self._other(choice.of).tried(choice, cell)
+        other = self._other(choice.of)
+        if choice.key not in self.other_keys(choice):
+            raise StudyError(
+                f"{self.shown}: choose: study {choice.of} sweeps no {choice.key}; give it a list of values"
+            )
+        tried = other.tried(choice, cell)
         if not tried:
             what = f"choose.{choice.key} waits for study {choice.of}"
-            raise StudyError(f"{self.shown}: {what}; run: python -m stages.trials {choice.of}")
+            raise WaitsError(f"{self.shown}: {what}; run: python -m stages.trials {choice.of}")
         return best(choice, tried)
 
     @cache  # noqa: B019  # a plan lives as long as its process
     def _other(self, name: str) -> "Plan":
-        return Plan(name, self.params)
+        try:
+            return Plan(name, self.params)
+        except StudyError as error:
+            raise StudyError(f"{self.shown}: choose: {error}") from error
 
     def tried(self, choice: Choice, wanted: Cell) -> dict[Any, tuple[float, float]]:
         """Return the mean of a measure, and of the characters read, by value of a key; empty while a row is missing.
