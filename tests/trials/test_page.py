@@ -124,3 +124,9 @@ def test_every_committed_page_is_what_its_rows_make(name: str, tmp_path: Path, m
     for group in groups_of(plan):
         for measure in plan.study.measures:
             assert with_interval(group.rows, MEASURES[measure]) in page, (group.name, measure)
+
+
+def test_a_study_with_rows_has_a_stage_and_a_page_and_no_other_has_a_stage() -> None:
+    stages = yaml.safe_load((ROOT / "stages/trials/dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    assert sorted(stages) == STUDIES  # else `dvc commit` and `dvc status` would miss files
+    assert all((ROOT / "reports/trials" / name / "page/report.md").is_file() for name in STUDIES)
