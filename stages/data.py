@@ -6,14 +6,12 @@ from pathlib import Path
 from stages.corpus.text import Vocabulary
 from stages.settings import TEXT_FILE, QuestionRecipe, Settings, load
 from stages.settings.sources import OWN_FILES, OWN_PAGES, Fetched, Synthetic, Text
-from stages.sources.download import obtained
+from stages.sources.download import ADVICE, obtained
 from stages.sources.own import check_lengths, notes, read_own
 from stages.sources.reading import read_text
 from stages.sources.world.generation import generate_world, write
 from stages.system.errors import Parser, StudyError, command, say, tell
 from stages.system.files import new_folder, write_bytes, write_text
-
-ADVICE = "variable CS224N_DATA may name a folder, a zip or a URL with the four files"
 
 
 def obtain(params: Settings, recipe: str, folder: Path) -> str:

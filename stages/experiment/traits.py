@@ -8,7 +8,7 @@ from stages.settings import Compute
 from stages.system.files import digest
 
 FIRST_WITH_BFLOAT16 = 8.0  # CUDA's compute capability
-SHORT = 16  # hex digits
+KEY_DIGITS = 16  # of a digest in hex
 
 
 def traits(compute: Compute) -> list[str]:
@@ -19,7 +19,7 @@ def traits(compute: Compute) -> list[str]:
         return ["cuda", precision(compute, fast), *(["deterministic"] if compute.deterministic else [])]
 
     compiler = next(iter(found_compilers()), None) if compute.kernels == "auto" else None
-    kernels = digest([compiler, processor_class(), processor_features()])[:SHORT] if compiler else "torch"
+    kernels = digest([compiler, processor_class(), processor_features()])[:KEY_DIGITS] if compiler else "torch"
     return ["cpu", precision(compute, processor_class() in MULTIPLY_BFLOAT16), kernels]
 
 

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from stages.experiment.provenance import settings_of_result
-from stages.experiment.traits import traits
+from stages.experiment.traits import KEY_DIGITS, traits
 from stages.settings import Settings
 from stages.system.errors import StudyError
 from stages.system.files import WORK, digest, files_digest, read_json, write_json
 
 PACKAGE = Path(__file__).parents[1]
-KEY_DIGITS = 16
 FACTS = "facts.json"
 WEIGHTS = "weights"  # name of the training of a pretraining
 ROW = "row.json"  # the result of a trial
@@ -182,12 +181,3 @@ def data_digest(folder: Path) -> str:
     if not files:
         raise StudyError(f"{folder} is missing; `dvc repro` makes it")
     return files_digest(folder, files)
-
-
-def work_folder(name: str, settings: Any, code: tuple[str, ...], *data: Path) -> Path:
-    """Return the folder of a training that is no job of a stage, made if it was not there; arguments as of a key."""
-    libraries = [version("torch"), version("numpy")]
-    depends_on = [settings, code_digest(*code), libraries, *(data_digest(folder) for folder in data)]
-    folder = WORK / f"{name}-{digest(depends_on)[:KEY_DIGITS]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
