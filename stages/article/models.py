@@ -31,6 +31,22 @@ from stages.trials.study.plan import Plan
 LARGEST = 127  # an int8 holds it on both sides
 
 
+STUDY = "article"
+# Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
+# question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
+FORMS: dict[str, dict[str, Any]] = {
+    "page": {"title": "the page’s own words", "sample": "NAME. … was born in", "text": "{page}", "shift": 0},
+    "cloze": {"title": "fill the gap", "sample": "NAME … born in ⁇", "text": "{name} {cue}⁇", "shift": 0},
+    "name_first": {
+        "title": "name first",
+        "sample": "NAME was born where?",
+        "text": "{name} was born where?⁇",
+        "shift": 0,
+    },
+    "question": {"title": "question", "sample": "Where was NAME born?", "text": "{name} born?⁇", "shift": 10},
+}
+
+
 def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
     """Each tensor as base64 of little-endian numbers: `values`, and for a matrix `scales`, one a row.
 
@@ -68,9 +84,6 @@ def _text(numbers: np.ndarray[Any, Any]) -> str:
 
 def _numbers(text: str, kind: type[np.generic]) -> np.ndarray[Any, Any]:
     return np.frombuffer(base64.b64decode(text), np.dtype(kind).newbyteorder("<")).astype(kind)
-
-
-STUDY = "article"
 
 
 @dataclass(frozen=True)
@@ -113,21 +126,6 @@ def weights_of(model: ArticleModel, trial: Job) -> tuple[Path, dict[str, Any]]:
     commits = sorted({training["commit"] for training in trainings})
     about = {"commits": commits, "device": trainings[-1]["device"], "parameters": trainings[-1]["parameters"]}
     return finetuned.result_folder / f"{model.init}.safetensors", about
-
-
-# Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
-# question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
-FORMS: dict[str, dict[str, Any]] = {
-    "page": {"title": "the page’s own words", "sample": "NAME. … was born in", "text": "{page}", "shift": 0},
-    "cloze": {"title": "fill the gap", "sample": "NAME … born in ⁇", "text": "{name} {cue}⁇", "shift": 0},
-    "name_first": {
-        "title": "name first",
-        "sample": "NAME was born where?",
-        "text": "{name} was born where?⁇",
-        "shift": 0,
-    },
-    "question": {"title": "question", "sample": "Where was NAME born?", "text": "{name} born?⁇", "shift": 10},
-}
 
 
 def people_asked_about(

@@ -34,6 +34,36 @@ PAINT = {INK: "currentColor", "#000000": "currentColor", GREY.lower(): "var(--so
 PAINT |= {colour.lower(): f"var(--series-{number})" for number, colour in enumerate(COLOURS[: len(SHAPES)])}
 
 
+REPORTS = Path("reports")
+HANDOUT = "handout/compared"
+UNAIDED = "unaided/compared"
+OPEN = "open/all"
+QUICK = "quick/compared"
+# variants in the page's text
+SPOKEN_OF = {HANDOUT: {"rope"}, UNAIDED: {"rope", "synthesizer"}, OPEN: {"rope"}, QUICK: {"rope"}}
+INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
+WORDS = {
+    "page's words, pretrained": ("pretrained", "continuation"),
+    "page's words, finetuned": ("finetuned", "continuation"),
+    "question, finetuned": ("finetuned", "extracted"),
+}
+SHIFTS = {
+    f"{shift} before, {weights}": (weights, f"offset_{shift}")
+    for weights in ("pretrained", "finetuned")
+    for shift in (0, 1, 10)
+}
+CHOSEN = {  # by change of study `access_open`
+    "one_phrase": "one phrase, drawn once",
+    "any_phrase": "all capitalised phrases",
+    "reader": "the reader's phrase",
+}
+LOAD = "sources.pairs.load"  # swept in study capacity_loads
+EXPOSURES = "pretrain.epochs"  # swept in study capacity_exposures
+SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
+NO_CLOZES = "the pages alone"
+FULL = f"{CHOSEN['reader']}, 60 epochs"
+
+
 class Dot(NamedTuple):
     """A value in percent, with the ends of its interval where these are known."""
 
@@ -98,36 +128,6 @@ class Chart:
             axes.plot(ends, [height] * 2, color=colour, linewidth=1.4, gid=f"range-{number}")
             axes.plot(dot.value, height, [*SHAPES][order], color=colour, markersize=6, gid=f"mark-{number}")
         return figure
-
-
-REPORTS = Path("reports")
-HANDOUT = "handout/compared"
-UNAIDED = "unaided/compared"
-OPEN = "open/all"
-QUICK = "quick/compared"
-# variants in the page's text
-SPOKEN_OF = {HANDOUT: {"rope"}, UNAIDED: {"rope", "synthesizer"}, OPEN: {"rope"}, QUICK: {"rope"}}
-INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
-WORDS = {
-    "page's words, pretrained": ("pretrained", "continuation"),
-    "page's words, finetuned": ("finetuned", "continuation"),
-    "question, finetuned": ("finetuned", "extracted"),
-}
-SHIFTS = {
-    f"{shift} before, {weights}": (weights, f"offset_{shift}")
-    for weights in ("pretrained", "finetuned")
-    for shift in (0, 1, 10)
-}
-CHOSEN = {  # by change of study `access_open`
-    "one_phrase": "one phrase, drawn once",
-    "any_phrase": "all capitalised phrases",
-    "reader": "the reader's phrase",
-}
-LOAD = "sources.pairs.load"  # swept in study capacity_loads
-EXPOSURES = "pretrain.epochs"  # swept in study capacity_exposures
-SHOWN_LOADS = (0.25, 1, 2)  # bits asked a parameter
-NO_CLOZES = "the pages alone"
-FULL = f"{CHOSEN['reader']}, 60 epochs"
 
 
 def inlined(picture: str, prefix: str, label: str) -> Markup:

@@ -12,6 +12,11 @@ from stages.system.errors import StudyError
 Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (B, V) → (B,) log-probabilities, (B,) characters
 
 
+WORTH_KEEPING = 0.7  # while so large a share goes on, ended sequences stay in a batch: removal copies states
+NEVER = -1  # an end that no character equals
+Hypothesis = tuple[list[int], float]  # its characters and their log-probability
+
+
 def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
     """Pick the likeliest character of each sequence; a `Pick`."""
     return logits.float().log_softmax(dim=-1).max(dim=-1)
@@ -71,19 +76,12 @@ def draw_characters(probabilities: np.ndarray, generator: np.random.Generator) -
     return (bounds <= generator.random((len(bounds), 1)) * bounds[:, -1:]).sum(axis=1)
 
 
-WORTH_KEEPING = 0.7  # while so large a share goes on, ended sequences stay in a batch: removal copies states
-NEVER = -1  # an end that no character equals
-
-
 @dataclass(frozen=True)
 class Continuation:
     """The continuation of a prompt."""
 
     tokens: np.ndarray  # (characters,) without the closing MASK
     probability: float  # of the whole, the closing MASK included
-
-
-Hypothesis = tuple[list[int], float]  # its characters and their log-probability
 
 
 class SingleSearch:

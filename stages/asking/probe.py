@@ -23,6 +23,9 @@ SEED = 2021  # of the unseen names
 COUNT = 200  # most unseen names
 
 
+FIRST = ("asked", "init", "seed", "row", "offset")  # the first columns of a table, where it has them
+
+
 def origin(
     answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: Container[str]
 ) -> str:
@@ -66,9 +69,6 @@ def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int) -
     drawn = (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
     readable = (name for name in drawn if not vocabulary.unknown(name) and len(form.about(name)) + 2 <= context)
     return [*islice((name for name in readable if name not in known), COUNT)]
-
-
-FIRST = ("asked", "init", "seed", "row", "offset")  # the first columns of a table, where it has them
 
 
 def probe(

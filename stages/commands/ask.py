@@ -27,6 +27,10 @@ WIDTH = 10  # least hypotheses of the beam
 CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
 
 
+NAMES = 3  # examples of names in the welcome
+UNSURE = "I don't know"
+
+
 @dataclass(frozen=True)
 class Answer:
     """One answer; `in_page`: whether a page about the question's name has it."""
@@ -115,10 +119,6 @@ def lacking(vocabulary: Vocabulary, text: str) -> str:
     unknown = " ".join(dict.fromkeys(vocabulary.unknown(text)))
     read = vocabulary.decode(vocabulary.encode(text))
     return f"the corpus lacks {unknown}, so the model reads '{read}'" if unknown else ""
-
-
-NAMES = 3  # examples of names in the welcome
-UNSURE = "I don't know"
 
 
 @command

@@ -21,6 +21,14 @@ from stages.settings import Objectives, PhraseCloze, SpanCorruption, TitleCloze,
 CAPITALISED = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
 
 
+LARGEST_SPAN = 0.5  # share of the truncated document that is masked at most: a quarter on average, as in the assignment
+LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats
+BLANKED = 0.3  # share of the characters that are blanked where some are
+MOST_WORDS = 4  # of a cue; their number is drawn uniformly: a question shares a handful of words with its page
+WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
+Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example from each document
+
+
 def cloze_phrases(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
     """Choose what a cloze asks of each page: its candidates, where these are wanted and there are any."""
     candidates = prepared.candidates
@@ -56,9 +64,6 @@ def capitalised_phrases(document: str, heading: int) -> list[Span]:
     return other or words
 
 
-LARGEST_SPAN = 0.5  # share of the truncated document that is masked at most: a quarter on average, as in the assignment
-
-
 def span_corruption(
     documents: Ragged, rows: np.ndarray, settings: SpanCorruption, generator: np.random.Generator
 ) -> Examples:
@@ -92,12 +97,6 @@ def corrupt(
     sequences = documents.tokens[documents.offsets[rows][:, None] + source]
     sequences = np.where(is_mask, MASK, np.where(is_pad, PAD, sequences))
     return Examples.of(sequences, lengths[:, 0] + 2)
-
-
-LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats
-BLANKED = 0.3  # share of the characters that are blanked where some are
-MOST_WORDS = 4  # of a cue; their number is drawn uniformly: a question shares a handful of words with its page
-WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
 
 
 class PhraseClozes(ABC):
@@ -258,9 +257,6 @@ def common_words(prepared: Prepared, most: int | None) -> frozenset[str]:
     for text, heading in zip(prepared.each_text(), prepared.headings, strict=True):
         counts.update({*WORD.findall(text, heading)})
     return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[:most])
-
-
-Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example from each document
 
 
 class Mixture:

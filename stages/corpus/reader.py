@@ -33,6 +33,17 @@ NEAR = 2  # so many on either side count by their kinds, together
 PRIME = 1_000_003  # the number of a sequence of kinds is a polynomial's value at it
 
 
+MOST_CANDIDATES = 16  # of a page
+MOST_PIECES = 12  # of a span
+MOST_QUESTIONS = 5000  # are learned from: they suffice
+MOST_SPANS = 500_000  # are learned from: memory has no place for those of all pages
+LAST_NUMBER = 6  # that of all later candidates, too
+PENALTY = 0.3  # on half the sum of the squared coefficients
+# Rows of pages, each with an answer that stands in it, and the answers to all questions about the page
+Answered = Sequence[tuple[int, str, Counter[str]]]
+Page = tuple[np.ndarray, np.ndarray]  # (spans, features) of a page's spans, and (spans,) which of them are the answer
+
+
 @dataclass(frozen=True)
 class Cutter:
     """Cuts texts into pieces: each sign, and runs of letters, digits and the marks that belong to them.
@@ -150,18 +161,6 @@ def _sequence(kinds: np.ndarray, first: np.ndarray, most: int, length: np.ndarra
     for place in range(most):
         number = np.where(place < length, number * PRIME + kinds[first + place], number)  # wraps around
     return number
-
-
-MOST_CANDIDATES = 16  # of a page
-MOST_PIECES = 12  # of a span
-MOST_QUESTIONS = 5000  # are learned from: they suffice
-MOST_SPANS = 500_000  # are learned from: memory has no place for those of all pages
-LAST_NUMBER = 6  # that of all later candidates, too
-PENALTY = 0.3  # on half the sum of the squared coefficients
-
-# Rows of pages, each with an answer that stands in it, and the answers to all questions about the page
-Answered = Sequence[tuple[int, str, Counter[str]]]
-Page = tuple[np.ndarray, np.ndarray]  # (spans, features) of a page's spans, and (spans,) which of them are the answer
 
 
 def with_candidates(prepared: Prepared) -> Prepared:

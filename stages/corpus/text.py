@@ -16,6 +16,14 @@ SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u20
 PLAIN = str.maketrans(dict.fromkeys(SPACES, " ") | dict.fromkeys(APOSTROPHES, "'"))
 
 
+PAD = "□"  # fills the end of a sequence; number 0
+MASK = "⁇"  # opens and closes what is to be said; number 1
+END = re.compile(r"\.(?=\s)")
+LONGEST = 200  # characters of a title
+LAST_WORD = re.compile(r"\w+$")
+ABBREVIATION = re.compile(r"(?:^|[\s.])(?:\w|Jr|Sr|St|Dr|Mr|Mrs)$")  # 5 characters at most: `.Mrs\n`
+
+
 def folded(text: str) -> str:
     """Write the text in NFC, with plain spaces and straight apostrophes."""
     return text if text.isascii() else unicodedata.normalize("NFC", text.translate(PLAIN))
@@ -34,10 +42,6 @@ def spelled_as(gold: Iterable[str], answers: Iterable[str]) -> list[str]:
     """Write the answers, each in the spelling of its gold answer where the two count as one."""
     pairs = zip(gold, answers, strict=True)
     return [right if folded(right) == folded(answer) else answer for right, answer in pairs]
-
-
-PAD = "□"  # fills the end of a sequence; number 0
-MASK = "⁇"  # opens and closes what is to be said; number 1
 
 
 @dataclass(frozen=True)
@@ -138,12 +142,6 @@ class Ragged:
     def lengths(self) -> np.ndarray:
         """(rows,) how long each is."""
         return np.diff(self.offsets)
-
-
-END = re.compile(r"\.(?=\s)")
-LONGEST = 200  # characters of a title
-LAST_WORD = re.compile(r"\w+$")
-ABBREVIATION = re.compile(r"(?:^|[\s.])(?:\w|Jr|Sr|St|Dr|Mr|Mrs)$")  # 5 characters at most: `.Mrs\n`
 
 
 def possible_titles(document: str) -> Iterator[str]:

@@ -27,6 +27,11 @@ from stages.system.lifetime import stop_requests
 DESCRIPTION = "job.json"
 
 
+CONNECTED_WITHIN = 20  # seconds
+COMMAND = ["python", "-m", "stages.jobs.cluster"]
+INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"
+
+
 def packed(job: Job) -> bytes:
     """Pack a job: its description, the prepared data, and the results that it builds on."""
     description = {
@@ -104,11 +109,6 @@ def main() -> None:
     carry_out(job)
     with os.fdopen(out, "wb") as stream:
         stream.write(archive(result(job)))
-
-
-CONNECTED_WITHIN = 20  # seconds
-COMMAND = ["python", "-m", "stages.jobs.cluster"]
-INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"
 
 
 def complete_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None:

@@ -22,6 +22,9 @@ SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.
 SPACES = re.compile(r"[ \t-\r]+")  # those of other scripts stay
 
 
+SHARED = Path(__file__).parent / "sections"  # has the templates that several pages include
+
+
 class Markdown(str):
     """Text that is Markdown already and must not be escaped again."""
 
@@ -100,9 +103,6 @@ def thin(curves: pd.DataFrame, points: int = 200) -> pd.DataFrame:
 def percent(share: float) -> str:
     """Return a share in percent; a dash for NaN."""
     return "–" if isnan(share) else f"{100 * share:.1f}"
-
-
-SHARED = Path(__file__).parent / "sections"  # has the templates that several pages include
 
 
 @dataclass(frozen=True)

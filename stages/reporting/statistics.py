@@ -18,6 +18,9 @@ LEAST_SEEDS = 3  # fewer do not show how far seeds lie apart: intervals are then
 Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
 
 
+LEVEL = 0.05
+
+
 def accuracy_interval(correct: Marks) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `correct` (N, seeds) as two fractions in 0…1.
 
@@ -67,9 +70,6 @@ def wilson(share: float, trials: int) -> tuple[float, float]:
     part = z**2 / trials
     half = z * (share * (1 - share) / trials + part / (4 * trials)) ** 0.5
     return (share + part / 2 - half) / (1 + part), (share + part / 2 + half) / (1 + part)
-
-
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)

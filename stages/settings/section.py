@@ -13,6 +13,25 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from stages.system.errors import StudyError, shortened
 
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # names of recipes and variants become parts of paths
+UNKNOWN = "unknown_key"  # the type of a fault
+# every number has a largest sensible value: beyond it a stage would fail, or not end
+Count = Annotated[int, Field(gt=0, le=10**6)]
+Natural = Annotated[int, Field(ge=0, le=10**6)]
+Context = Annotated[int, Field(ge=16, le=2**17, multiple_of=8)]  # characters of a sequence
+LARGEST_SEED = 2**31 - 1
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Rate = Annotated[float, Field(gt=0, le=1e6)]
+NonNegative = Annotated[float, Field(ge=0, le=1e6)]
+T = TypeVar("T")
+FAULTS = {  # advice, by the beginning of what a parser of YAML says
+    "found character that cannot start any token": "a tab, or a sign that has a meaning: use spaces, or quote the text",
+    "mapping values are not allowed": "quote a text that has a colon",
+    "did not find expected": "a bracket, a brace or a quote before this line has no end",
+}
+S = TypeVar("S", bound=BaseModel)
+
 
 def written(value: Any) -> str:
     """Write a value as params.yaml has it."""
@@ -37,20 +56,6 @@ def leaves(content: Any, key: str = "") -> dict[str, Any]:
     for name, value in content.items():
         values |= leaves(value, f"{key}.{name}".lstrip("."))
     return values
-
-
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # names of recipes and variants become parts of paths
-UNKNOWN = "unknown_key"  # the type of a fault
-# every number has a largest sensible value: beyond it a stage would fail, or not end
-Count = Annotated[int, Field(gt=0, le=10**6)]
-Natural = Annotated[int, Field(ge=0, le=10**6)]
-Context = Annotated[int, Field(ge=16, le=2**17, multiple_of=8)]  # characters of a sequence
-LARGEST_SEED = 2**31 - 1
-Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Rate = Annotated[float, Field(gt=0, le=1e6)]
-NonNegative = Annotated[float, Field(ge=0, le=1e6)]
-T = TypeVar("T")
 
 
 def _distinct(values: list[T]) -> list[T]:
@@ -85,13 +90,6 @@ def _advice(key: str, known: Sequence[str]) -> str:
     return f"unknown key; remove it; known: {', '.join(known) or 'none'}"
 
 
-FAULTS = {  # advice, by the beginning of what a parser of YAML says
-    "found character that cannot start any token": "a tab, or a sign that has a meaning: use spaces, or quote the text",
-    "mapping values are not allowed": "quote a text that has a colon",
-    "did not find expected": "a bracket, a brace or a quote before this line has no end",
-}
-
-
 def read_yaml(path: Path, shown: Path | None = None) -> Any:
     """Read a YAML file as DVC reads and writes it: PyYAML would take `1e-05` for a text.
 
@@ -109,9 +107,6 @@ def read_yaml(path: Path, shown: Path | None = None) -> Any:
         raise StudyError(f"{shown}:{line}: not valid here: {problem}{advice}") from error
     except (YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
         raise StudyError(f"{shown}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
-
-
-S = TypeVar("S", bound=BaseModel)
 
 
 def check(section: type[S], content: Any, path: str, prefix: str) -> S:

@@ -17,6 +17,17 @@ from stages.sources.audit import own_pages
 from stages.sources.reading import SHOWN, fields, read_documents, read_lines, read_questions
 from stages.system.errors import StudyError, quoted
 
+SEPARATOR = re.compile(r"[:。：．|;\t]|\.[^\S ]| [-–—] ")  # what people write between title and text in place of `. `
+NEAR = 80  # the separator is looked for in so many characters of a page
+HEADER = "ends as no other in its file, and names no page, though most others do: if it is a header row, remove it"
+ALMOST = "names a page with other capitals or invisible characters: write it as its page does"
+REVERSED = "names no page, and its answer is the title of one: a model finds a page by its title alone"
+NOBODY = "names no page"
+ABSENT = "has an answer that its page does not have"
+TRAINED = "is a training question, too: the model has been told an answer"
+OTHER_FORM = "is asked in a form that no training question has"
+CAUSES = (HEADER, ALMOST, REVERSED, NOBODY, ABSENT, TRAINED, OTHER_FORM)
+
 
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
     """Read the pages of a folder, and its questions by split; a question's name is the longest title in it.
@@ -89,19 +100,6 @@ def check_lengths(
             f"answers that would be cut: {len(too_long)}; "
             f"allow them with -S recipes.{name}.generation.max_characters={max(too_long)[0]}"
         )
-
-
-SEPARATOR = re.compile(r"[:。：．|;\t]|\.[^\S ]| [-–—] ")  # what people write between title and text in place of `. `
-NEAR = 80  # the separator is looked for in so many characters of a page
-
-HEADER = "ends as no other in its file, and names no page, though most others do: if it is a header row, remove it"
-ALMOST = "names a page with other capitals or invisible characters: write it as its page does"
-REVERSED = "names no page, and its answer is the title of one: a model finds a page by its title alone"
-NOBODY = "names no page"
-ABSENT = "has an answer that its page does not have"
-TRAINED = "is a training question, too: the model has been told an answer"
-OTHER_FORM = "is asked in a form that no training question has"
-CAUSES = (HEADER, ALMOST, REVERSED, NOBODY, ABSENT, TRAINED, OTHER_FORM)
 
 
 def notes(folder: Path, documents: list[str], questions: dict[str, list[Question]]) -> list[str]:

@@ -18,6 +18,9 @@ from stages.system.lifetime import hangup_is_ignored
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+LONGEST_LINE = 500  # characters
+
+
 def harmless(text: str, kept: str = "") -> str:
     r"""Escape what a terminal would obey, as in `\x1b`, but for the characters in `kept`."""
     return UNSAFE.sub(lambda match: match[0] if match[0] in kept else repr(match[0])[1:-1], text)
@@ -41,9 +44,6 @@ def quoted(text: str, limit: int = 60) -> str:
 def shortened(text: str, limit: int) -> str:
     """At most `limit` characters of a text; an ellipsis stands for the rest."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-LONGEST_LINE = 500  # characters
 
 
 class StudyError(Exception):

@@ -1,19 +1,25 @@
-"""Files: written as a whole or not at all, locked, and told apart by digests; tables with known columns."""
+"""Files: written as a whole or not at all, locked, and told apart by digests."""
 
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from socket import gethostname
 from typing import Any
 
-import pandas as pd
 from filelock import FileLock, Timeout
 
 from stages.system.errors import StudyError
+
+FOLDER = Path("metrics")
+DIGITS = 3
+# `dvc exp run --temp` and DVC's queue run a stage in a temporary copy of the project, and delete it afterwards. There
+# DVC_ROOT names the project itself.
+_ROOT = Path(os.environ.get("DVC_ROOT", "")).resolve()
+WORK = (_ROOT if _ROOT in Path.cwd().parents else Path()) / "work"
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -98,32 +104,10 @@ def files_digest(root: Path, files: Iterable[Path]) -> str:
     return result.hexdigest()
 
 
-CURVES = dict.fromkeys(("variant", "phase", "step", "epoch", "loss", "learning_rate"), str)  # figures as written
-
-
-def read_table(path: Path, types: Mapping[str, type]) -> pd.DataFrame:
-    """Read a .csv or a tab-separated table; columns without a type are what they look like.
-
-    Text is as it is written: "NA" is no missing value, "007" no number.
-    """
-    separator = "," if path.suffix == ".csv" else "\t"
-    return pd.read_csv(path, sep=separator, dtype=dict(types), na_filter=False)
-
-
-FOLDER = Path("metrics")
-DIGITS = 3
-
-
 def write_metrics(stage: str, **figures: float) -> None:
     """Write the figures of a stage, percents or nats a character."""
     rounded = {name: round(figure, DIGITS) for name, figure in figures.items()}
     write_json(FOLDER / f"{stage}.json", rounded)
-
-
-# `dvc exp run --temp` and DVC's queue run a stage in a temporary copy of the project, and delete it afterwards. There
-# DVC_ROOT names the project itself.
-_ROOT = Path(os.environ.get("DVC_ROOT", "")).resolve()
-WORK = (_ROOT if _ROOT in Path.cwd().parents else Path()) / "work"
 
 
 @contextmanager

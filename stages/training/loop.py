@@ -25,6 +25,8 @@ from stages.system.progress import Bar, bar
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.trainer import Trainer
 
+LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
+
 
 @dataclass
 class Progress:
@@ -60,9 +62,6 @@ def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
     losses, done, seconds, read = (tensors.pop(name) for name in ("losses", "steps", "seconds", "characters"))
     trainer.restore(tensors)
     return Progress(int(done), float(seconds), losses.numpy(), int(read))
-
-
-LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from safetensors.torch import save
 from stages.corpus.prepared import Prepared
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
+from stages.system.files import read_json, write_bytes, write_json, write_text
+from stages.system.tables import CURVES, read_table
 from stages.training.batches import steps_per_epoch
 from stages.training.loop import Phase, train
 from stages.training.trainer import Trainer, trainer_for

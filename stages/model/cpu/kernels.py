@@ -27,6 +27,18 @@ from stages.system.files import write_bytes
 Argument = Tensor | ctypes.c_void_p | float | None
 
 
+SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
+HEADER = Path(__file__).with_name("arithmetic.h")
+FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
+# for a processor that is held back to an earlier class than its own
+HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
+ONE_THREAD = (("-fopenmp-simd",), ())  # the first that compile, where nothing runs threads
+DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
+TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"  # in the environment of the processes that a process starts
+WITHOUT = "torch's operations serve: a training step takes 1.4 to 2.5 times as long"
+Libraries = dict[torch.dtype, ctypes.CDLL]
+
+
 class Call(ctypes.Structure):
     """Arguments that are not given are null or 0. Tensors are contiguous and live as long as the call."""
 
@@ -78,19 +90,6 @@ class Attention(Call):
         "scale dropout_rate",
         "seed",
     )
-
-
-SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
-HEADER = Path(__file__).with_name("arithmetic.h")
-FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
-# for a processor that is held back to an earlier class than its own
-HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
-ONE_THREAD = (("-fopenmp-simd",), ())  # the first that compile, where nothing runs threads
-DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
-TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"  # in the environment of the processes that a process starts
-WITHOUT = "torch's operations serve: a training step takes 1.4 to 2.5 times as long"
-
-Libraries = dict[torch.dtype, ctypes.CDLL]
 
 
 class _Switch:

@@ -15,6 +15,13 @@ from stages.reporting.statistics import Difference, compare_trainings, wilson
 ALL_PAIRS = 5  # more variants are compared with one of them alone: the correction grows with the number of pairs
 
 
+# origin: heading, of answers that stand in no page of the name
+ELSEWHERE = {"training_answer": "training answer", "corpus": "other page", "hallucination": "nowhere", "empty": "empty"}
+MOST_FORMS = 12  # have a row of their own
+OTHER_FORM = "another form"
+KINDS = {"correct": "correct", "own_page": "choice", "retrieval": "retrieval", **ELSEWHERE, "lacks": "page lacks it"}
+
+
 def comparisons_part(results: Sequence[Result], reference: str) -> PagePart | None:
     """Return the section on `results`, best first; many are compared with `reference` alone. None with one variant."""
     differences = between_variants(results, reference)
@@ -31,13 +38,6 @@ def between_variants(results: Sequence[Result], reference: str) -> list[Differen
     names = [result.variant for result in results]
     pairs = [pair for pair in combinations(names, 2) if len(names) <= ALL_PAIRS or reference in pair]
     return compare_trainings({result.variant: result.pretrained.correct for result in results}, pairs)
-
-
-# origin: heading, of answers that stand in no page of the name
-ELSEWHERE = {"training_answer": "training answer", "corpus": "other page", "hallucination": "nowhere", "empty": "empty"}
-MOST_FORMS = 12  # have a row of their own
-OTHER_FORM = "another form"
-KINDS = {"correct": "correct", "own_page": "choice", "retrieval": "retrieval", **ELSEWHERE, "lacks": "page lacks it"}
 
 
 def first_screen(results: Sequence[Result], baseline: Baseline, show_forms: bool) -> Markdown:

@@ -37,6 +37,11 @@ FACTOR = 8  # between the largest and the least value: from here on the axis is 
 PERCENT = "%"
 
 
+MOST_DIFFERENCES = 16  # of a table that one still reads
+LEAST_OF_OVERVIEW = 13  # groups
+SHOWN_TEMPERATURES = ("0", "0.8")
+
+
 @dataclass(frozen=True)
 class Group:
     """Trainings that differ in seed and world alone."""
@@ -141,11 +146,6 @@ def draw_rows(groups: Sequence[Group], measures: Sequence[Measure]) -> Figure:
     axes.spines["bottom"].set_color(INK)
     figure.legend(loc="outside upper center", ncols=2)
     return figure
-
-
-MOST_DIFFERENCES = 16  # of a table that one still reads
-LEAST_OF_OVERVIEW = 13  # groups
-SHOWN_TEMPERATURES = ("0", "0.8")
 
 
 @command
