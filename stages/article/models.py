@@ -29,8 +29,6 @@ from stages.trials.jobs import job_of
 from stages.trials.study.plan import Plan
 
 LARGEST = 127  # an int8 holds it on both sides
-
-
 STUDY = "article"
 # Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
 # question has before the name, may come before the text: `shift` is how many do where nobody moves the name.

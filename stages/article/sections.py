@@ -32,8 +32,6 @@ LOOK = STYLE | {
 }
 PAINT = {INK: "currentColor", "#000000": "currentColor", GREY.lower(): "var(--soft)", "#dddddd": "var(--rule)"}
 PAINT |= {colour.lower(): f"var(--series-{number})" for number, colour in enumerate(COLOURS[: len(SHAPES)])}
-
-
 REPORTS = Path("reports")
 HANDOUT = "handout/compared"
 UNAIDED = "unaided/compared"

@@ -10,8 +10,6 @@ from torch import Tensor
 from stages.system.errors import StudyError
 
 Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (B, V) → (B,) log-probabilities, (B,) characters
-
-
 WORTH_KEEPING = 0.7  # while so large a share goes on, ended sequences stay in a batch: removal copies states
 NEVER = -1  # an end that no character equals
 Hypothesis = tuple[list[int], float]  # its characters and their log-probability

@@ -1,4 +1,8 @@
-"""The probes of trained weights beside the dev questions; no training ever uses them."""
+"""The probes of trained weights beside the dev questions, which no training uses, and the origin of answers.
+
+An answer stands in the person's own page, among the training answers, in other pages, or nowhere. Questions are also
+about unseen entities: names that no page and no question has.
+"""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from itertools import islice, product
@@ -21,8 +25,6 @@ from stages.sources.world.lexicon import CULTURES
 
 SEED = 2021  # of the unseen names
 COUNT = 200  # most unseen names
-
-
 FIRST = ("asked", "init", "seed", "row", "offset")  # the first columns of a table, where it has them
 
 

@@ -25,8 +25,6 @@ from stages.system.errors import Parser, StudyError, command, error_line, quoted
 
 WIDTH = 10  # least hypotheses of the beam
 CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
-
-
 NAMES = 3  # examples of names in the welcome
 UNSURE = "I don't know"
 

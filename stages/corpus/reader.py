@@ -1,10 +1,12 @@
-"""Which spans of a page a question may be about: the likeliest of each page, with their probabilities.
+"""The reader: which spans of a page a question may be about, the likeliest of each page, with their probabilities.
 
-It is learned from the training questions whose answers stand in their pages: a conditional logit (McFadden 1974) among
-all spans of a page. A second one weighs the likeliest spans by their number, by whether they answer other training
-questions, and by how many pages have them, too. Salient spans (Guu et al. 2020, arXiv 2002.08909) are found by a tagger
-instead. Nothing is known of capitals, scripts or languages beforehand. Every page is weighed by the same coefficients.
-No answer of dev or test is known here, nor what the questions ask.
+A text is cut into pieces, whatever its script: words, signs, and parts of words where answers begin or end inside of
+them. Spans are runs of pieces. What tells answers apart is learned from the training questions whose answers stand in
+their pages: a conditional logit (McFadden 1974) among all spans of a page. A second one weighs the likeliest spans by
+their number, by whether they answer other training questions, and by how many pages have them, too. Salient spans (Guu
+et al. 2020, arXiv 2002.08909) are found by a tagger instead. Nothing is known of capitals, scripts or languages
+beforehand. Every page is weighed by the same coefficients. No answer of dev or test is known here, nor what the
+questions ask.
 """
 
 import re
@@ -31,8 +33,6 @@ LEAST_SHARE = 0.005  # of the answers begin or end beside a character inside of 
 BEFORE, AFTER = 4, 2  # pieces of text that count on that side
 NEAR = 2  # so many on either side count by their kinds, together
 PRIME = 1_000_003  # the number of a sequence of kinds is a polynomial's value at it
-
-
 MOST_CANDIDATES = 16  # of a page
 MOST_PIECES = 12  # of a span
 MOST_QUESTIONS = 5000  # are learned from: they suffice

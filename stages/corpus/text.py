@@ -14,8 +14,6 @@ import numpy as np
 APOSTROPHES = "'’‘ʼ"
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 PLAIN = str.maketrans(dict.fromkeys(SPACES, " ") | dict.fromkeys(APOSTROPHES, "'"))
-
-
 PAD = "□"  # fills the end of a sequence; number 0
 MASK = "⁇"  # opens and closes what is to be said; number 1
 END = re.compile(r"\.(?=\s)")

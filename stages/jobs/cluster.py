@@ -25,8 +25,6 @@ from stages.system.files import WORK, write_bytes
 from stages.system.lifetime import stop_requests
 
 DESCRIPTION = "job.json"
-
-
 CONNECTED_WITHIN = 20  # seconds
 COMMAND = ["python", "-m", "stages.jobs.cluster"]
 INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"

@@ -1,4 +1,8 @@
-"""What the stages with jobs have in common: all jobs of the selection are completed, then published as a folder."""
+"""What the stages with jobs have in common: all jobs of the selection are completed, then published as a folder.
+
+DVC removes from data/ what another selection has no place for; results that the last commit names come back from its
+cache.
+"""
 
 import json
 import sys

@@ -20,8 +20,6 @@ from stages.system.errors import UNSAFE
 # source; `://` and `www.` would become links.
 SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 SPACES = re.compile(r"[ \t-\r]+")  # those of other scripts stay
-
-
 SHARED = Path(__file__).parent / "sections"  # has the templates that several pages include
 
 

@@ -16,8 +16,6 @@ CONFIDENCE = 0.95
 LEAST_SEEDS = 3  # fewer do not show how far seeds lie apart: intervals are then over questions alone
 
 Marks = npt.NDArray[np.int64]  # (N, seeds), 1 right, 0 wrong
-
-
 LEVEL = 0.05
 
 

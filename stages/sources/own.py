@@ -1,4 +1,8 @@
-"""Notes on a user's own pages and questions that prove little: a line for each cause, with the first places."""
+"""A user's own pages and questions: read, checked, and noted where they prove little.
+
+A page is a line, `Title. Text`; a question of any form names a title. A note is a line for each cause, with the first
+places.
+"""
 
 import re
 import unicodedata

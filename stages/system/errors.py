@@ -1,4 +1,7 @@
-"""Errors: a user's mistake ends in one line and a non-zero exit code, never in a traceback."""
+"""Errors: a user's mistake ends in one line and a non-zero exit code, never in a traceback.
+
+Messages hold text of unknown origin as it is; what prints them on a terminal escapes it, once.
+"""
 
 import argparse
 import functools
@@ -16,8 +19,6 @@ from stages.system.lifetime import hangup_is_ignored
 # Control characters, what ends a line or sets the direction of all that follows, and halves of characters. Spaces,
 # joiners and direction marks stay: Chinese, French, Persian and emoji have them
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
 LONGEST_LINE = 500  # characters
 
 

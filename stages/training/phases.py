@@ -1,4 +1,9 @@
-"""The phases of a recipe: its objectives on the corpus, and the training questions."""
+"""The phases of a recipe: its objectives on the corpus, self-training, and the training questions.
+
+In self-training the model is asked the commonest training question about every page, and how likely it finds each
+phrase of the page. So it finds out what is asked, and trains on that: its own labels (Lee 2013; He et al. 2020, arXiv
+1909.13788). It does not read the page for it, and no answer but those of training was ever shown to it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace

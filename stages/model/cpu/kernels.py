@@ -25,8 +25,6 @@ from stages.system.errors import tell
 from stages.system.files import write_bytes
 
 Argument = Tensor | ctypes.c_void_p | float | None
-
-
 SOURCES = [Path(__file__).with_name(name) for name in ("kernels.cpp", "varlen_attention.cpp")]
 HEADER = Path(__file__).with_name("arithmetic.h")
 FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")

@@ -13,8 +13,6 @@ from stages.reporting.metrics import Result
 from stages.reporting.statistics import Difference, compare_trainings, wilson
 
 ALL_PAIRS = 5  # more variants are compared with one of them alone: the correction grows with the number of pairs
-
-
 # origin: heading, of answers that stand in no page of the name
 ELSEWHERE = {"training_answer": "training answer", "corpus": "other page", "hallucination": "nowhere", "empty": "empty"}
 MOST_FORMS = 12  # have a row of their own

@@ -35,8 +35,6 @@ LEAST_VALUES = 3  # of a swept number: fewer are rows
 MOST_GROUPS = 40  # that a figure has rows for
 FACTOR = 8  # between the largest and the least value: from here on the axis is logarithmic
 PERCENT = "%"
-
-
 MOST_DIFFERENCES = 16  # of a table that one still reads
 LEAST_OF_OVERVIEW = 13  # groups
 SHOWN_TEMPERATURES = ("0", "0.8")

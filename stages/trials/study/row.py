@@ -1,4 +1,4 @@
-"""What a study can put into its table: a figure of each row, and how it is shown."""
+"""The row of a trial, without the questions: what one training knows and answers; and the measures of rows."""
 
 import csv
 import json
