@@ -1,11 +1,11 @@
 """What pretraining asks of a document: one objective, or several by chance.
 
-*Span corruption*: `prefix ⁇ suffix ⁇ masked content` (CS224N assignment 5, after Raffel et al. 2019). *Clozes*: a cue, ⁇
-and a phrase of the page, drawn by its probability to be an answer. They ask of a page what a question asks, in the
-page's own words. A *title cloze* keeps the page's wording up to the phrase, as salient span masking does (Roberts et
-al. 2020, arXiv 2002.08910), with the page's name as context: `Ada Lovelace was born in ⁇London⁇`. A question shares only
-some words with its page, and so does the cue of a *word cloze*: `in Ada Lovelace 1815 born⁇London⁇`. Words that few
-pages have tell the page, so that its name is not needed; a cue can be of common ones alone.
+*Span corruption*: `prefix ⁇ suffix ⁇ masked content` (CS224N assignment 5, after Raffel et al. 2019). *Clozes*: a
+cue, ⁇ and a phrase of the page, drawn by its probability to be an answer. They ask of a page what a question asks, in
+the page's own words. A *title cloze* keeps the page's wording up to the phrase, as salient span masking does (Roberts
+et al. 2020, arXiv 2002.08910), with the page's name as context: `Ada Lovelace was born in ⁇London⁇`. A question
+shares only some words with its page, and so does the cue of a *word cloze*: `in Ada Lovelace 1815 born⁇London⁇`.
+Words that few pages have tell the page, so that its name is not needed; a cue can be of common ones alone.
 """
 
 import re
