@@ -183,7 +183,8 @@ def text_figures(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
         passage = vocabulary.decode(np.hstack(pieces)[0])
         stretches = [passage[start : start + STRETCH] for start in range(len(passage) - STRETCH + 1)]
         words = passage.split()[:-1]  # the last one is cut
-        figures[f"recited_{temperature:g}"] = round(100 * float(np.mean([part in text for part in stretches])), 2)
-        figures[f"non_words_{temperature:g}"] = round(100 * float(np.mean([word not in known for word in words])), 2)
+        recited, lacking = [part in text for part in stretches], [word not in known for word in words]
+        figures[f"recited_{temperature:g}"] = round(100 * float(np.mean(recited or [0])), 2)
+        figures[f"non_words_{temperature:g}"] = round(100 * float(np.mean(lacking or [0])), 2)
         figures[f"passage_{temperature:g}"] = opening + passage[:240]
     return figures
