@@ -184,7 +184,11 @@ def text_figures(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
         stretches = [passage[start : start + STRETCH] for start in range(len(passage) - STRETCH + 1)]
         words = passage.split()[:-1]  # the last one is cut
         recited, lacking = [part in text for part in stretches], [word not in known for word in words]
-        figures[f"recited_{temperature:g}"] = round(100 * float(np.mean(recited or [0])), 2)
-        figures[f"non_words_{temperature:g}"] = round(100 * float(np.mean(lacking or [0])), 2)
+        figures[f"recited_{temperature:g}"] = round(100 * _share(recited), 2)
+        figures[f"non_words_{temperature:g}"] = round(100 * _share(lacking), 2)
         figures[f"passage_{temperature:g}"] = opening + passage[:240]
     return figures
+
+
+def _share(outcomes: Sequence[bool]) -> float:
+    return sum(outcomes) / len(outcomes) if outcomes else 0.0
