@@ -138,7 +138,7 @@ def answers(model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe) 
     """Return greedy answers to a split's questions: row, gold, predicted, correct, probability of the whole answer.
 
     Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more. Where the recipe allows
-    any spelling, an answer that counts as the gold one (see `folding`) stands in its spelling. Without gold answers, as
+    any spelling, an answer that counts as the gold one (see `text`) stands in its spelling. Without gold answers, as
     in most tests, `correct` is empty.
     """
     asked = prepared.of_split(split)

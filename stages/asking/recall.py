@@ -12,34 +12,15 @@ offset 10 the name is where a question has it, and all else is in the page's wor
 """
 
 from collections.abc import Mapping, Sequence
-from math import log
 from statistics import mode
 
 import numpy as np
 import pandas as pd
 
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, question
-from stages.corpus.prepared import Prepared
 from stages.corpus.text import Vocabulary, around
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
-
-
-def bits(model: GPT, prepared: Prepared, facts: Sequence[Fact], prompts: Sequence[Prompt]) -> float:
-    """Return how much likelier a place is after its own prompt than after those of people born elsewhere, in bits.
-
-    Mean over facts of log₂ p(place | own prompt) less log₂ of the mean of p(place | prompt) over the others. Each fact
-    needs another one with another place.
-    """
-    texts = [prepared.vocabulary.encode(prompt.text) for prompt in prompts]
-    gains = []
-    for number, prompt in enumerate(prompts):
-        target = prepared.vocabulary.encode(prompt.target)
-        sequences = [np.concatenate([text, target]) for text in texts]
-        nats, _ = read_targets(model, sequences, [len(text) for text in texts])
-        others = [row for row, fact in enumerate(facts) if fact.place != facts[number].place]
-        gains.append((nats[number] - np.logaddexp.reduce(nats[others]) + log(len(others))) / log(2))
-    return float(np.mean(gains))
 
 
 def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt]) -> np.ndarray:

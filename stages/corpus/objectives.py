@@ -108,7 +108,7 @@ def corrupt(
 class PhraseClozes(ABC):
     """Draws clozes from documents.
 
-    In a share `salient` of the examples the phrase is drawn by its probability (salience.py), else any of the page's.
+    In a share `salient` of the examples the phrase is drawn by its probability (reader.py), else any of the page's.
     """
 
     opening_is_target: ClassVar[bool]  # whether the ⁇ that ends a cue is a target

@@ -73,7 +73,7 @@ class Vocabulary:
     def encode(self, text: str) -> np.ndarray:
         """Text → (len(known text),) int64.
 
-        A character outside the vocabulary becomes another spelling of it (see `folding`) or its base
+        A character outside the vocabulary becomes another spelling of it (see `corpus.text`) or its base
         letters where those are known ('ế' → 'e', 'ﬁ' → 'fi'), else it is left out. That is the one rule
         for questions of any split, so a question never fails; `unknown` tells which characters are lost.
         """

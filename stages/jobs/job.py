@@ -55,7 +55,7 @@ KINDS = {
         ("pretrain", "finetune"),
         "trials.trial",
     ),
-    "text_trial": Kind(
+    "pretrain_trial": Kind(
         Path("data/trials"), MODEL, ("trials/__init__.py", "trials/trial.py", *ASKING), ("pretrain",), "trials.trial"
     ),
 }

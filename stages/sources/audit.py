@@ -14,7 +14,7 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
     """List the questions of all splits, a row each:
 
     has_page: 1 if a document's title is the person's name;
-    in_page: 1 if such a document holds the place, in any spelling (see `folding`);
+    in_page: 1 if such a document holds the place, in any spelling (see `corpus.text`);
     position: where in the document the place stands first as written, counted from 0; -1 if nowhere;
     train_count: how many training questions the place answers;
     unknown: how many characters of the question the vocabulary lacks.

@@ -36,7 +36,7 @@ CAUSES = (HEADER, ALMOST, REVERSED, NOBODY, ABSENT, TRAINED, OTHER_FORM)
 def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Question]]]:
     """Read the pages of a folder, and its questions by split; a question's name is the longest title in it.
 
-    A title is found in any spelling (see `folding`); the name is spelled as in its page. The name of a question without
+    A title is found in any spelling (see `text`); the name is spelled as in its page. The name of a question without
     a title is the question itself. Raises StudyError: a file is missing or faulty, or a question exceeds `context`.
     """
     lines = [line.rstrip("\t") for line in read_documents(folder / OWN_PAGES)]  # without a spreadsheet's empty columns

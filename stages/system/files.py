@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 
 from stages.system.errors import StudyError
 
-FOLDER = Path("metrics")
-DIGITS = 3
+METRICS = Path("metrics")
+METRIC_DIGITS = 3
 # `dvc exp run --temp` and DVC's queue run a stage in a temporary copy of the project, and delete it afterwards. There
 # DVC_ROOT names the project itself.
 _ROOT = Path(os.environ.get("DVC_ROOT", "")).resolve()
@@ -106,8 +106,8 @@ def files_digest(root: Path, files: Iterable[Path]) -> str:
 
 def write_metrics(stage: str, **figures: float) -> None:
     """Write the figures of a stage, percents or nats a character."""
-    rounded = {name: round(figure, DIGITS) for name, figure in figures.items()}
-    write_json(FOLDER / f"{stage}.json", rounded)
+    rounded = {name: round(figure, METRIC_DIGITS) for name, figure in figures.items()}
+    write_json(METRICS / f"{stage}.json", rounded)
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""What study `exchange` registered, tested on its rows: reports/exchange/, a page with one figure."""
+"""How much practice, or how many phrasings, until a question gets at what is stored: what was registered, tested.
+
+The page has one figure and stands beside that of study `exchange`: reports/trials/exchange/test/.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +22,7 @@ from stages.trials.study.plan import Plan
 from stages.trials.study.row import Row
 
 STUDY = "exchange"
-PAGE = Path("reports/exchange")
+PAGE = Path("reports/trials/exchange/test")
 MATCHED = 0.95  # share of the places' bits that a matched mixer has stored
 PHRASINGS = {1: "practice_0", 2: "phrasings_2", 4: "phrasings_4", 8: "phrasings_8"}  # number → change
 PRACTICE = {0.0: "practice_0", 0.1: "practice_10", 0.3: "practice_30", 0.9: "practice_90"}  # share → change
@@ -28,7 +31,7 @@ HALF = 0.5  # of the bits in page form
 
 
 @dataclass(frozen=True)
-class Mixer:
+class MixerRows:
     """The rows of a mixer by change, each in the order of the worlds."""
 
     name: str
@@ -78,7 +81,7 @@ def main() -> None:
     write_exchange(plan, mixers)
 
 
-def mixers_of(plan: Plan) -> list[Mixer]:
+def mixers_of(plan: Plan) -> list[MixerRows]:
     """Return the mixers that have a row of each change in every world."""
     mixers = []
     for variant in plan.study.variants:
@@ -88,12 +91,12 @@ def mixers_of(plan: Plan) -> list[Mixer]:
             for cell in cells:
                 of_change.setdefault(cell.change, []).append(plan.rows[cell])
             pretrain = plan.settings(cells[0]).recipe_named(plan.study.recipe).pretrain
-            mixers.append(Mixer(variant, of_change, pretrain.learning_rate, pretrain.least_steps or 0))
+            mixers.append(MixerRows(variant, of_change, pretrain.learning_rate, pretrain.least_steps or 0))
     return mixers
 
 
 @styled()
-def write_exchange(plan: Plan, mixers: Sequence[Mixer]) -> None:
+def write_exchange(plan: Plan, mixers: Sequence[MixerRows]) -> None:
     """Write report.md, index.html and the figure."""
     matched = [mixer for mixer in mixers if mixer.is_matched]
     transfer = [mixer.mean("practice_0", "question_bits") for mixer in mixers]
@@ -133,7 +136,7 @@ def write_exchange(plan: Plan, mixers: Sequence[Mixer]) -> None:
     write_page(PAGE, text, {"figure.svg": svg(draw(mixers))})
 
 
-def results(mixers: Sequence[Mixer]) -> str:
+def results(mixers: Sequence[MixerRows]) -> str:
     """Return a row a mixer: stored, bits of a question by phrasings, answers by practice, phrasings to half."""
     header = ["mixer", "stored, %", "bits in page form"]
     header += [f"bits of a question, {number} phrasing{'s' if number > 1 else ''}" for number in PHRASINGS]
@@ -149,7 +152,7 @@ def results(mixers: Sequence[Mixer]) -> str:
     return table(header, lines, right=header[1:])
 
 
-def draw(mixers: Sequence[Mixer]) -> Figure:
+def draw(mixers: Sequence[MixerRows]) -> Figure:
     """Draw answers with practice against transfer without, and transfer against the number of phrasings."""
     figure = Figure(figsize=(WIDTH, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2)

@@ -32,7 +32,7 @@ def job_of(plan: Plan, cell: Cell) -> Job:
     """Return the job of a cell; its data are made where they are not there."""
     params, name = plan.settings(cell), plan.study.recipe
     recipe = params.recipe_named(name)
-    stage = "trial" if isinstance(recipe, QuestionRecipe) else "text_trial"
+    stage = "trial" if isinstance(recipe, QuestionRecipe) else "pretrain_trial"
     data = data_of(params, name, cell.variant)
     return Job(stage, params, name, cell.variant, cell.seed, data, tuple(traits(params.compute)))
 

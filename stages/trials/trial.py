@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from stages.asking.bits import bits
 from stages.asking.decoding import Sampler
 from stages.asking.generation import answers, passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
-from stages.asking.recall import bits, extraction
+from stages.asking.recall import extraction
 from stages.corpus.example import MASK as MASK_NUMBER
 from stages.corpus.objectives import pair
 from stages.corpus.prepared import Prepared

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from stages.trials import exchange
-from stages.trials.exchange import NOT_REACHED, PHRASINGS, PRACTICE, Mixer, write_exchange
+from stages.trials.exchange import NOT_REACHED, PHRASINGS, PRACTICE, MixerRows, write_exchange
 from stages.trials.study.plan import Plan
 from stages.trials.study.row import Cell
 from tests.support.tiny import SETTINGS
@@ -16,7 +16,7 @@ from tests.trials.test_plan import row_of
 WORLDS = ("101", "102", "103")
 
 
-def mixer(name: str, ratios: list[float], answers: int = 50, stored: float = 0.99, noise: float = 0.0) -> Mixer:
+def mixer(name: str, ratios: list[float], answers: int = 50, stored: float = 0.99, noise: float = 0.0) -> MixerRows:
     """A mixer whose questions have so much of ten bits at 1, 2, 4 and 8 phrasings; noise: from world to world."""
     of_change = dict.fromkeys(PRACTICE.values(), ratios[0]) | dict(zip(PHRASINGS.values(), ratios, strict=True))
     rows = {
@@ -30,7 +30,7 @@ def mixer(name: str, ratios: list[float], answers: int = 50, stored: float = 0.9
         ]
         for change, ratio in of_change.items()
     }  # fmt: skip
-    return Mixer(name, rows, rate=0.01, steps=704)
+    return MixerRows(name, rows, rate=0.01, steps=704)
 
 
 @pytest.mark.parametrize(
