@@ -287,7 +287,7 @@ def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tup
 
 def differences_of(plan: Plan, groups: Sequence[Group]) -> list[Difference]:
     """Compare the answers of all other groups with the first one's, where all were asked the same questions."""
-    comparable = all(row.right_marks for group in groups for row in group.rows) and not plan.study.worlds
+    comparable = all(row.right_marks and not row.world for group in groups for row in group.rows)
     if not comparable or not 1 < len(groups) <= MOST_DIFFERENCES or "answered" not in plan.study.measures:
         return []
     marks = {
