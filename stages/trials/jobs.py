@@ -4,7 +4,7 @@ from pathlib import Path
 
 from stages.corpus.prepared import Prepared
 from stages.data import obtain
-from stages.experiment.traits import traits
+from stages.experiment.traits import KEY_DIGITS, traits
 from stages.jobs.job import Job, code_digest
 from stages.prepare import prepare
 from stages.settings import QuestionRecipe, Settings
@@ -48,7 +48,7 @@ def data_of(params: Settings, name: str, variant: str) -> Path:
     depends_on += [sources.synthetic.model_dump(), code_digest(*CODE)]
     if recipe.data.source == "pairs":
         depends_on += [recipe.model.model_dump(), variant, params.variants[variant]]
-    folder = WORK / f"data-{name}-{digest(depends_on)[:16]}"
+    folder = WORK / f"data-{name}-{digest(depends_on)[:KEY_DIGITS]}"
     if (folder / "prepared").is_dir():
         return folder / "prepared"
     if recipe.data.source == "pairs":

@@ -114,7 +114,7 @@ def draw_lines(groups: Sequence[Group], measures: Sequence[Measure], key: str) -
         panels[-1].set_xscale("log")
         panels[-1].xaxis.set_minor_locator(NullLocator())
     panels[-1].set_xticks(values, [f"{value:g}" for value in values])
-    panels[-1].set_xlabel(key.rpartition(".")[2].replace("_", " "))
+    panels[-1].set_xlabel(title_of(key))
     if len(lines) > 1:
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
@@ -163,7 +163,7 @@ def write_study(plan: Plan) -> Path:
     measures = {name: MEASURES[name] for name in plan.study.measures}
     svg = study_figure(groups, measures)
     rows = [*plan.rows.values()]
-    old = [cell for cell in plan.rows if not plan.is_of_today(cell)]
+    old = [row for cell, row in plan.rows.items() if not plan.is_of_today(cell)]
     text = fill(
         __file__,
         "study.md.jinja",
@@ -172,7 +172,7 @@ def write_study(plan: Plan) -> Path:
         study=plan.study,
         drawn=bool(svg),
         overview=first_measure(groups, next(iter(measures.values()))),
-        results=results_table(plan, groups, measures),
+        results=results_table(plan, groups, measures, old),
         differences=differences_of(plan, groups),
         chosen=choices_table(plan),
         said=[
@@ -203,16 +203,17 @@ def groups_of(plan: Plan) -> list[Group]:
     return [Group(*key, rows) for key, rows in groups.items() if rows]
 
 
-def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measure]) -> Markdown:
-    """Return a row a group: what it is, how many trainings it has, and each measure's mean with its interval."""
+def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measure], old: Sequence[Row]) -> Markdown:
+    """Return a row a group: what it is, how many trainings it has, and each measure's mean with its interval.
+
+    old: rows of other settings than today's.
+    """
     keys = [key for key in keys_of(groups) if len({str(group.values.get(key)) for group in groups}) > 1]
     several = {
         "change": len(plan.study.changes) > 1,
         "variant": len({group.variant for group in groups}) > 1,
     }
-    header = [name for name, shown in several.items() if shown] + [
-        key.rpartition(".")[2].replace("_", " ") for key in keys
-    ]
+    header = [name for name, shown in several.items() if shown] + [title_of(key) for key in keys]
     numbers = [measure.title for measure in measures.values()]
     goal, first = plan.study.goal, next(iter(measures.values()))
     numbers += [f"p, mean above {goal:g}", "trainings"] if goal is not None else ["trainings"]
@@ -220,9 +221,8 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
     for group in groups:
         names = [getattr(group, name) for name, shown in several.items() if shown]
         values = [written(group.values[key]) if key in group.values else "–" for key in keys]
-        old = any(row.settings != plan.digest(cell) for cell, row in plan.rows.items() if row in group.rows)
         tested = [shown_p(above(group.rows, first, goal))] if goal is not None else []
-        trainings = f"{len(group.rows)}{' †' if old else ''}"
+        trainings = f"{len(group.rows)}{' †' if any(row in old for row in group.rows) else ''}"
         figures = [with_interval(group.rows, measure) for measure in measures.values()]
         lines.append([*names, *values, *figures, *tested, trainings])
     return table([*header, *numbers], lines, right=[*header[sum(several.values()) :], *numbers])
@@ -232,6 +232,11 @@ def above(rows: Sequence[Row], measure: Measure, goal: float) -> float:
     """Return p of Student's one-sided test that the mean of a measure over trainings is not above a goal."""
     values = [measure.value(row) for row in rows]
     return float(stats.ttest_1samp(values, goal, alternative="greater").pvalue) if len(values) > 1 else nan
+
+
+def title_of(key: str) -> str:
+    """Return the last name of a dotted key, in words."""
+    return key.rpartition(".")[2].replace("_", " ")
 
 
 def keys_of(groups: Sequence[Group]) -> list[str]:
@@ -249,7 +254,7 @@ def first_measure(groups: Sequence[Group], measure: Measure) -> Markdown | None:
     for group, name in zip(groups, labels(groups, axis), strict=True):
         if axis in group.values:
             lines.setdefault(name, {})[group.values[axis]] = with_interval(group.rows, measure)
-    titles = [f"{axis.rpartition('.')[2].replace('_', ' ')} {value:g}" for value in values]
+    titles = [f"{title_of(axis)} {value:g}" for value in values]
     rows = [[name, *(cells.get(value, "–") for value in values)] for name, cells in lines.items()]
     return table([measure.title, *titles], rows, right=titles)
 
