@@ -1,5 +1,6 @@
 """Trials from file to row: each is trained by the stages' own code, asked, and measured as it says."""
 
+import csv
 import json
 import re
 from collections.abc import Sequence
@@ -166,9 +167,14 @@ def test_the_plan_checks_all_trainings_and_says_how_long_they_take(
     carried_out(seeds=[1])
     study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"], "seeds": [1, 2]}
     (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    rows = tmp_path / "reports/trials/mine/rows.csv"
+    head, row = csv.reader(rows.read_text(encoding="utf-8").splitlines())
+    row[head.index("seconds")] = "9000.0"
+    with rows.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head, row])
     printed = run_in(tmp_path, trials, "mine", "--plan").out
     assert (
-        "recipe rope seed 2\n2 trainings, 1 without a row of today's settings\nabout 0.0 hours of one core" in printed
+        "recipe rope seed 2\n2 trainings, 1 without a row of today's settings\nabout 2.5 hours of one core" in printed
     )
     study["changes"] = {"a": {"pretrain.epoch": 3}}
     (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
