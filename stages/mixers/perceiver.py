@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from stages.model.attention import CausalSelfAttention, attend, attend_packed
 from stages.model.gpt import Backbone
 from stages.model.mixer import State, merge_heads, split_heads
-from stages.model.ops import embed_positions, layer_norm
+from stages.model.ops import embed_positions
 from stages.model.packing import Packing
 from stages.settings import Count, Model, Section
 
@@ -105,10 +105,10 @@ class Perceiver(Backbone):
             few = packing.first(len(self.latents)).rounded()  # min(m, T) characters of each sequence, and a few unseen
             C = embed_positions(self.latents, few)  # (M, C): M is summed over sequences
             inputs = first_characters(x, packing, few)  # (M, C)
-            z = first.add(C, first.mixer.read(_normal(first, C), few, inputs, few))
+            z = first.add(C, first.mixer.read(first.norm_mixer(C), few, inputs, few))
             for block in inner:
                 z = block(z, few)
-            read = last.mixer.read(x, packing, _normal(last, z), few)
+            read = last.mixer.read(x, packing, last.norm_mixer(z), few)
         return last.add(x if self.residual else torch.zeros_like(x), read, loss_indices)
 
     def _read_cached(self, x: Tensor, shape: tuple[int, int], states: Sequence[Any]) -> Tensor:
@@ -124,10 +124,10 @@ class Perceiver(Backbone):
             inputs = x.view(B, T, -1)[:, :made].flatten(0, 1)  # (B·made, C)
             C = self.latents[positions[:, :made].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·made, C)
             seen_inputs = first_state.extend(*first.mixer.by_head(inputs, B))
-            z = first.add(C, first.mixer.read_cached(_normal(first, C), *seen_inputs))
+            z = first.add(C, first.mixer.read_cached(first.norm_mixer(C), *seen_inputs))
             for block, state in zip(inner, inner_states, strict=True):
                 z = block(z, Packing.full((B, made)), state)
-            last_state.extend(*last.mixer.by_head(_normal(last, z), B))
+            last_state.extend(*last.mixer.by_head(last.norm_mixer(z), B))
 
         for state in states:
             state.lengths = seen + T
@@ -143,7 +143,3 @@ def first_characters(x: Tensor, packing: Packing, few: Packing) -> Tensor:
         return x
     rectangles = zip(packing.rectangles(x), few.parts, strict=True)
     return few.join(rectangle[:, : part.width] for rectangle, part in rectangles)
-
-
-def _normal(block: Any, x: Tensor) -> Tensor:
-    return layer_norm(x, block.norm_mixer.weight, block.norm_mixer.bias)

@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from stages.model.mixer import Mixer, State
-from stages.model.ops import add_dropout, add_linear, dropout, embed, embed_positions, layer_norm, linear_gelu
+from stages.model.ops import LayerNorm, dropout, embed, embed_positions
 from stages.model.packing import Packing
 from stages.settings import PARAMS, Model, Section, check
 from stages.system.errors import StudyError
@@ -26,12 +27,12 @@ class Block(nn.Module):
 
     def __init__(self, model: Model, mixer: Mixer, expansion: int) -> None:
         super().__init__()
-        self.norm_mixer = nn.LayerNorm(model.width)
+        self.norm_mixer = LayerNorm(model.width)
         self.mixer = mixer
         self.dropout_rate = model.dropout
         self.has_mlp = expansion > 0
         if self.has_mlp:
-            self.norm_mlp = nn.LayerNorm(model.width)
+            self.norm_mlp = LayerNorm(model.width)
             self.expand = nn.Linear(model.width, expansion * model.width)
             self.contract = nn.Linear(expansion * model.width, model.width)
 
@@ -40,7 +41,7 @@ class Block(nn.Module):
 
         With `loss_indices`, indices of characters, only those come out: (loss_indices, C).
         """
-        mixed = self.mixer(layer_norm(x, self.norm_mixer.weight, self.norm_mixer.bias), packing, state)  # (N, C)
+        mixed = self.mixer(self.norm_mixer(x), packing, state)  # (N, C)
         return self.add(x, mixed, loss_indices)
 
     def add(self, x: Tensor, mixed: Tensor, loss_indices: Tensor | None = None) -> Tensor:
@@ -48,12 +49,11 @@ class Block(nn.Module):
         if loss_indices is not None:  # from here on no character sees another: the rest is not needed
             x, mixed = x[loss_indices], mixed[loss_indices]
         dropout_rate = self.dropout_rate if self.training else 0.0
-        x = add_dropout(x, mixed, None, dropout_rate)
+        x = x + dropout(mixed, dropout_rate)
         if not self.has_mlp:
             return x
-        h = layer_norm(x, self.norm_mlp.weight, self.norm_mlp.bias)
-        h = linear_gelu(h, self.expand.weight, self.expand.bias)  # (N, expansion·C)
-        return add_linear(x, h, self.contract.weight, self.contract.bias, dropout_rate)
+        h = F.gelu(self.expand(self.norm_mlp(x)))  # (N, expansion·C)
+        return x + dropout(self.contract(h), dropout_rate)
 
 
 class Backbone(nn.ModuleList):
@@ -153,7 +153,7 @@ class GPT(nn.Module):
         needs_positions = self.blocks.needs_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if needs_positions else None
         self.dropout_rate = model.dropout
-        self.norm = nn.LayerNorm(model.width)
+        self.norm = LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
         self.apply(_initialise)
 
@@ -178,7 +178,7 @@ class GPT(nn.Module):
                 x = x + self.positions[states[0].next_positions(packing.parts[0].width).flatten()]
         x = dropout(x, self.dropout_rate if self.training else 0.0)
         x = self.blocks(x, packing, states, loss_indices)
-        return layer_norm(x, self.norm.weight, self.norm.bias)
+        return self.norm(x)
 
     def forward(self, tokens: Tensor, states: Sequence[State] | None = None) -> Tensor:
         """tokens (B, T) int64 → logits (B, T, vocabulary size) of the character after each."""

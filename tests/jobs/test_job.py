@@ -76,7 +76,7 @@ def test_settings_of_a_result_change_its_key_and_those_below(key: str, value: An
     ("path", "again"),
     [
         ("stages/corpus/objectives.py", ALL),
-        ("stages/model/cpu/kernels.cpp", ALL),
+        ("stages/model/cpu/dropout.cpp", ALL),
         ("stages/mixers/rope.py", ALL),
         ("stages/training/loop.py", ALL[:2] + ALL[2:]),
         ("stages/finetune.py", ALL[1:]),

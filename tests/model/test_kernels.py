@@ -13,7 +13,7 @@ from stages.model.cpu import kernels
 from stages.model.cpu.kernels import COMPILERS, TOLD
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
-from stages.model.ops import add_dropout, layer_norm, linear_gelu
+from stages.model.ops import dropout
 from tests.support.project import nobody
 from tests.support.tiny import SETTINGS, packing_of
 
@@ -24,7 +24,7 @@ from tests.support.tiny import SETTINGS, packing_of
         (None, "no C++ compiler found (c++, g++, clang++)"),
         (b"\x7fELF", "Exec format error"),
         (b"\x7fELF", "no home folder; set XDG_CACHE_HOME"),
-        (b"#!/bin/sh\necho 'kernels.cpp:1:1: error: No \x1b[1mspace' >&2; exit 1\n", "error: No \\x1b[1mspace"),
+        (b"#!/bin/sh\necho 'dropout.cpp:1:1: error: No \x1b[1mspace' >&2; exit 1\n", "error: No \\x1b[1mspace"),
     ],
 )
 def test_what_is_lost_without_kernels_is_told_once_in_one_line(
@@ -60,17 +60,12 @@ def test_switched_off_kernels_do_not_serve() -> None:
         kernels.use_kernels(True)
 
 
-def block(dtype: torch.dtype) -> list[Tensor]:
-    """All that a block does between its products, forward and backward: two sequences, two heads, dropout."""
-    draws = torch.Generator().manual_seed(1)
-    packing = packing_of([[21, 40]])
-    x, weight, scale = (torch.randn(*shape, generator=draws).to(dtype) for shape in ((61, 48), (48, 48), (48,)))
-    inputs = [x.requires_grad_(), weight.requires_grad_(), scale.requires_grad_()]
+def attention(dtype: torch.dtype) -> list[Tensor]:
+    """Attention and dropout, forward and backward: two sequences, two heads."""
+    x = torch.randn(61, 144, generator=torch.Generator().manual_seed(1)).to(dtype).requires_grad_()
     torch.manual_seed(2)
-    h = layer_norm(x, scale, scale)
-    h = attend_varlen([torch.cat([h, x, h], dim=1)], [packing], (2, 2), 0.2, window=30)
-    y = add_dropout(x, linear_gelu(h, weight, scale), scale, 0.2)
-    return [y.detach(), *torch.autograd.grad(y.float().square().sum(), inputs)]
+    y = dropout(attend_varlen([x], [packing_of([[21, 40]])], (2, 2), 0.2, window=30), 0.2)
+    return [y.detach(), *torch.autograd.grad(y.float().square().sum(), [x])]
 
 
 @pytest.mark.skipif(processor_class(NATIVE) in ("float32-avx2", "other"), reason="nothing to be held back from")
@@ -79,13 +74,13 @@ def block(dtype: torch.dtype) -> list[Tensor]:
 def test_a_processor_held_back_computes_the_same_with_shorter_vectors(
     monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, bound: float
 ) -> None:
-    wide = block(dtype)
+    wide = attention(dtype)
     own = kernels._libraries()
     monkeypatch.setenv(LIMIT, "AVX2" if processor_class() != "float32-avx2" else NATIVE)
     held_back = kernels._libraries.__wrapped__()
     assert own is not None and held_back is not None and held_back[0] != own[0]
     monkeypatch.setattr(kernels, "_libraries", lambda: held_back)
-    for one, other in zip(wide, block(dtype), strict=True):
+    for one, other in zip(wide, attention(dtype), strict=True):
         assert (one.double() - other.double()).norm() <= bound * one.double().norm()
 
 

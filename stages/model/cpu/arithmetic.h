@@ -14,8 +14,8 @@ constexpr int64_t LANES = 8;
 constexpr int64_t LANES = 4;
 #endif
 
-// Attention weights below e^-46 = 1e-20 of the largest and tails of the normal distribution below that count as
-// none: processors take a hundred times as long over the denormal numbers that they or their products would be.
+// Attention weights below e^-46 = 1e-20 of the largest count as none: processors take a hundred times as long over the
+// denormal numbers that they or their products would be.
 constexpr float NOTHING = -46.0f;
 
 enum class bfloat16 : uint16_t {};  // float32's upper half
@@ -63,18 +63,6 @@ inline float exponential(float x) {
     bits += exponent;
     std::memcpy(&y, &bits, 4);
     return y;
-}
-
-// Φ(x), the normal distribution function, by Abramowitz and Stegun 7.1.26 (error of erf below 1.5e-7); density: φ(x).
-inline float normal_cdf(float x, float &density) {
-    const float a = std::fabs(x) * 0.70710678f;
-    const float e = -a * a < NOTHING ? 0.0f : exponential(-a * a);
-    const float t = 1.0f / (1.0f + 0.3275911f * a);
-    const float poly =
-        ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t;
-    const float tail = 0.5f * poly * e;
-    density = 0.39894228f * e;
-    return x < 0 ? tail : 1.0f - tail;
 }
 
 // 32 uniform bits for each index: a counter hashed with two keys.

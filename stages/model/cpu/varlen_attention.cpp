@@ -145,7 +145,7 @@ void spread(const float *weights, int64_t length, const float *rows, int64_t wid
     });
 }
 
-// A call of `attention`; calls.py mirrors it. Queries, keys and values are columns of arrays whose rows,
+// A call of `attention`; kernels.py mirrors it. Queries, keys and values are columns of arrays whose rows,
 // one a character, are their strides apart. Equal groups of query heads share keys, and equal groups values: as large
 // ones, or parts of them.
 struct Attention {
