@@ -14,8 +14,8 @@ def carry_out(job: Job) -> None:
     # imported here, as they load torch, which a stage without missing jobs does not need
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
+    from stages.training.loop import train_to
     from stages.training.phases import finetuning
-    from stages.training.run import train_to
 
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from stages.commands import ask
+from stages.commands.models import load_model
 from stages.corpus.prepared import Prepared
-from stages.experiment.trained import load_model
 from stages.system.errors import StudyError
 from tests.support.project import restored, save_prepared, with_content
 from tests.support.talking import ZOE, ChangeParams, Run, error

@@ -1,16 +1,84 @@
-"""The models that commands load, and the options that name them."""
+"""A trained model of the study, loaded by name: `model, vocabulary = load_model("quick", "rope")`.
+
+Commands name it by options.
+"""
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from stages.experiment.trained import Trained, load_trained
+from stages.corpus.prepared import Prepared
+from stages.corpus.text import Vocabulary
+from stages.experiment.experiment import Experiment
+from stages.jobs.job import FACTS, KINDS, WEIGHTS
+from stages.model.gpt import GPT
 from stages.settings import Settings, load
 from stages.settings.params import ALL, COMPARED
-from stages.settings.section import LARGEST_SEED
+from stages.settings.section import LARGEST_SEED, other_setting
 from stages.system.errors import StudyError, within
 from stages.system.files import read_json
 
 MAX_HYPOTHESES = 256  # of one beam; each has a state of its own
+WEIGHTS_OF = {"pretrain": f"{WEIGHTS}.safetensors", "finetune": "pretrained.safetensors"}  # by stage
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model, with its experiment and seed and the data that it was trained on."""
+
+    experiment: Experiment
+    seed: int
+    prepared: Prepared
+    model: GPT
+
+
+def load_model(recipe: str, variant: str, seed: int | None = None, stage: str = "finetune") -> tuple[GPT, Vocabulary]:
+    """Load the model that `dvc repro` made, and its characters. Raises StudyError: as `load_trained`."""
+    trained = load_trained(load(), recipe, variant, seed, stage)
+    return trained.model.eval(), trained.prepared.vocabulary
+
+
+def load_trained(params: Settings, recipe: str, variant: str, seed: int | None, stage: str) -> Trained:
+    """Load the model of a stage, `pretrain` or `finetune`; seed: the recipe's first if None.
+
+    It may have been trained for any selection; that of params.yaml goes first. Raises StudyError: there is no such
+    recipe, variant or seed; the recipe has no questions to be finetuned with; files are missing or damaged, or were
+    made with other settings or characters than today's.
+    """
+    if stage == "finetune":
+        params.question_recipe(recipe)
+    experiment = Experiment.of(params, recipe, variant)
+    seed = experiment.recipe.seeds[0] if seed is None else seed
+    if seed not in experiment.recipe.seeds:
+        allowed = ", ".join(map(str, experiment.recipe.seeds))
+        raise StudyError(f"recipe '{recipe}' has no seed {seed}; allowed: {allowed}")
+
+    make = f"make it with: dvc exp run -S recipe={recipe} -S model.variant={variant}"
+    selections = sorted((KINDS[stage].output / recipe).glob("*"), key=lambda path: path.name != params.model.variant)
+    of_seed = [selection / variant / f"seed-{seed}" for selection in selections]
+    found = [folder for folder in of_seed if (folder / FACTS).is_file()]
+    data = Path("data/prepared") / recipe
+    if not found or not data.exists():
+        raise StudyError(f"no {variant} of {recipe} with seed {seed} has been trained; {make}")
+    prepared = Prepared.load(data)
+    # weights of other settings may fit and mean something else: many settings change no shape (rope's theta)
+    others = [other_than(read_json(folder / FACTS), experiment, prepared) for folder in found]
+    if all(others):
+        raise StudyError(f"{found[0]} was trained with another {others[0]}; {make}")
+    folder = found[others.index(None)]
+    return Trained(experiment, seed, prepared, experiment.trained_model(prepared, folder / WEIGHTS_OF[stage]))
+
+
+def other_than(facts: dict[str, Any], experiment: Experiment, prepared: Prepared) -> str | None:
+    """Return what differs today from what weights were made with; None if nothing that they depend on does."""
+
+    then = facts["settings"]
+    model, variants = experiment.recipe.model.model_dump(), experiment.params.variants
+    now = {"variant": {experiment.variant: variants[experiment.variant]}, "recipe": {"model": model}}
+    was = {"variant": then["variant"], "recipe": {"model": then["recipe"]["model"]}}
+    other = other_setting(was, now, "recipe.model.dropout")  # which matters in training only
+    return other or (None if facts["vocabulary_sha256"] == prepared.vocabulary.sha256 else "vocabulary")
 
 
 def add_model(parser: argparse.ArgumentParser, seed: str = "which training's model; by default the first") -> None:

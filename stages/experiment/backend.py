@@ -1,19 +1,29 @@
-"""The device and the number format that compute."""
+"""What computes: the device, the number format, and random numbers that follow from a seed, a purpose and a step."""
 
 import os
 import sys
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
-from stages.experiment.traits import precision
+from stages.experiment.provenance import precision
 from stages.model.cpu import kernels
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.settings import Compute
 from stages.system.errors import StudyError
 
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_DRIVER"  # in the environment of the processes that a process starts
+
+
+def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
+    """Return the generator of one step.
+
+    Each step has its own, made from the step's number, so that a training goes on after a stop with the draws that it
+    would have had, and saves no generator's state.
+    """
+    return np.random.default_rng([seed, step, *purpose.encode()])
 
 
 @dataclass(frozen=True)
@@ -39,15 +49,6 @@ class Backend:
     def seed(self, number: int) -> None:
         """Seed the generator that draws on the device; torch.manual_seed takes 0.1 ms to seed those of all devices."""
         (torch.default_generator if self.device.type == "cpu" else torch.cuda).manual_seed(number)
-
-    @property
-    def traits(self) -> list[str]:
-        """What decides a result's bits: kind of device, precision, kernels, and whether CUDA's sums have an order.
-
-        A CPU's sums always have.
-        """
-        fixed = self.device.type != "cpu" and torch.are_deterministic_algorithms_enabled()
-        return [self.device.type, self.precision, self.kernels, *(["deterministic"] if fixed else [])]
 
     @property
     def precision(self) -> str:

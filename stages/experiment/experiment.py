@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from stages.corpus.prepared import Prepared
-from stages.experiment.backend import Backend, choose_backend
-from stages.experiment.draws import generator
-from stages.experiment.provenance import settings_of_result
+from stages.experiment.backend import Backend, choose_backend, generator
 from stages.model.gpt import GPT, settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings
 from stages.system.errors import StudyError
@@ -47,11 +44,6 @@ class Experiment:
     def question_recipe(self) -> QuestionRecipe:
         """The recipe, which has questions. Raises StudyError: it has none."""
         return self.params.question_recipe(self.recipe_name)
-
-    def settings(self, *sections: str) -> dict[str, Any]:
-        """Return what a training depends on, as JSON values; sections: of the recipe, beside model and optimizer."""
-        names = ("model", "optimizer", *sections)
-        return settings_of_result(self.params, self.recipe_name, self.variant, names, self.backend.traits)
 
     def new_model(self, prepared: Prepared, seed: int) -> GPT:
         """Return the model with the seed's random weights."""

@@ -1,16 +1,63 @@
-"""The origin of a result: commit, settings, device and libraries."""
+"""What decides a result, and where it came from, told without torch, which takes a second to load."""
 
 import platform
+import shutil
 import subprocess
 from collections.abc import Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from stages.settings import Settings
+from stages.model.cpu.processor import MULTIPLY_BFLOAT16, found_compilers, processor_class, processor_features
+from stages.settings import Compute, Settings
 from stages.system.files import digest
 
-if TYPE_CHECKING:  # publishing needs no torch, which takes a second to load
+if TYPE_CHECKING:
     from stages.experiment.backend import Backend
+
+FIRST_WITH_BFLOAT16 = 8.0  # CUDA's compute capability
+KEY_DIGITS = 16  # of a digest in hex
+
+
+def settings_of_result(
+    params: Settings, recipe: str, variant: str, sections: Iterable[str], of_device: Iterable[str]
+) -> dict[str, Any]:
+    """Return what a result depends on, as JSON values: sections of a recipe, a variant, and traits of the device."""
+    chosen = {name: getattr(params.recipe_named(recipe), name).model_dump() for name in sections}
+    return {"variant": {variant: params.variants[variant]}, "recipe": chosen, "compute": [*of_device]}
+
+
+def traits(compute: Compute) -> list[str]:
+    """Return what decides a result's bits: kind of device, number format, kernels, whether CUDA's sums have an order.
+
+    compute: the section that asks for them. A CPU's sums always have an order.
+    """
+    capability = gpu_capability() if compute.device != "cpu" else None
+    if capability is not None:
+        fast = capability >= FIRST_WITH_BFLOAT16
+        return ["cuda", precision(compute, fast), *(["deterministic"] if compute.deterministic else [])]
+
+    compiler = next(iter(found_compilers()), None) if compute.kernels == "auto" else None
+    kernels = digest([compiler, processor_class(), processor_features()])[:KEY_DIGITS] if compiler else "torch"
+    return ["cpu", precision(compute, processor_class() in MULTIPLY_BFLOAT16), kernels]
+
+
+def precision(compute: Compute, fast: bool) -> str:
+    """Return the number format of the weights that multiply; fast: whether the device multiplies bfloat16 fast."""
+    if compute.precision != "auto":
+        return compute.precision
+    return "bfloat16" if fast else "float32"
+
+
+def gpu_capability() -> float | None:
+    """Return the compute capability of the first GPU that NVIDIA's driver reports; None where there is none."""
+    if not shutil.which("nvidia-smi"):
+        return None
+    query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+    reported = subprocess.run(query, capture_output=True, text=True, check=False)
+    try:
+        return float(reported.stdout.split()[0]) if reported.returncode == 0 else None
+    except (IndexError, ValueError):
+        return None
 
 
 def provenance(settings: Any, backend: "Backend", seconds: float) -> dict[str, Any]:
@@ -24,14 +71,6 @@ def provenance(settings: Any, backend: "Backend", seconds: float) -> dict[str, A
         "libraries": {"python": platform.python_version(), "torch": version("torch"), "numpy": version("numpy")},
         "seconds": round(seconds, 1),
     }
-
-
-def settings_of_result(
-    params: Settings, recipe: str, variant: str, sections: Iterable[str], of_device: Iterable[str]
-) -> dict[str, Any]:
-    """Return what a result depends on, as JSON values: sections of a recipe, a variant, and traits of the device."""
-    chosen = {name: getattr(params.recipe_named(recipe), name).model_dump() for name in sections}
-    return {"variant": {variant: params.variants[variant]}, "recipe": chosen, "compute": [*of_device]}
 
 
 def commit() -> str:

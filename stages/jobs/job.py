@@ -12,8 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from stages.experiment.provenance import settings_of_result
-from stages.experiment.traits import KEY_DIGITS, traits
+from stages.experiment.provenance import KEY_DIGITS, settings_of_result, traits
 from stages.settings import Settings
 from stages.system.errors import StudyError
 from stages.system.files import WORK, digest, files_digest, read_json, write_json
@@ -71,7 +70,7 @@ class Job:
     variant: str
     seed: int
     prepared: Path  # the folder of the recipe's data
-    traits: tuple[str, ...]  # of the device (see `experiment.traits`)
+    traits: tuple[str, ...]  # of the device (see `experiment.provenance`)
 
     @property
     def name(self) -> str:

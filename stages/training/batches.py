@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from stages.corpus.example import PAD, Examples, columns
-from stages.experiment.draws import generator
+from stages.experiment.backend import generator
 from stages.model.packing import CHARACTER_STEP, Packing, Part
 
 # Parts are the rectangles of mixers that need some. They have few different shapes, because kernels are prepared for

@@ -1,4 +1,4 @@
-"""The training loop, which every phase of every variant goes through, and its checkpoints.
+"""A training, which every phase of every variant goes through: from first weights over steps to files.
 
 A checkpoint has all that the next step depends on. It is written beside the one before and then renamed, so that a kill
 leaves one of the two whole.
@@ -6,62 +6,33 @@ leaves one of the two whole.
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from stages.corpus.example import Examples
-from stages.experiment.draws import generator
+from stages.corpus.prepared import Prepared
+from stages.experiment.backend import generator
+from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import provenance
 from stages.settings import Schedule
 from stages.system.errors import StudyError, tell
-from stages.system.files import write_bytes
+from stages.system.files import read_json, write_bytes, write_json, write_text
 from stages.system.lifetime import stop_requests
-from stages.system.progress import Bar, bar
+from stages.system.progress import bar
+from stages.system.tables import CURVES, read_table
 from stages.training.batches import rows_of_step, steps_per_epoch
-from stages.training.trainer import Trainer
+from stages.training.trainer import Trainer, trainer_for
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
-
-
-@dataclass
-class Progress:
-    """How far a training came."""
-
-    steps: int  # done
-    seconds: float  # over all resumptions
-    losses: np.ndarray  # (all steps,) float32, nats a character; 0 where a step is still to be done
-    characters: int = 0  # read so far, PAD not counted
-
-
-def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
-    """Write a checkpoint in the place of the one before. Raises OSError: it cannot be written; the one before stays."""
-    numbers = {"losses": torch.from_numpy(progress.losses), "steps": torch.tensor(progress.steps)}
-    numbers |= {"characters": torch.tensor(progress.characters)}
-    seconds = {"seconds": torch.tensor(progress.seconds, dtype=torch.float64)}
-    write_bytes(path, save(trainer.state() | numbers | seconds))
-
-
-def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
-    """Bring a trainer to where it was at its checkpoint, if there is a whole one; steps: of the training in all.
-
-    A folder of work belongs to one training, and so does a checkpoint in it.
-    """
-    anew = Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
-    if not path.exists():
-        return anew
-    try:
-        tensors = load(path.read_bytes())
-    except SafetensorError as error:
-        tell(f"{path} is damaged ({error}); the training starts anew")
-        return anew
-    losses, done, seconds, read = (tensors.pop(name) for name in ("losses", "steps", "seconds", "characters"))
-    trainer.restore(tensors)
-    return Progress(int(done), float(seconds), losses.numpy(), int(read))
+SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title has half of 80 columns
 
 
 @dataclass(frozen=True)
@@ -89,8 +60,12 @@ class Phase:
             )
 
     @property
+    def steps_per_epoch(self) -> int:
+        return steps_per_epoch(self.rows, self.batch_size)
+
+    @property
     def steps(self) -> int:
-        return self.epochs * steps_per_epoch(self.rows, self.batch_size)
+        return self.epochs * self.steps_per_epoch
 
     @property
     def warmup_tokens(self) -> float:
@@ -118,9 +93,60 @@ class Phase:
         return self.peak_rate * max(self.schedule.min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress)))
 
     def _tokens(self, steps: int) -> int:
-        """How many the first steps see."""
-        epochs, batches = divmod(steps, steps_per_epoch(self.rows, self.batch_size))
+        """Count the tokens of the first steps."""
+        epochs, batches = divmod(steps, self.steps_per_epoch)
         return (epochs * self.rows + batches * self.batch_size) * (self.context - 1)
+
+
+def examples_of_step(phase: Phase, seed: int, number: int) -> Examples:
+    """Return what step `number` of the phase trains on."""
+    rows = rows_of_step(phase.rows, phase.batch_size, seed, number, phase.shuffled)
+    return phase.draw(rows, generator(seed, phase.name, number))
+
+
+def step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
+    """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
+    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
+    return trainer.step(trainer.cut(examples), phase.rate(number))
+
+
+@dataclass
+class Progress:
+    """How far a training came."""
+
+    steps: int  # done
+    seconds: float  # over all resumptions
+    losses: np.ndarray  # (all steps,) float32, nats a character; 0 where a step is still to be done
+    characters: int = 0  # read so far, PAD not counted
+
+
+def save_checkpoint(path: Path, trainer: Trainer, progress: Progress) -> None:
+    """Write a checkpoint in the place of the one before. Raises OSError: it cannot be written; the one before stays."""
+    numbers = {
+        "losses": torch.from_numpy(progress.losses),
+        "steps": torch.tensor(progress.steps),
+        "characters": torch.tensor(progress.characters),
+        "seconds": torch.tensor(progress.seconds, dtype=torch.float64),
+    }
+    write_bytes(path, save(trainer.state() | numbers))
+
+
+def load_checkpoint(path: Path, trainer: Trainer, steps: int) -> Progress:
+    """Bring a trainer to where it was at its checkpoint, if there is a whole one; steps: of the training in all.
+
+    A folder of work belongs to one training, and so does a checkpoint in it.
+    """
+    anew = Progress(0, 0.0, np.zeros(steps, dtype=np.float32))
+    if not path.exists():
+        return anew
+    try:
+        tensors = load(path.read_bytes())
+    except SafetensorError as error:
+        tell(f"{path} is damaged ({error}); the training starts anew")
+        return anew
+    trainer.restore(tensors)
+    seconds, characters = float(tensors["seconds"]), int(tensors["characters"])
+    return Progress(int(tensors["steps"]), seconds, tensors["losses"].numpy(), characters)
 
 
 def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval: float, title: str) -> Progress:
@@ -134,20 +160,32 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
     checkpoint cannot be written; the last one stays.
     """
     progress = load_checkpoint(checkpoint, trainer, phase.steps)
+    saved = time.monotonic()
+    started = saved - progress.seconds
+    fresh: list[torch.Tensor] = []  # losses of the last steps, still on the device
+
     with bar(title, phase.steps, progress.steps) as shown, stop_requests() as stop:
-        course = _Course(trainer, phase, progress, checkpoint, title, shown)
-        while progress.steps < phase.steps and not stop.requested():
+        while True:
+            ends = progress.steps == phase.steps or stop.requested()
+            saves = ends or (bool(fresh) and time.monotonic() - saved >= interval)
+            if fresh and (saves or len(fresh) == LOOK_EVERY):
+                losses = torch.stack(fresh).cpu().numpy()
+                progress.losses[progress.steps - len(fresh) : progress.steps] = losses
+                fresh.clear()
+                _check(progress, phase, title)
+                shown.note(loss=f"{progress.losses[: progress.steps][-LOOK_EVERY:].mean():.3f}")
+            if saves:
+                progress.seconds = time.monotonic() - started
+                save_checkpoint(checkpoint, trainer, progress)
+                saved = time.monotonic()
+            if ends:
+                break
             examples = examples_of_step(phase, seed, progress.steps)
-            course.fresh.append(step(trainer, phase, seed, progress.steps, examples))
+            fresh.append(step(trainer, phase, seed, progress.steps, examples))
             progress.steps += 1
             progress.characters += int(examples.lengths.sum())
             shown.step()
-            if time.monotonic() - course.saved >= interval:
-                course.save()
-            elif len(course.fresh) == LOOK_EVERY:
-                course.look()
 
-        course.save()
         if stop.requested():
             raise KeyboardInterrupt(
                 f"stopped after step {progress.steps} of {phase.steps}{stop.reason}; "
@@ -156,53 +194,79 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
     return progress
 
 
-@dataclass
-class _Course:
-    """The losses and checkpoints of a training on its way."""
-
-    trainer: Trainer
-    phase: Phase
-    progress: Progress
-    checkpoint: Path
-    title: str
-    bar: Bar
-    fresh: list[torch.Tensor] = field(default_factory=list)  # losses of the last steps, still on the device
-
-    def __post_init__(self) -> None:
-        self.saved = time.monotonic()
-        self.started = self.saved - self.progress.seconds
-
-    def look(self) -> None:
-        """Fetch the fresh losses from the device and show them. Raises StudyError: one is not finite."""
-        done, losses = self.progress.steps, self.progress.losses
-        self.progress.seconds = time.monotonic() - self.started
-        if self.fresh:
-            losses[done - len(self.fresh) : done] = torch.stack(self.fresh).cpu().numpy()
-            self.fresh.clear()
-
-        broken = np.flatnonzero(~np.isfinite(losses[:done]))
-        if len(broken):
-            where = f"the loss is {losses[broken[0]]} at step {broken[0] + 1} of {self.phase.steps}"
-            raise StudyError(
-                f"{self.title}: {where}; lower the learning_rate of {self.phase.key} or lengthen its warm-up"
-            )
-        if done:
-            self.bar.note(loss=f"{losses[max(0, done - LOOK_EVERY) : done].mean():.3f}")
-
-    def save(self) -> None:
-        """Look, and write a checkpoint."""
-        self.look()
-        save_checkpoint(self.checkpoint, self.trainer, self.progress)
-        self.saved = time.monotonic()
+def _check(progress: Progress, phase: Phase, title: str) -> None:
+    """Raise StudyError if a loss is not finite."""
+    losses = progress.losses[: progress.steps]
+    broken = np.flatnonzero(~np.isfinite(losses))
+    if len(broken):
+        where = f"the loss is {losses[broken[0]]} at step {broken[0] + 1} of {phase.steps}"
+        raise StudyError(f"{title}: {where}; lower the learning_rate of {phase.key} or lengthen its warm-up")
 
 
-def examples_of_step(phase: Phase, seed: int, number: int) -> Examples:
-    """Return what step `number` of the phase trains on."""
-    rows = rows_of_step(phase.rows, phase.batch_size, seed, number, phase.shuffled)
-    return phase.draw(rows, generator(seed, phase.name, number))
+def train_to(
+    weights: Path,
+    experiment: Experiment,
+    prepared: Prepared,
+    phase: Phase,
+    seed: int,
+    settings: Mapping[str, Any],
+    first_weights: Path | None = None,
+    continues: bool = False,
+) -> dict[str, Any]:
+    """Train a phase, unless an earlier run did, and return its facts.
+
+    It leaves weights (.safetensors), curve (.csv) and, last, facts (.json) of the same name; on the way a .checkpoint.
+    settings: what it depends on, for the record; first_weights: an ended training's, by default drawn by the seed;
+    continues: whether curve, examples and seconds up to these count as this one's, too.
+    """
+    facts_file, checkpoint = weights.with_suffix(".json"), weights.with_suffix(".checkpoint")
+    if not facts_file.is_file():
+        if first_weights:
+            model = experiment.trained_model(prepared, first_weights)
+            model.move_positions(phase.moved_positions)
+        else:
+            model = experiment.new_model(prepared, seed)
+        trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)
+        interval = experiment.params.compute.checkpoint_seconds
+        title = f"{experiment.variant} {SHORT.get(phase.name, phase.name)}, seed {seed}"
+        ended = train(trainer, phase, seed, checkpoint, interval, title)
+
+        curve = _curve(experiment.variant, phase, ended.losses, seed)
+        counts = {"seconds": ended.seconds, "examples": phase.rows * phase.epochs, "characters": ended.characters}
+        if continues and first_weights:
+            before = read_json(first_weights.with_suffix(".json"))
+            earlier = read_table(first_weights.with_suffix(".csv"), CURVES).astype(curve.dtypes)
+            curve[["step", "epoch"]] += earlier[["step", "epoch"]].max()
+            curve = pd.concat([earlier, curve])
+            counts = {name: count + before[name] for name, count in counts.items()}
+        facts = {
+            "phase": phase.name,
+            "seed": seed,
+            "parameters": sum(weight.numel() for weight in trainer.masters),
+            "loss": float(curve.loss.iloc[-1]),
+            **provenance(settings, experiment.backend, counts["seconds"]),
+            **counts,
+        }
+        write_bytes(weights, save(trainer.weights()))
+        write_text(weights.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
+        write_json(facts_file, facts)
+    checkpoint.unlink(missing_ok=True)  # a kill may have left it beside the rest
+    known: dict[str, Any] = read_json(facts_file)
+    return known
 
 
-def step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
-    """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
-    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
-    return trainer.step(trainer.cut(examples), phase.rate(number))
+def _curve(variant: str, phase: Phase, losses: np.ndarray, seed: int) -> pd.DataFrame:
+    """Return a row an epoch: its number, its last step, the mean loss of its steps, its last learning rate."""
+    epochs = np.arange(1, phase.epochs + 1)
+    last_steps = epochs * phase.steps_per_epoch
+    return pd.DataFrame(
+        {
+            "variant": variant,
+            "seed": seed,
+            "phase": phase.name,
+            "step": last_steps,
+            "epoch": epochs,
+            "loss": losses.reshape(phase.epochs, -1).mean(axis=1).round(5),
+            "learning_rate": [float(f"{phase.rate(int(step) - 1):.6g}") for step in last_steps],
+        }
+    )

@@ -1,10 +1,10 @@
 """Which weights are trained by which rule.
 
-The rules are not torch.optim's classes, which load torch._dynamo at their first step: a second or more of every start.
+The rules are not torch.optim's classes: those load torch._dynamo, a second of every start, and take 0.1 ms longer a
+step.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +12,6 @@ from torch import Tensor, nn
 from stages.model.gpt import GPT
 from stages.settings import Optimizer as Settings
 
-# AdamW's decay rates of the first and second moment are the assignment's
-ADAM: dict[str, Any] = {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "amsgrad": False, "maximize": False}
 # Muon's momentum, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
 MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
@@ -26,23 +24,31 @@ class AdamW:
 
     def __init__(self, weights: Mapping[str, nn.Parameter], weight_decay: float) -> None:
         self.weights, self.weight_decay = weights, weight_decay
-        self.state: dict[str, Tensor] = {}
-        for name, weight in weights.items():
-            self.state[f"step.{name}"] = torch.zeros((), device=weight.device)
-            self.state[f"exp_avg.{name}"] = torch.zeros_like(weight)
-            self.state[f"exp_avg_sq.{name}"] = torch.zeros_like(weight)
+        self.steps = {f"step.{name}": torch.zeros((), device=weight.device) for name, weight in weights.items()}
+        self.means = {f"exp_avg.{name}": torch.zeros_like(weight) for name, weight in weights.items()}
+        self.squares = {f"exp_avg_sq.{name}": torch.zeros_like(weight) for name, weight in weights.items()}
+        self.state = self.steps | self.means | self.squares
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
         """Update all weights by their gradients."""
-        weights: list[Tensor] = [*self.weights.values()]
-        steps = [self.state[f"step.{name}"] for name in self.weights]
-        means = [self.state[f"exp_avg.{name}"] for name in self.weights]
-        squares = [self.state[f"exp_avg_sq.{name}"] for name in self.weights]
+        steps = [*self.steps.values()]
         torch._foreach_add_(steps, 1)
-        gradients = [_gradient(weight) for weight in weights]
-        options = {"lr": rate, "weight_decay": self.weight_decay, **ADAM}
-        torch._fused_adamw_(weights, gradients, means, squares, [], steps, **options)
+        torch._fused_adamw_(
+            [*self.weights.values()],
+            [_gradient(weight) for weight in self.weights.values()],
+            [*self.means.values()],
+            [*self.squares.values()],
+            [],
+            steps,
+            lr=rate,
+            beta1=0.9,  # the decay rates of both moments are the assignment's
+            beta2=0.95,
+            weight_decay=self.weight_decay,
+            eps=1e-8,
+            amsgrad=False,
+            maximize=False,
+        )
 
 
 class Muon:

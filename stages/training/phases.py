@@ -26,8 +26,7 @@ from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.settings import Finetune, Pretrain
 from stages.training.batches import steps_per_epoch
-from stages.training.loop import Phase
-from stages.training.run import train_to
+from stages.training.loop import Phase, train_to
 
 
 def self_labels(model: GPT, prepared: Prepared, context: int) -> Phrases:
@@ -55,7 +54,7 @@ def epochs(settings: Pretrain, documents: int) -> int:
 
 
 def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
-    """Return the pretraining of a recipe."""
+    """Return the pretraining of a recipe, without its own epochs."""
     settings = experiment.recipe.pretrain
     documents = len(prepared.documents)
     draw = Mixture(prepared, settings.objectives, experiment.recipe.model.context).draw
@@ -63,33 +62,28 @@ def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
     return _phase(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
 
 
-def self_training(experiment: Experiment, prepared: Prepared, weights: Path) -> Phase:
-    """Return the pretraining of `own_epochs`: its phrases are drawn by what the model of these weights answers."""
-    settings = experiment.recipe.pretrain
-    context = experiment.recipe.model.context
-
-    @cache
-    def mixture() -> Mixture:
-        model = experiment.trained_model(prepared, weights)
-        return Mixture(prepared, settings.objectives.all_salient, context, self_labels(model, prepared, context))
-
-    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
-        return mixture().draw(rows, generator)
-
-    rows = len(prepared.documents)
-    return _phase(experiment, settings, "pretrain", draw, rows, settings.own_epochs or 0, settings.learning_rate)
-
-
 def pretrain(
     weights: Path, experiment: Experiment, prepared: Prepared, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Pretrain a seed, its own epochs included, and return the facts; arguments as of `train_to`."""
-    first = pretraining(experiment, prepared)
-    if not experiment.recipe.pretrain.own_epochs:
+    """Pretrain a seed, its own epochs included, and return the facts; arguments as of `train_to`.
+
+    In the own epochs phrases are drawn by what the model answers that the epochs before them trained.
+    """
+    first, recipe = pretraining(experiment, prepared), experiment.recipe
+    if not recipe.pretrain.own_epochs:
         return train_to(weights, experiment, prepared, first, seed, settings)
     before = weights.with_stem(f"{weights.stem}-before")
     train_to(before, experiment, prepared, first, seed, settings)
-    own = self_training(experiment, prepared, before)
+
+    @cache
+    def mixture() -> Mixture:
+        labels = self_labels(experiment.trained_model(prepared, before), prepared, recipe.model.context)
+        return Mixture(prepared, recipe.pretrain.objectives.all_salient, recipe.model.context, labels)
+
+    def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
+        return mixture().draw(rows, generator)  # labelled at the first step, which a training that has ended lacks
+
+    own = replace(first, draw=draw, epochs=recipe.pretrain.own_epochs)
     return train_to(weights, experiment, prepared, own, seed, settings, before, continues=True)
 
 

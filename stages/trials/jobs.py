@@ -4,7 +4,7 @@ from pathlib import Path
 
 from stages.corpus.prepared import Prepared
 from stages.data import obtain
-from stages.experiment.traits import KEY_DIGITS, traits
+from stages.experiment.provenance import KEY_DIGITS, traits
 from stages.jobs.job import Job, code_digest
 from stages.prepare import prepare
 from stages.settings import QuestionRecipe, Settings

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from stages.experiment.backend import choose_backend
-from stages.experiment.traits import traits
+from stages.experiment.provenance import traits
 from tests.support.tiny import ROOT, SETTINGS
 
 
@@ -16,9 +16,9 @@ from tests.support.tiny import ROOT, SETTINGS
 def test_they_are_those_of_the_backend(device: str, precision: str, kernels: str) -> None:
     given = {"device": device, "precision": precision, "kernels": kernels}
     compute = SETTINGS.compute.model_copy(update=given)
-    told, (kind, form, *others) = traits(compute), choose_backend(compute).traits
-    assert told[:2] == [kind, form]
-    assert (told[2:] == ["torch"]) == (others == ["torch"])
+    (kind, form, *others), backend = traits(compute), choose_backend(compute)
+    assert (kind, form) == (backend.device.type, backend.precision)
+    assert kind != "cpu" or (others == ["torch"]) == (backend.kernels == "torch")
     choose_backend(SETTINGS.compute)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from stages.corpus.example import PAD, Examples
 from stages.corpus.objectives import span_corruption
-from stages.experiment.draws import generator
+from stages.experiment.backend import generator
 from stages.model.packing import CHARACTER_STEP
 from stages.training.batches import PackedBatch, rows_of_step, split_by_length, steps_per_epoch
 from tests.support.tiny import spans, tiny_prepared
