@@ -50,7 +50,7 @@ def predictions(experiment: "Experiment", prepared: "Prepared", finetuned: Path,
     """Return what each finetuned model answers to the dev and test questions: a row a model and question."""
     import pandas as pd
 
-    from stages.asking.generation import answers
+    from stages.asking.recall import answers
 
     tables = []
     asked = [(init, split) for init in INITS for split in ("dev", "test")]

@@ -15,9 +15,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from stages.asking.generation import answers
 from stages.asking.prompts import CHARACTERS, Fact, Prompt
-from stages.asking.recall import exact_matches
+from stages.asking.recall import answers, exact_matches
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.text import MASK

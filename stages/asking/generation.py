@@ -1,22 +1,17 @@
-"""Generation: one continuation of many prompts at once, several of each, a passage of any length, and answers."""
+"""Generation: one continuation of many prompts at once, several of each, or a passage of any length."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor
 
 from stages.asking.decoding import BeamSearch, Continuation, Hypothesis, Pick, SingleSearch, greedy
 from stages.corpus.example import MASK
-from stages.corpus.prepared import Prepared
-from stages.corpus.questions import prompt
-from stages.corpus.text import spelled_as
 from stages.model.gpt import GPT
 from stages.model.mixer import State
 from stages.model.packing import Packing
-from stages.settings import QuestionRecipe
 
 Search = SingleSearch | BeamSearch  # chooses the next characters of a batch's sequences, and which sequences go on
 BATCH = 256  # hypotheses at once: each has a state, and more states do not fit the processor's cache
@@ -132,27 +127,3 @@ def _last_logits(model: GPT, tokens: Tensor, states: list[State]) -> Tensor:
     B, T = tokens.shape
     last = torch.arange(T - 1, B * T, T, device=tokens.device)
     return model.head(model.hidden(tokens.flatten(), Packing.full(tokens.shape), states, last))
-
-
-def answers(model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe) -> pd.DataFrame:
-    """Return greedy answers to a split's questions: row, gold, predicted, correct, probability of the whole answer.
-
-    Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more. Where the recipe allows
-    any spelling, an answer that counts as the gold one (see `text`) stands in its spelling. Without gold answers, as
-    in most tests, `correct` is empty.
-    """
-    asked = prepared.of_split(split)
-    questions = prepared.questions[split]
-    prompts = [prompt(questions[row]) for row in range(len(questions))]
-    continuations = generate(model, prompts, recipe.generation.max_characters)
-    texts = [prepared.vocabulary.decode(continuation.tokens) for continuation in continuations]
-    predicted = pd.Series(spelled_as(asked.place, texts) if recipe.any_spelling else texts, dtype=object)
-    return pd.DataFrame(
-        {
-            "row": asked.row,
-            "gold": asked.place,
-            "predicted": predicted,
-            "correct": (predicted == asked.place).astype(int) if asked.place.any() else "",
-            "probability": [round(continuation.probability, 4) for continuation in continuations],
-        }
-    )

@@ -19,7 +19,6 @@ from stages.corpus.question_forms import Form, question_forms
 from stages.corpus.questions import prompt
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
-from stages.model.gpt import GPT
 from stages.sources.audit import own_pages
 from stages.sources.world.lexicon import CULTURES
 
@@ -85,56 +84,40 @@ def probe(
         prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
         origins.tsv          asked (dev or unseen), init, seed, row, origin
     """
-    questions = _Questions(experiment, prepared)
+    recipe, vocabulary = experiment.question_recipe, prepared.vocabulary
+    objectives, context = recipe.pretrain.objectives, recipe.model.context
     models = {name: experiment.trained_model(prepared, path) for name, path in weights.items()}
-    of_dev = (predictions.init == "pretrained") & (predictions.split == "dev")
-    answered = questions.answered(models, predictions[of_dev].set_index("row"))
-    tables = {name: table.assign(seed=seed) for name, table in answered.items()}
-    origins = dev_origins(predictions, questions.pages, prepared.training_answers, questions.corpus)
-    tables["origins.tsv"] = pd.concat([origins, tables["origins.tsv"]])
+    dev, corpus = prepared.of_split("dev"), "\n".join(prepared.texts)
+    pages = own_pages(prepared.texts, set(dev.name))
+    facts = dev_facts(prepared, pages)
+
+    forms = trained_forms(objectives)
+    prompts = page_prompts(facts, forms, objectives, WordCue.of(objectives, prepared), context)
+    finetuned = predictions[(predictions.init == "pretrained") & (predictions.split == "dev")].set_index("row")
+    extracted = finetuned.correct.loc[[fact.row for fact in facts]].to_numpy(int)
+    moves = offsets(facts)
+    moved = with_room(facts, moves[-1], context) if "continuation" in forms else []
+
+    form = question_forms(prepared)[0]
+    names = unseen_names(vocabulary, "\n".join([corpus, *prepared.table.question]), form, context)
+    questions = [prompt(vocabulary.encode(form.about(name))) for name in names]
+    said = [
+        vocabulary.decode(answer.tokens)
+        for answer in generate(models["finetuned"], questions, recipe.generation.max_characters)
+    ]
+    origins = [origin(answer, None, (), prepared.training_answers, corpus) for answer in said]
+    of_unseen = pd.DataFrame(
+        {"asked": "unseen", "init": "pretrained", "row": range(1, len(said) + 1), "origin": origins}
+    )
+    pages_of_row = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
+    of_dev = dev_origins(predictions, pages_of_row, prepared.training_answers, corpus)
+
+    tables = {
+        "extraction.tsv": extraction(models, vocabulary, facts, prompts, extracted).assign(seed=seed),
+        "prefix_offset.tsv": matches_by_offset(models, vocabulary, moved, moves).assign(seed=seed),
+        "origins.tsv": pd.concat([of_dev, of_unseen]).assign(seed=seed),
+    }
     return {
         name: table.set_index([column for column in FIRST if column in table]).reset_index()
         for name, table in tables.items()
     }
-
-
-class _Questions:
-    """The prompts for the weights of every seed, and where answers to them can come from."""
-
-    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
-        """Make the prompts for the facts of dev, in every form that pretraining practises."""
-        self.recipe = experiment.question_recipe
-        self.prepared = prepared
-        texts, dev = prepared.texts, prepared.of_split("dev")
-        self.corpus = "\n".join(texts)
-        pages = own_pages(texts, set(dev.name))
-        self.pages = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
-        self.facts = dev_facts(prepared, pages)
-
-        objectives, context = self.recipe.pretrain.objectives, self.recipe.model.context
-        forms = trained_forms(objectives)
-        self.prompts = page_prompts(self.facts, forms, objectives, WordCue.of(objectives, prepared), context)
-        self.offsets = offsets(self.facts)
-        self.moved = with_room(self.facts, self.offsets[-1], context) if "continuation" in forms else []
-
-        form = question_forms(prepared)[0]
-        known = "\n".join([self.corpus, *prepared.table.question])
-        names = unseen_names(prepared.vocabulary, known, form, context)
-        self.about_unseen = [prompt(prepared.vocabulary.encode(form.about(name))) for name in names]
-
-    def answered(self, models: dict[str, GPT], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        """Ask the models of one seed; predictions: the finetuned model's answers to dev by the row of the question."""
-        vocabulary = self.prepared.vocabulary
-        finetuned = models["finetuned"]
-        correct = predictions.correct.loc[[fact.row for fact in self.facts]].to_numpy(int)
-
-        training_answers = self.prepared.training_answers
-        origins = []
-        for answer in generate(finetuned, self.about_unseen, self.recipe.generation.max_characters):
-            origins.append(origin(vocabulary.decode(answer.tokens), None, (), training_answers, self.corpus))
-        origins_of_unseen = pd.DataFrame({"row": range(1, len(origins) + 1), "origin": origins})
-        return {
-            "extraction.tsv": extraction(models, vocabulary, self.facts, self.prompts, correct),
-            "prefix_offset.tsv": matches_by_offset(models, vocabulary, self.moved, self.offsets),
-            "origins.tsv": origins_of_unseen.assign(asked="unseen", init="pretrained"),
-        }

@@ -1,7 +1,7 @@
-"""Memorised facts, and those of them that a question extracts: exact match without decoding.
+"""What a model answers, which facts it has memorised, and those of them that a question extracts.
 
-The two words are those of Allen-Zhu & Li 2023, "Physics of Language Models: Part 3.1, Knowledge Storage and Extraction"
-(arXiv 2309.14316).
+*Memorised* and *extracted* are words of Allen-Zhu & Li 2023, "Physics of Language Models: Part 3.1, Knowledge Storage
+and Extraction" (arXiv 2309.14316).
 
 Prefix offset: how many characters of a question's opening, the last ones, stand before the page up to the place. At
 offset 10 the name is where a question has it, and all else is in the page's words::
@@ -12,24 +12,76 @@ offset 10 the name is where a question has it, and all else is in the page's wor
 """
 
 from collections.abc import Mapping, Sequence
+from math import log
 from statistics import mode
 
 import numpy as np
 import pandas as pd
 
+from stages.asking.generation import generate
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, question
-from stages.corpus.text import Vocabulary, around
+from stages.corpus.prepared import Prepared
+from stages.corpus.questions import prompt
+from stages.corpus.text import Vocabulary, around, spelled_as
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
+from stages.settings import QuestionRecipe
+
+
+def answers(model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe) -> pd.DataFrame:
+    """Return greedy answers to a split's questions: row, gold, predicted, correct, probability of the whole answer.
+
+    Correct is an exact match, as CS224N's assignment scores: the same characters, nothing more. Where the recipe allows
+    any spelling, an answer that counts as the gold one (see `text`) stands in its spelling. Without gold answers, as
+    in most tests, `correct` is empty.
+    """
+    asked = prepared.of_split(split)
+    questions = prepared.questions[split]
+    prompts = [prompt(questions[row]) for row in range(len(questions))]
+    continuations = generate(model, prompts, recipe.generation.max_characters)
+    texts = [prepared.vocabulary.decode(continuation.tokens) for continuation in continuations]
+    predicted = pd.Series(spelled_as(asked.place, texts) if recipe.any_spelling else texts, dtype=object)
+    return pd.DataFrame(
+        {
+            "row": asked.row,
+            "gold": asked.place,
+            "predicted": predicted,
+            "correct": (predicted == asked.place).astype(int) if asked.place.any() else "",
+            "probability": [round(continuation.probability, 4) for continuation in continuations],
+        }
+    )
+
+
+def likelihoods(
+    model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt], never: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (B,) the log-likelihood of each prompt's target in nats, and (B,) bool: whether greedy decoding says it.
+
+    Each is read in one piece, without decoding. never: a character that is known not to come (see `read_targets`).
+    """
+    texts = [vocabulary.encode(prompt.text) for prompt in prompts]
+    targets = [vocabulary.encode(prompt.target) for prompt in prompts]
+    sequences = list(map(np.concatenate, zip(texts, targets, strict=True)))
+    return read_targets(model, sequences, list(map(len, texts)), never)
 
 
 def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt]) -> np.ndarray:
     """Return (B,) bool: whether the greedy continuation of each prompt is its target, a closing ⁇ included."""
-    texts = [vocabulary.encode(prompt.text) for prompt in prompts]
-    targets = [vocabulary.encode(prompt.target) for prompt in prompts]
-    sequences = list(map(np.concatenate, zip(texts, targets, strict=True)))
-    _, is_greedy = read_targets(model, sequences, list(map(len, texts)))
-    return is_greedy
+    return likelihoods(model, vocabulary, prompts)[1]
+
+
+def bits(model: GPT, vocabulary: Vocabulary, facts: Sequence[Fact], prompts: Sequence[Prompt]) -> float:
+    """Return how much likelier a place is after its own prompt than after those of people born elsewhere, in bits.
+
+    Mean over facts of log₂ p(place | own prompt) less log₂ of the mean of p(place | prompt) over the others: so the
+    form of the prompts counts for nothing. Each fact needs another one with another place.
+    """
+    gains = []
+    for number, own in enumerate(prompts):
+        nats, _ = likelihoods(model, vocabulary, [Prompt(prompt.text, own.target) for prompt in prompts])
+        others = [row for row, fact in enumerate(facts) if fact.place != facts[number].place]
+        gains.append((nats[number] - np.logaddexp.reduce(nats[others]) + log(len(others))) / log(2))
+    return float(np.mean(gains))
 
 
 def extraction(

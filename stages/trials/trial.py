@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from stages.asking.bits import bits
 from stages.asking.decoding import Sampler
-from stages.asking.generation import answers, passages
+from stages.asking.generation import passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
-from stages.asking.recall import extraction
+from stages.asking.recall import answers, bits, extraction, likelihoods
 from stages.corpus.example import MASK as MASK_NUMBER
 from stages.corpus.objectives import pair
 from stages.corpus.prepared import Prepared
@@ -42,31 +41,29 @@ def carry_out(job: Job) -> None:
             carry_out_here(needed, WAIT)
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)
-    pretrained, *finetuned = job.inputs
-    folder = pretrained.result_folder
+    pretrained, *others = job.inputs
+    folder, pretraining = pretrained.result_folder, pretrained.facts["trainings"][WEIGHTS]
     models = {"pretrained": experiment.trained_model(prepared, folder / f"{WEIGHTS}.safetensors")}
-    facts = pretrained.facts["trainings"][WEIGHTS]
-    trainings = [facts]
-    measured = {}
-    if finetuned:
-        (tuned,) = finetuned
+    trainings = [pretraining]
+    if others:
+        (finetuned,) = others
         for name, init in (("finetuned", "pretrained"), ("scratch", "scratch")):
-            models[name] = experiment.trained_model(prepared, tuned.result_folder / f"{init}.safetensors")
-        trainings.append(tuned.facts["trainings"]["pretrained"])
+            models[name] = experiment.trained_model(prepared, finetuned.result_folder / f"{init}.safetensors")
+        trainings.append(finetuned.facts["trainings"]["pretrained"])
         measured = asked(experiment, prepared, models)
     elif job.params.recipe_named(job.recipe).data.source == "pairs":
         measured = pairs_stored(models["pretrained"], prepared, job.params.sources.pairs.seed)
     else:
-        measured["text"] = json.dumps(text_figures(models["pretrained"], prepared, job.seed))
+        measured = {"text": json.dumps(text_figures(models["pretrained"], prepared, job.seed))}
     row = {
-        "loss": round(facts["loss"], 5),
+        "loss": round(pretraining["loss"], 5),
         "characters": sum(training["characters"] for training in trainings),
-        "parameters": facts["parameters"],
-        "epochs": round(facts["examples"] / len(prepared.documents)),
+        "parameters": pretraining["parameters"],
+        "epochs": round(pretraining["examples"] / len(prepared.documents)),
         "seconds": round(sum(training["seconds"] for training in trainings), 1),
-        "commit": facts["commit"],
-        "device": facts["device"],
-        "precision": facts["precision"],
+        "commit": pretraining["commit"],
+        "device": pretraining["device"],
+        "precision": pretraining["precision"],
         **measured,
     }
     write_json(job.folder / ROW, row)
@@ -82,32 +79,32 @@ def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) ->
     facts = dev_facts(prepared, pages)
     prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), context)
 
-    results = answers(models["finetuned"], prepared, "dev", recipe)
-    right = results.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
-    both = {name: models[name] for name in ("pretrained", "finetuned")}
-    extracted = extraction(both, prepared.vocabulary, facts, prompts, right).set_index("row")
-    known = extracted.pretrained_memorised
+    answered = answers(models["finetuned"], prepared, "dev", recipe)
+    extracted = answered.set_index("row").correct.loc[[fact.row for fact in facts]].to_numpy(int)
+    probed = {name: models[name] for name in ("pretrained", "finetuned")}
+    table = extraction(probed, prepared.vocabulary, facts, prompts, extracted).set_index("row")
+    memorised = table.pretrained_memorised
     reader = prepared.likeliest(prepared.candidates)
-    answered = [*zip(dev.name, results.predicted, results.correct, strict=True)]
-    others = [
-        answer != "" and not is_right and any(answer in page for page in pages.get(name, ()))
-        for name, answer, is_right in answered
-    ]
-    scratch = answers(models["scratch"], prepared, "dev", recipe)
+    rows = [*zip(dev.name, answered.predicted, answered.correct, strict=True)]
     return {
-        "questions": len(results),
-        "right": int(results.correct.sum()),
-        "scratch": int(scratch.correct.sum()),
+        "questions": len(answered),
+        "right": int(answered.correct.sum()),
+        "scratch": int(answers(models["scratch"], prepared, "dev", recipe).correct.sum()),
         "facts": len(facts),
-        "memorised": int(known.sum()),
-        "both": int((known * right).sum()),
-        "forms": json.dumps({form: int(extracted[f"pretrained_{form}"].sum()) for form in PAGE_FORMS}),
-        "own_page": sum(others),
-        "reader": sum(reader.get(name) == answer for name, answer, _ in answered),
-        "right_marks": "".join(map(str, results.correct)),
-        "memorised_marks": "".join("-" if np.isnan(mark) else str(int(mark)) for mark in known.reindex(results.row)),
-        "said": json.dumps([answer for name, answer, _ in answered if name not in pages], ensure_ascii=False),
-        **bits_of(prepared, both, facts, context),
+        "memorised": int(memorised.sum()),
+        "both": int((memorised * extracted).sum()),
+        "forms": json.dumps({form: int(table[f"pretrained_{form}"].sum()) for form in PAGE_FORMS}),
+        "own_page": sum(
+            answer != "" and not is_right and any(answer in page for page in pages.get(name, ()))
+            for name, answer, is_right in rows
+        ),
+        "reader": sum(reader.get(name) == answer for name, answer, _ in rows),
+        "right_marks": "".join(map(str, answered.correct)),
+        "memorised_marks": "".join(
+            "-" if np.isnan(mark) else str(int(mark)) for mark in memorised.reindex(answered.row)
+        ),
+        "said": json.dumps([answer for name, answer, _ in rows if name not in pages], ensure_ascii=False),
+        **bits_of(prepared, probed, facts, context),
     }
 
 
@@ -116,19 +113,22 @@ def bits_of(prepared: Prepared, models: dict[str, GPT], facts: Sequence[Fact], c
     some = facts[:FACTS_FOR_BITS]
     if len({fact.place for fact in some}) < 2:
         return {}
-    ways = (
-        ("page", models["pretrained"], [continuation(fact, context) for fact in some]),
-        ("question", models["finetuned"], [question(fact) for fact in some]),
-    )
-    entropy = place_entropy(prepared)
-    measured = {}
-    for way, model, prompts in ways:
-        measured[f"{way}_bits"] = round(bits(model, prepared, some, prompts), 3)
-        places = [Prompt(prompt.text, prompt.target.removesuffix(MASK)) for prompt in prompts]
-        measured[f"{way}_share"] = round(1 - code_length(model, prepared, places) / entropy, 4)
-        if way == "page":
-            measured["page_stored"] = round(1 - code_length(model, prepared, places, MASK_NUMBER) / entropy, 4)
-    return measured
+    vocabulary, entropy = prepared.vocabulary, place_entropy(prepared)
+
+    def share(model: GPT, prompts: Sequence[Prompt], never: int | None = None) -> float:
+        """Return the share of the places' entropy that a model's code length of them, −log₂ p, lacks."""
+        nats, _ = likelihoods(model, vocabulary, prompts, never)
+        return round(1 + float(nats.mean()) / log(2) / entropy, 4)
+
+    pages, questions = [continuation(fact, context) for fact in some], [question(fact) for fact in some]
+    unclosed = [Prompt(prompt.text, prompt.target.removesuffix(MASK)) for prompt in questions]
+    return {
+        "page_bits": round(bits(models["pretrained"], vocabulary, some, pages), 3),
+        "page_share": share(models["pretrained"], pages),
+        "page_stored": share(models["pretrained"], pages, MASK_NUMBER),
+        "question_bits": round(bits(models["finetuned"], vocabulary, some, questions), 3),
+        "question_share": share(models["finetuned"], unclosed),
+    }
 
 
 def place_entropy(prepared: Prepared) -> float:
@@ -137,28 +137,17 @@ def place_entropy(prepared: Prepared) -> float:
     return sum(count / len(places) * log2(len(places) / count) for count in Counter(places).values())
 
 
-def code_length(model: GPT, prepared: Prepared, prompts: Sequence[Prompt], never: int | None = None) -> float:
-    """Return the mean of −log₂ p(target | prompt), in bits; never: a character that is known not to come."""
-    texts = [prepared.vocabulary.encode(prompt.text) for prompt in prompts]
-    sequences = [
-        np.concatenate([text, prepared.vocabulary.encode(prompt.target)])
-        for text, prompt in zip(texts, prompts, strict=True)
-    ]
-    nats, _ = read_targets(model, sequences, [len(text) for text in texts], never)
-    return float(-nats.mean()) / log(2)
-
-
 def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
     """Return the bits that pairs ask, what the model stores of them, and how many places it says without a fault.
 
     Stored are the bits asked less the model's code length of the place and the closing ⁇.
     """
     sequences = [pair(prepared, row) for row in range(len(prepared.documents))]
-    drawn = draw_pairs(len(prepared.documents), seed)
+    people = draw_pairs(len(prepared.documents), seed)
     nats, exact = read_targets(model, sequences, [*(prepared.questions["train"].lengths + 1)])
-    bits_asked = sum(pair.bits for pair in drawn)
+    bits_asked = sum(person.bits for person in people)
     return {
-        "questions": len(drawn),
+        "questions": len(people),
         "right": int(exact.sum()),
         "bits_asked": round(bits_asked, 1),
         "bits_stored": round(bits_asked + float(nats.sum()) / log(2), 1),

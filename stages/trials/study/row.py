@@ -57,7 +57,7 @@ class Row(Cell):
     reader: int = -1  # answers that are what the reader takes for the answer
     right_marks: str = ""
     memorised_marks: str = ""
-    page_bits: float = float("nan")  # see `asking.bits`
+    page_bits: float = float("nan")  # see `asking.recall.bits`
     question_bits: float = float("nan")
     page_share: float = float("nan")  # share of the places' entropy that the model saves, given a page up to the place
     page_stored: float = float("nan")  # the same, given also that no ⁇ comes: span corruption may put one anywhere
