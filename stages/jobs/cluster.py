@@ -6,74 +6,58 @@ What a job made comes back as bytes. Dask gives the job of a lost worker to anot
 """
 
 import io
-import json
 import logging
 import os
 import subprocess
 import sys
-import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
+
+from pydantic import TypeAdapter
 
 from stages.jobs.executor import AGAIN, Watch, carry_out, carry_out_all, check_variants
 from stages.jobs.job import Job
-from stages.settings import Settings
 from stages.system.errors import StudyError, command, tell
 from stages.system.files import WORK, write_bytes
 from stages.system.lifetime import stop_requests
 
-DESCRIPTION = "job.json"
+JOB = TypeAdapter(Job)
 CONNECTED_WITHIN = 20  # seconds
 COMMAND = ["python", "-m", "stages.jobs.cluster"]
 INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"
 
 
 def packed(job: Job) -> bytes:
-    """Pack a job: its description, the prepared data, and the results that it builds on."""
-    description = {
-        "stage": job.stage,
-        "params": job.params.model_dump(),
-        "recipe": job.recipe,
-        "variant": job.variant,
-        "seed": job.seed,
-        "traits": job.traits,
-        "key": job.key,
-    }
-    files = [(f"prepared/{path.name}", path.read_bytes()) for path in job.prepared.iterdir()]
+    """Pack a job: its description and key, the prepared data, and the results that it builds on."""
+    files = {"job": JOB.dump_json(job), "key": job.key.encode()}
+    files |= {f"prepared/{path.name}": path.read_bytes() for path in job.prepared.iterdir()}
     for needed in job.inputs:
-        files += result(needed) if needed.result else []  # a trial makes what it needs
-    return archive([(DESCRIPTION, json.dumps(description).encode()), *files])
+        files |= result(needed) if needed.result else {}  # a trial makes what it needs
+    return archive(files)
 
 
-def result(job: Job) -> list[tuple[str, bytes]]:
-    """Read the files of a job's result, each with its name below work/."""
-    return [(f"{job.key}/{file.name}", file.read_bytes()) for file in job.result_files]
+def result(job: Job) -> dict[str, bytes]:
+    """Read the files of a job's result, each by its name below work/; the facts come last."""
+    return {f"{job.key}/{file.name}": file.read_bytes() for file in job.result_files}
 
 
-def archive(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return a tar archive of named files, in their order."""
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """Return an archive of named files, in their order."""
     packing = io.BytesIO()
-    with tarfile.open(fileobj=packing, mode="w") as tar:
-        for name, content in files:
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
+    with ZipFile(packing, "w") as archived:
+        for name, content in files.items():
+            archived.writestr(name, content)
     return packing.getvalue()
 
 
-def unpack(content: bytes) -> None:
-    """Write the results in an archive into work/, each one's facts last."""
-    for name, file in members(content).items():
-        write_bytes(WORK / name, file)
-
-
-def members(content: bytes) -> dict[str, bytes]:
+def unpacked(content: bytes) -> dict[str, bytes]:
     """Return the files of an archive by their names, in its order."""
-    with tarfile.open(fileobj=io.BytesIO(content)) as tar:
-        files = {member.name: tar.extractfile(member) for member in tar}
-        return {name: file.read() for name, file in files.items() if file}
+    with ZipFile(io.BytesIO(content)) as archived:
+        return {name: archived.read(name) for name in archived.namelist()}
 
 
 def received(content: bytes) -> Job:
@@ -81,16 +65,11 @@ def received(content: bytes) -> Job:
 
     Raises StudyError: the checkout here has other code than the one that sent it, or other libraries.
     """
-    files = members(content)
-    description: dict[str, Any] = json.loads(files.pop(DESCRIPTION))
-    key = description.pop("key")
-    prepared = WORK / f"{key}-data"
+    files = unpacked(content)
+    key = files.pop("key").decode()
+    job = replace(JOB.validate_json(files.pop("job")), prepared=WORK / f"{key}-data" / "prepared")
     for name, file in files.items():
-        folder, _, rest = name.partition("/")
-        write_bytes(prepared / rest if folder == "prepared" else WORK / name, file)
-    params = Settings.model_validate(description.pop("params"))
-    device = tuple(description.pop("traits"))
-    job = Job(**description, params=params, prepared=prepared, traits=device)
+        write_bytes((job.prepared.parent if name.startswith("prepared/") else WORK) / name, file)
     if job.key != key:
         what = f"{Path.cwd()} has other code, torch or numpy than the checkout that sent the job"
         raise StudyError(f"{what}; check out the same commit there, with the packages of requirements.lock")
@@ -150,7 +129,8 @@ def _receive(job: Job, sent: "Future[Any]", received: "Future[Any]") -> None:
         if ended.returncode:
             lines = ended.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
             raise StudyError(f"{job.name}: its worker says: {lines[-1].removeprefix('error: ')}")
-        unpack(ended.stdout)
+        for name, file in unpacked(ended.stdout).items():
+            write_bytes(WORK / name, file)
         received.set_result(None)
     except StudyError as error:
         received.set_exception(error)
