@@ -10,8 +10,7 @@ from stages.corpus.question_forms import written_forms
 from stages.corpus.text import spelled_as
 from stages.settings import load
 from stages.system.errors import Parser, command, say
-from stages.system.files import new_folder, write_json, write_metrics
-from stages.system.tables import read_table
+from stages.system.files import new_folder, read_table, write_json, write_metrics
 
 ANSWERS = ["constant", "letters", "rule", "reader"]
 QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions", "form"]

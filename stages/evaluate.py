@@ -65,7 +65,7 @@ def learning_curves(pretrained: Path, finetuned: Path) -> str:
     """Return the curves of the three trainings, one after the other, as CSV."""
     import pandas as pd
 
-    from stages.system.tables import CURVES, read_table
+    from stages.system.files import CURVES, read_table
 
     paths = [pretrained / f"{WEIGHTS}.csv", *(finetuned / f"{init}.csv" for init in INITS)]
     return pd.concat(read_table(path, CURVES) for path in paths).to_csv(index=False, lineterminator="\n")

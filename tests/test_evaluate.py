@@ -7,8 +7,7 @@ import pytest
 
 from stages import evaluate
 from stages.reporting.evaluations import PREDICTIONS
-from stages.system.files import read_json
-from stages.system.tables import read_table
+from stages.system.files import read_json, read_table
 from tests.support.project import restored
 from tests.support.talking import ChangeParams, Run
 

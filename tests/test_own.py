@@ -12,7 +12,7 @@ from stages.commands.ask import Answer, Reply
 from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import Form, question_forms
 from stages.reporting.evaluations import PROBES
-from stages.system.tables import read_table
+from stages.system.files import read_table
 from tests.support.project import copy_stages, write_params
 from tests.support.talking import Run, error, run_stages
 

@@ -27,8 +27,7 @@ from stages.reporting.markdown import environment, short
 from stages.settings import load
 from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command
-from stages.system.files import new_folder, write_text
-from stages.system.tables import read_table
+from stages.system.files import new_folder, read_table, write_text
 
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"

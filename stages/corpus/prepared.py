@@ -21,8 +21,7 @@ from safetensors.numpy import load_file, save
 from stages.corpus.phrases import PROBABILITY, SPAN, Phrases
 from stages.corpus.questions import Question
 from stages.corpus.text import Ragged, Vocabulary, headings
-from stages.system.files import read_json, write_bytes, write_json, write_text
-from stages.system.tables import read_table
+from stages.system.files import read_json, read_table, write_bytes, write_json, write_text
 
 VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
 SPLITS = ("train", "dev", "test")

@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 from stages.settings.section import other_setting
 from stages.system.errors import StudyError
-from stages.system.files import read_json
-from stages.system.tables import CURVES, read_table
+from stages.system.files import CURVES, read_json, read_table
 
 WEIGHTS = ("pretrained", "finetuned")
 FORMS = ("continuation", "cloze", "words", "infilling", "other_name")

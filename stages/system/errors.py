@@ -10,8 +10,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import NoReturn
 
 from stages.system.lifetime import hangup_is_ignored
@@ -77,33 +76,9 @@ def within(least: float, most: float, kind: Callable[[str], float] = int) -> Cal
     return number
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether the system or a GPU had too little memory."""
-    # torch need not be imported: on a CPU it raises a plain RuntimeError, on a GPU a subclass that is known by its name
-    return (
-        isinstance(error, MemoryError)
-        or type(error).__name__ == "OutOfMemoryError"
-        or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
-    )
-
-
 def error_line(message: str) -> str:
     """Return an error as one line for a terminal, escaped: it may have the names of files, keys and options."""
     return shortened(harmless(f"error: {message}"), LONGEST_LINE)
-
-
-@contextmanager
-def _flushed_output() -> Iterator[None]:
-    """Flush stdout at the end of the block, after argparse's help too: at the exit Python would print a traceback."""
-    try:
-        yield
-    finally:
-        if sys.stdout:  # None where it was closed before the start
-            try:
-                sys.stdout.flush()
-            except OSError:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest of the output
-                raise
 
 
 def command(main: Callable[[], None]) -> Callable[[], None]:
@@ -124,8 +99,10 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # since the package was imported
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            with _flushed_output():
+            try:
                 main()
+            finally:
+                _flush()
         except StudyError as error:
             sys.exit(error_line(str(error)))
         except BrokenPipeError:  # the reader has ended, as after `| head -1`
@@ -134,7 +111,9 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
             where = f"{error.filename}: " if error.filename else ""
             sys.exit(error_line(f"{where}{error.strerror or error}"))
         except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error):
+            # torch need not be imported: its error is known by its text on a CPU, and by its name on a GPU
+            of_torch = "can't allocate memory" in str(error) or type(error).__name__ == "OutOfMemoryError"
+            if not (of_torch or isinstance(error, MemoryError)):
                 raise
             sys.exit(
                 "error: there is too little memory; ask for a smaller model, context, batch or number of hypotheses"
@@ -144,3 +123,13 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
             sys.exit(130)
 
     return run
+
+
+def _flush() -> None:
+    """Flush stdout before the exit, after argparse's help too: there Python would print a traceback."""
+    if sys.stdout:  # None where it was closed before the start
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest of the output
+            raise

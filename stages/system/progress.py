@@ -15,13 +15,13 @@ IN_LOG = 15.0  # seconds between two lines
 ON_TERMINAL = 0.5  # seconds between two looks of a bar
 # The rate of steps is left out: a title takes half of 80 columns
 STEPS = "{desc} |{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
+JOBS = "{desc} |{bar}| [{elapsed}<{remaining}]"
 
 
 class _Here:
     """How this process shows what it does: by itself, or as one of several that an executor started."""
 
     line = 0  # of the terminal
-    hidden = False  # in a log of several processes
     report: Callable[[float], None] | None = None  # takes the share of the job that is done
     parts = 1  # bars of the job that is carried out
     ended = 0  # of these
@@ -30,30 +30,11 @@ class _Here:
 def in_process(line: int, report: Callable[[float], None]) -> None:
     """Say that this process is one of several: where its bars stand, and what takes the share that is done."""
     _Here.line, _Here.report = line, report
-    _Here.hidden = not sys.stderr.isatty()
 
 
 def begin_job(parts: int) -> None:
     """Say how many bars the job that begins will have."""
     _Here.parts, _Here.ended = parts, 0
-
-
-@contextmanager
-def bar(title: str, total: int, done: int = 0) -> Iterator["Bar"]:
-    """Show a bar while the block runs."""
-    shown = tqdm(
-        total=total,
-        initial=done,
-        desc=title,
-        bar_format=STEPS,
-        mininterval=ON_TERMINAL if sys.stderr.isatty() else IN_LOG,
-        position=_Here.line,
-        leave=not _Here.line,
-        disable=_Here.hidden,
-    )
-    with shown:
-        yield Bar(shown, total, done)
-    _Here.ended += 1
 
 
 class Bar:
@@ -74,6 +55,24 @@ class Bar:
         self.shown.set_postfix(figures, refresh=False)
 
 
+@contextmanager
+def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
+    """Show a bar while the block runs."""
+    hidden = _Here.line > 0 and not sys.stderr.isatty()  # in a log of several processes
+    with tqdm(
+        total=total,
+        initial=done,
+        desc=title,
+        bar_format=STEPS,
+        mininterval=_seconds(),
+        position=_Here.line,
+        leave=not _Here.line,
+        disable=hidden,
+    ) as shown:
+        yield Bar(shown, total, done)
+    _Here.ended += 1
+
+
 def counted(items: Iterable[T], title: str, total: int) -> Iterator[T]:
     """Yield items while a bar counts them."""
     with bar(title, total) as shown:
@@ -86,13 +85,12 @@ class Jobs:
     """The bar of a stage: which job of how many, and how long still, by what has been measured so far."""
 
     def __init__(self, stage: str, total: int, done: int) -> None:
-        form = stage + ": job {job} of {total:.0f} |{bar}| [{elapsed}<{remaining}]"
-        often = ON_TERMINAL if sys.stderr.isatty() else IN_LOG
-        self.total, self.done = total, done
-        _JobsBar.job = min(done + 1, total)
-        self.shown = _JobsBar(
-            total=total, initial=done, bar_format=form, mininterval=often, smoothing=0, position=0, miniters=0
-        )
+        self.stage, self.total, self.done = stage, total, done
+        often: dict[str, Any] = {"mininterval": _seconds(), "smoothing": 0, "miniters": 0}
+        self.shown = tqdm(total=total, initial=done, desc=self._title(), bar_format=JOBS, position=0, **often)
+
+    def _title(self) -> str:
+        return f"{self.stage}: job {min(self.done + 1, self.total)} of {self.total}"
 
     def end(self) -> None:
         """Count a job that ended."""
@@ -101,16 +99,13 @@ class Jobs:
 
     def show(self, shares: float) -> None:
         """Show the bar; shares: the sum of what is done of the jobs that run."""
-        self.shown.job = min(self.done + 1, self.total)
+        self.shown.set_description_str(self._title(), refresh=False)
         self.shown.update(max(0.0, self.done + shares - self.shown.n))
 
     def close(self) -> None:
         self.shown.close()
 
 
-class _JobsBar(tqdm):  # type: ignore[type-arg]
-    job = 1
-
-    @property
-    def format_dict(self) -> dict[str, Any]:
-        return {**super().format_dict, "job": self.job}
+def _seconds() -> float:
+    """Return how long a bar waits until it is shown again."""
+    return ON_TERMINAL if sys.stderr.isatty() else IN_LOG

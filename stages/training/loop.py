@@ -24,10 +24,9 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.settings import Schedule
 from stages.system.errors import StudyError, tell
-from stages.system.files import read_json, write_bytes, write_json, write_text
+from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
 from stages.system.lifetime import stop_requests
 from stages.system.progress import bar
-from stages.system.tables import CURVES, read_table
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.trainer import Trainer, trainer_for
 

@@ -14,8 +14,7 @@ from stages.experiment.experiment import Experiment
 from stages.reporting.evaluations import PROBES, read_evaluation
 from stages.reporting.sections.extraction import extraction_part
 from stages.settings import load
-from stages.system.files import write_bytes
-from stages.system.tables import read_table
+from stages.system.files import read_table, write_bytes
 from tests.support.example import write_variant
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import BIRTHPLACES, MODEL, loud, tiny_model

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stages.corpus.prepared import write_table
-from stages.system.tables import read_table
+from stages.system.files import read_table
 
 TEXTS = st.sampled_from(["NA", "None", "nan", "007", "1e5", "", " ", '"', "a\tb", "a\nb", "#", "True"]) | st.text(
     st.characters(exclude_categories=["C"])
