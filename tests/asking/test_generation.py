@@ -1,44 +1,144 @@
-"""Greedy answers of a batch are those of the plain reference to each prompt; they stop where they should."""
+"""Answers of a batch are the plain reference's, beams those of a search through all, passages those of re-reading."""
+
+from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import pytest
+import torch
 
-from stages.asking.decoding import Continuation
-from stages.asking.generation import generate
+from stages.asking import generation
+from stages.asking.decoding import Continuation, greedy
+from stages.asking.generation import beam_search, generate, passages
+from stages.corpus.example import MASK
+from stages.model.gpt import GPT
 from stages.plain.generation import answer
+from stages.plain.model import PlainGPT
 from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, tiny_model
 
 VOCABULARY = 8  # so few that an untrained model says MASK now and then
 LENGTHS = (5, 3, 17, 5, 1, 40, 60, MODEL.context - 1, MODEL.context)
 DRAWS = np.random.default_rng(0)
 BATCH = [DRAWS.integers(2, VOCABULARY, size=length) for length in LENGTHS]
+FEW = 5  # characters of a vocabulary so small that all hypotheses can be tried
+Expected = list[tuple[tuple[int, ...], float]]
 
 
-def tokens_of(answers: list[Continuation]) -> list[list[int]]:
-    return [answer.tokens.tolist() for answer in answers]
+def everything(
+    model: GPT, prompt: list[int], left: int, before: float = 1.0
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """All that the model could say after a prompt, with its probability, each a full forward pass."""
+    with torch.no_grad():
+        probabilities = model(torch.tensor([prompt]))[0, -1].double().softmax(dim=0).tolist()
+    for character, probability in enumerate(probabilities):
+        if character == MASK:
+            yield (), before * probability
+        elif left == 1 or len(prompt) == model.context:
+            yield (character,), before * probability
+        else:
+            for rest, whole in everything(model, [*prompt, character], left - 1, before * probability):
+                yield (character, *rest), whole
+
+
+def best_first(model: GPT, prompt: np.ndarray, characters: int) -> Expected:
+    return sorted(everything(model, prompt.tolist(), characters), key=lambda pair: -pair[1])
+
+
+def with_probabilities(answers: list[Continuation]) -> Expected:
+    return [(tuple(answer.tokens.tolist()), answer.probability) for answer in answers]
+
+
+def assert_same(answers: list[Continuation], expected: Expected) -> None:
+    assert [tuple(answer.tokens.tolist()) for answer in answers] == [characters for characters, _ in expected]
+    assert [answer.probability for answer in answers] == pytest.approx([whole for _, whole in expected], rel=1e-4)
+
+
+def random_prompt(length: int, vocabulary: int = VOCABULARY) -> np.ndarray:
+    return np.random.default_rng(length).integers(2, vocabulary, size=length)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_batch_of_prompts_is_answered_as_the_plain_reference_answers_each(variant: str) -> None:
     model = loud(tiny_model(variant, VOCABULARY))
-    answers = generate(model, BATCH, max_characters=12)
     plain = plain_twin(variant, model)
     expected = [answer(plain, prompt.tolist(), 12) for prompt in BATCH]
-    assert tokens_of(answers) == [characters for characters, _ in expected]
-    probabilities = [probability for _, probability in expected]
-    assert [answer.probability for answer in answers] == pytest.approx(probabilities, rel=1e-4)
+    assert_same(generate(model, BATCH, max_characters=12), [(tuple(text), chance) for text, chance in expected])
 
 
 def test_untrained_models_of_this_seed_say_mask_now_and_then() -> None:
     """Else the comparison above would not see how sequences leave the batch."""
-    answers = [generate(loud(tiny_model(variant, VOCABULARY)), BATCH[:6], 12) for variant in VARIANTS]
-    lengths = {len(characters) for some in answers for characters in tokens_of(some)}
-    assert 12 in lengths
-    assert lengths & set(range(12))
+    said = [generate(loud(tiny_model(variant, VOCABULARY)), BATCH[:6], 12) for variant in VARIANTS]
+    lengths = {len(answer.tokens) for some in said for answer in some}
+    assert 12 in lengths and lengths & set(range(12))
 
 
 def test_a_model_in_training_answers_without_dropout() -> None:
     model = loud(tiny_model(VARIANTS[0], VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.5}))).train()
-    first, second = (generate(model, BATCH[:2], max_characters=8) for _ in range(2))
-    assert tokens_of(first) == tokens_of(second)
-    assert [a.probability for a in first] == [a.probability for a in second]
+    first, second = (with_probabilities(generate(model, BATCH[:2], max_characters=8)) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_beam_that_holds_every_hypothesis_finds_all_of_them_in_order(variant: str) -> None:
+    model, prompt = loud(tiny_model(variant, FEW)), np.array([3, 2, 4])
+    expected = best_first(model, prompt, 3)
+    assert len(expected) == 1 + 4 + 16 + 64
+    answers = beam_search(model, [prompt], 3, width=100)[0]
+    assert_same(answers, expected)
+    assert sum(answer.probability for answer in answers) == pytest.approx(1)
+
+
+def test_a_beam_ends_where_the_context_is_full() -> None:
+    model = loud(tiny_model(VARIANTS[0], FEW))
+    prompt = random_prompt(MODEL.context - 1, FEW)
+    expected = best_first(model, prompt, 30)
+    assert max(len(characters) for characters, _ in expected) == 2
+    assert_same(beam_search(model, [prompt], 30, width=100)[0], expected)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_beams_of_many_prompts_are_those_of_each_alone(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hypotheses end at different lengths, and prompts of six lengths are read in batches of three."""
+    model = loud(tiny_model(variant, VOCABULARY))
+    prompts = [random_prompt(length) for length in (9, 4, 9, 30, 2, MODEL.context - 3, MODEL.context)]
+    alone = [with_probabilities(beam_search(model, [prompt], 6, width=4)[0]) for prompt in prompts]
+    assert len({len(characters) for hypotheses in alone for characters, _ in hypotheses}) > 2
+    monkeypatch.setattr(generation, "BATCH", 12)
+    for together, expected in zip(beam_search(model, prompts, 6, width=4), alone, strict=True):
+        assert_same(together, expected)
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_an_answer_by_a_beam_is_the_best_hypothesis_of_its_beam(beams: int) -> None:
+    model = loud(tiny_model(VARIANTS[0], FEW))
+    prompts = [np.random.default_rng(seed).integers(2, FEW, size=1 + seed % 5) for seed in range(20)]
+    answers = generate(model, prompts, 4, beams)
+    assert_same(answers, with_probabilities([best for best, *_ in beam_search(model, prompts, 4, beams)]))
+    of_greedy = [answer.tokens.tolist() for answer in generate(model, prompts, 4)]
+    assert ([answer.tokens.tolist() for answer in answers] == of_greedy) == (beams == 1)
+
+
+@torch.no_grad()
+def plain_passage(model: PlainGPT, prompt: list[int], characters: int) -> list[int]:
+    """Greedily, each character a full pass over what is read: when that exceeds the context, its last half anew."""
+    text, start = list(prompt), 0
+    for _ in range(characters):
+        if len(text) - start > model.context:
+            start = len(text) - model.context // 2
+        text.append(int(model(torch.tensor([text[start:]]))[0, -1].argmax()))
+    return text[len(prompt) :]
+
+
+def whole(pieces: Iterator[np.ndarray]) -> list[int]:
+    """The only passage; of more than a context it comes in several pieces."""
+    passage = [piece.tolist() for (piece,) in pieces]
+    assert len(passage) > 1 or len(passage[0]) <= MODEL.context
+    return list(chain.from_iterable(passage))
+
+
+@pytest.mark.parametrize("length", [1, MODEL.context, 3 * MODEL.context])
+@pytest.mark.parametrize("variant", ["vanilla", "window", "rnn"])
+def test_a_passage_goes_on_past_the_context_as_plain_re_reading_does(variant: str, length: int) -> None:
+    model, prompt = loud(tiny_model(variant, VOCABULARY)), random_prompt(length)
+    expected = plain_passage(plain_twin(variant, model), prompt.tolist(), 100)
+    assert whole(passages(model, prompt[None], 100, greedy)) == expected

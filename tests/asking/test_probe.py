@@ -1,4 +1,4 @@
-"""What weights are asked beside the questions, in a project of its own; the report of it reveals nothing."""
+"""What weights are asked beside the questions, and where answers come from; the report of it reveals nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from safetensors.torch import save
 
-from stages.asking.probe import probe
+from stages.asking.probe import COUNT, dev_origins, origin, probe, unseen_names
 from stages.asking.prompts import PAGE_FORMS
 from stages.corpus.prepared import Prepared, write_table
+from stages.corpus.question_forms import Form
+from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
 from stages.reporting.evaluations import PROBES, read_evaluation
 from stages.reporting.sections.extraction import extraction_part
@@ -21,6 +23,11 @@ from tests.support.tiny import BIRTHPLACES, MODEL, loud, tiny_model
 from tests.support.toy import learned, toy_prepared
 
 SEED = 2
+OWN = "Oda Quill. Painter, born in Vell, of Ilm."
+PLACES = {"Vell", "Ilm", "Nowhereham"}
+BORN = Form("Where was ", " born?")
+LETTERS = Vocabulary.of(["ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz '-"])
+CORPUS = f"{OWN}\nTam Brae. Smith."
 
 
 def tiny(content: dict[str, Any]) -> None:
@@ -95,3 +102,45 @@ def test_a_second_time_finds_the_same_and_the_report_names_nobody_and_no_place(f
     for name, content in {"text": part.text, **part.files}.items():
         names = [text for text in (*BIRTHPLACES, *BIRTHPLACES.values()) if text in content]
         assert names == [], name
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Vell", "correct"),
+        ("Painter", "own_page"),
+        ("Ilm", "own_page"),  # a training answer, too: the first that fits counts
+        ("Nowhereham", "training_answer"),
+        ("Brae", "corpus"),
+        ("vell", "hallucination"),
+        ("Ilm. Tam", "hallucination"),  # the end of one line is no neighbour of the next one's start
+        ("", "empty"),
+    ],
+)
+def test_where_an_answer_comes_from(answer: str, expected: str) -> None:
+    assert origin(answer, "Vell", [OWN], PLACES, CORPUS) == expected
+    assert origin("Vell", None, (), PLACES, CORPUS) == "training_answer"  # of an unseen entity none is correct
+
+
+def test_dev_answers_have_one_origin_each_and_test_answers_none() -> None:
+    columns = ["init", "split", "seed", "row", "question", "gold", "predicted"]
+    question = "Where was Oda Quill born?"
+    rows = [
+        ("scratch", "dev", "1", "1", question, "Vell", "Xyz"),
+        ("pretrained", "dev", "1", "1", question, "Vell", "Vell"),
+        ("pretrained", "dev", "1", "2", "Where was Tam Brae born?", "Urr", "Painter"),  # not of his own page
+        ("pretrained", "test", "1", "1", question, "", "Vell"),
+    ]
+    table = dev_origins(pd.DataFrame(rows, columns=columns), {"1": [OWN], "2": []}, PLACES, CORPUS)
+    assert table[["init", "row", "origin"]].to_numpy().tolist() == [
+        *(["scratch", "1", "hallucination"], ["pretrained", "1", "correct"], ["pretrained", "2", "corpus"]),
+    ]
+    assert set(table.asked) == {"dev"}
+
+
+def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:
+    known = ". ".join(unseen_names(LETTERS, "", BORN, 128))
+    names = unseen_names(LETTERS, known, BORN, 32)
+    assert names == unseen_names(LETTERS, known, BORN, 32)  # the same each time
+    assert len(set(names)) == COUNT and not any(name in known or LETTERS.unknown(name) for name in names)
+    assert max(len(f"Where was {name} born?") for name in names) <= 30  # ⁇ and an answer have room
