@@ -1,9 +1,10 @@
-"""Training as a whole: it learns, it repeats itself to the bit, and it goes on where it stopped."""
+"""Training as a whole: it learns, repeats itself to the bit, and goes on from a checkpoint that is whole."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,18 @@ from stages.settings import Schedule
 from stages.system.errors import StudyError
 from stages.training.loop import Phase, load_checkpoint, train
 from stages.training.trainer import Trainer, trainer_for
-from tests.support.tiny import BACKENDS, FLOAT32, HANDOUT, IN_FLOAT32, MODEL, VARIANTS, spans, tiny_model, tiny_prepared
+from tests.support.tiny import (
+    BACKENDS,
+    BFLOAT16,
+    FLOAT32,
+    IN_FLOAT32,
+    MODEL,
+    SETTINGS,
+    VARIANTS,
+    spans,
+    tiny_model,
+    tiny_prepared,
+)
 
 PREPARED = tiny_prepared()
 VOCABULARY = len(PREPARED.vocabulary)
@@ -41,9 +53,11 @@ PHASE = Phase(
 )
 
 
-def new_trainer(seed: int = 1, variant: str = VARIANTS[0], backend: Backend = FLOAT32) -> Trainer:
+def new_trainer(
+    seed: int = 1, variant: str = VARIANTS[0], backend: Backend = FLOAT32, recipe: str = "handout"
+) -> Trainer:
     """Make a trainer of a model with dropout and its first weights."""
-    return trainer_for(tiny_model(variant, VOCABULARY, seed, DROPPING), HANDOUT.optimizer, backend)
+    return trainer_for(tiny_model(variant, VOCABULARY, seed, DROPPING), SETTINGS.recipes[recipe].optimizer, backend)
 
 
 def trained(
@@ -53,9 +67,10 @@ def trained(
     backend: Backend = FLOAT32,
     phase: Phase = PHASE,
     interval: float = 3600,
+    recipe: str = "handout",
 ) -> tuple[dict[str, Tensor], np.ndarray]:
     """Train such a model from its first weights, or from the checkpoint: its weights and losses."""
-    trainer = new_trainer(seed, variant, backend)
+    trainer = new_trainer(seed, variant, backend, recipe)
     losses = train(trainer, phase, seed, checkpoint, interval, "test").losses
     return {name: tensor.clone() for name, tensor in trainer.weights().items()}, losses
 
@@ -86,24 +101,41 @@ def failing_at(step: int) -> Callable[[np.ndarray, np.random.Generator], Example
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("recipe", ["handout", "open"])  # AdamW and Muon
 @pytest.mark.usefixtures("fixed_sums")
-def test_the_seed_decides_the_weights_to_the_bit_and_a_stop_does_not(tmp_path: Path, backend: Backend) -> None:
-    expected, straight = trained(tmp_path / "straight", backend=backend)
-    assert not same(trained(tmp_path / "other", seed=2, backend=backend)[0], expected)
-    checkpoint, done, seconds = tmp_path / "checkpoint", 0, 0.0
+def test_the_seed_decides_the_weights_to_the_bit_and_a_stop_does_not(
+    tmp_path: Path, backend: Backend, recipe: str
+) -> None:
+    def resumed(**how: Any) -> tuple[dict[str, Tensor], np.ndarray]:
+        return trained(tmp_path / "checkpoint", backend=backend, recipe=recipe, **how)
+
+    expected, straight = trained(tmp_path / "straight", backend=backend, recipe=recipe)
+    assert not same(trained(tmp_path / "other", seed=2, backend=backend, recipe=recipe)[0], expected)
+    done, seconds = 0, 0.0
     for steps in (4, 2, 5):
         with pytest.raises(ZeroDivisionError):
-            trained(checkpoint, backend=backend, phase=replace(PHASE, draw=failing_at(steps)), interval=0)
+            resumed(phase=replace(PHASE, draw=failing_at(steps)), interval=0)
         done += steps
-        progress = load_checkpoint(checkpoint, new_trainer(backend=backend), PHASE.steps)
+        trainer = new_trainer(9, backend=backend, recipe=recipe)
+        progress = load_checkpoint(tmp_path / "checkpoint", trainer, PHASE.steps)
         assert progress.steps == done and progress.seconds > seconds  # of all its lives
         seconds = progress.seconds
-    weights, resumed = trained(checkpoint, backend=backend)
-    ended = replace(PHASE, draw=failing_at(0))  # what ended draws nothing
-    again, _ = trained(checkpoint, backend=backend, phase=ended)
-    assert same(again, weights)
-    assert same(weights, expected)
-    assert np.array_equal(resumed, straight)
+    weights, losses = resumed()
+    again, _ = resumed(phase=replace(PHASE, draw=failing_at(0)))  # what ended draws nothing
+    assert same(again, weights) and same(weights, expected) and np.array_equal(losses, straight)
+
+
+def test_damage_is_told_and_the_weights_are_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected, losses = trained(tmp_path / "straight.checkpoint", backend=BFLOAT16)
+    path = tmp_path / "a.checkpoint"
+    with pytest.raises(ZeroDivisionError):
+        trained(path, backend=BFLOAT16, phase=replace(PHASE, draw=failing_at(6)), interval=0)
+    path.write_bytes(path.read_bytes()[:-500])
+    capsys.readouterr()
+    weights, losses_after = trained(path, backend=BFLOAT16)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+    assert line.startswith(f"{path} is damaged (") and line.endswith("); the training starts anew")
+    assert same(weights, expected) and (losses_after == losses).all()
 
 
 def test_each_step_has_the_rate_of_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,18 @@
-"""Finetuning as the starter code does: what it loses of the training questions, and their order."""
+"""What the phases of a recipe train on, and their learning rates, reckoned by hand or of a published training."""
 
 from typing import Any
 
 import numpy as np
+import pytest
 
 from stages.experiment.experiment import Experiment
+from stages.settings import Finetune, Pretrain, Schedule
 from stages.training.loop import Phase, examples_of_step
-from stages.training.phases import finetuning, pretraining
-from tests.support.tiny import QUESTIONS, SETTINGS
+from stages.training.phases import epochs, finetuning, pretraining
+from tests.support.tiny import HANDOUT, QUESTIONS, SETTINGS
 from tests.support.toy import toy_prepared
+
+PAGES, ASKED = 2937, 2000  # rows of the assignment's files
 
 
 def experiment(change: dict[str, Any]) -> Experiment:
@@ -45,3 +49,44 @@ def test_every_finetuning_of_a_recipe_moves_the_weights_that_it_begins_with() ->
     moving = experiment({"finetune.moved_positions": 10})
     assert finetuning(moving, toy_prepared(), "pretrained").moved_positions == 10
     assert finetuning(experiment({}), toy_prepared(), "pretrained").moved_positions == 0
+
+
+def phase_of(section: Pretrain | Finetune, rows: int, epochs: int) -> Phase:
+    rate, schedule, context = section.learning_rate, section.schedule, HANDOUT.model.context
+    return Phase("any", "recipes.any", pytest.fail, rows, epochs, section.batch_size, rate, schedule, context)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "rate"),
+    [(48, "5.619852e-04"), (49, "5.604195e-04"), (60, "5.413034e-04"), (75, "5.100024e-04")],
+)
+def test_the_published_log_of_a_finetuning_from_scratch_is_met_to_the_digit(epochs: int, rate: str) -> None:
+    phase = phase_of(HANDOUT.finetune, ASKED, HANDOUT.finetune.scratch_epochs)
+    assert f"{phase.rate(epochs * 8):.6e}" == rate  # 8 batches of 256 hold 2000 questions
+
+
+def test_the_pretraining_is_the_assignments() -> None:
+    phase = phase_of(HANDOUT.pretrain, PAGES, HANDOUT.pretrain.epochs)
+    assert phase.steps == 650 * 23  # 23 batches of 128 hold 2937 documents
+    assert phase.decay_tokens == pytest.approx(200 * 2938 * 128, abs=5)  # the knob has four decimals
+    # 128 x 127 tokens exceed the warm-up; after 200 epochs the cosine, all but at its end, is below the minimum
+    assert (phase.rate(0), f"{phase.rate(200 * 23):.6e}") == (6e-3, "6.000000e-04")
+    assert phase.rate(400 * 23) == pytest.approx(6e-3, rel=0.01)  # and rises again
+
+
+@pytest.mark.parametrize(("pages", "passes"), [(1, 1000), (33, 500), (417, 72), (3000, 72)])
+def test_few_pages_of_ones_own_are_read_more_often(pages: int, passes: int) -> None:
+    own = SETTINGS.recipes["own"].pretrain.model_copy(update={"epochs": 72, "least_steps": 1000, "batch_size": 32})
+    assert epochs(own, pages) == passes
+    assert epochs(HANDOUT.pretrain, pages) == HANDOUT.pretrain.epochs  # which names no least steps
+
+
+@pytest.mark.parametrize("epochs", [2, 40])
+def test_a_schedule_without_lengths_of_its_own_follows_the_run(epochs: int) -> None:
+    schedule = Schedule(warmup_share=0.25, decay_epochs=None, min_lr_ratio=0.1)
+    run = Phase("any", "recipes.any", pytest.fail, 1000, epochs, 10, 1.0, schedule, context=1001)
+    rates = [run.rate(step) for step in range(run.steps)]
+    assert rates.index(max(rates)) == pytest.approx(run.steps / 4, abs=1)
+    assert rates[: run.steps // 4] == sorted(rates[: run.steps // 4])
+    assert rates[run.steps // 4 + 1 :] == sorted(rates[run.steps // 4 + 1 :], reverse=True)  # and never up again
+    assert rates[-1] == 0.1
