@@ -1,4 +1,4 @@
-"""How a command ends: one line and an exit code."""
+"""How a command ends, in one line and an exit code, and what it prints of texts of unknown origin."""
 
 import shlex
 import signal
@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.system.errors import StudyError, command
+from stages.system.errors import StudyError, command, harmless, quoted, say, tell
 from stages.system.files import new_folder
 from stages.system.lifetime import stop_requests
 from tests.support.project import copy_stages, environment, start
-from tests.support.talking import Run
+from tests.support.talking import Run, is_obeyed
 from tests.support.tiny import ROOT
 
 
@@ -160,3 +160,35 @@ def said(folder: Path, shell: str) -> tuple[str, str]:
     buffered = environment(PYTHONPATH=str(ROOT), PYTHONUNBUFFERED="")
     ran = subprocess.run(command, shell=True, cwd=folder, env=buffered, capture_output=True, encoding="utf-8")
     return ran.stdout, ran.stderr
+
+
+def test_what_a_terminal_obeys_is_escaped_and_no_other_character() -> None:
+    for letter in map(chr, range(sys.maxunicode + 1)):
+        assert (harmless(letter) != letter) == is_obeyed(letter), hex(ord(letter))
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("\x1b[2J\x7f\x9b", r"\x1b[2J\x7f\x9b"),
+        ("a\nb\tc", r"a\nb\tc"),
+        (r"C:\new", r"C:\new"),
+        ("l’art\u00a0: «\u202foui\u202f» \u3000第一回 می\u200cروم 👩\u200d🔬 א\u200e1\u200f",) * 2,
+    ],
+)
+def test_a_text_is_printed_as_it_is_but_for_what_a_terminal_obeys(
+    text: str, printed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say(text)
+    tell(text)
+    assert capsys.readouterr() == (f"{printed}\n", f"{printed}\n")
+
+
+def test_a_passage_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    say("a\n\tb\r\x1b", kept="\n\t", end="")
+    assert capsys.readouterr().out == "a\n\tb\\r\\x1b"
+
+
+@pytest.mark.parametrize(("length", "shown"), [(60, "x" * 60), (61, "x" * 59 + "…")])
+def test_a_quotation_of_a_long_text_is_cut(length: int, shown: str) -> None:
+    assert quoted("x" * length) == f"'{shown}'"

@@ -1,16 +1,23 @@
-"""A write that fails or is killed leaves the old content, and nothing for long."""
+"""A write that fails or is killed leaves the old content, and nothing for long; a table is read as it was written."""
 
-import errno
-import itertools
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from stages.system.files import new_folder, write_text
+from stages.corpus.prepared import write_table
+from stages.system import files
+from stages.system.errors import StudyError
+from stages.system.files import locked, new_folder, read_table, write_text
 from tests.support.tiny import ROOT
+
+TEXTS = st.sampled_from(["NA", "None", "nan", "007", "1e5", "", " ", '"', "a\tb", "a\nb", "#", "True"]) | st.text(
+    st.characters(exclude_categories=["C"])
+)
 
 # Writes the target named first, and kills itself at the moment named second
 WRITER = """
@@ -57,25 +64,6 @@ def test_what_kills_left_is_gone_with_the_next_write(tmp_path: Path, moment: str
     assert list(tmp_path.iterdir()) == [target] and read(target) == "last"
 
 
-@pytest.mark.parametrize("which", [0, 1])
-def test_what_stood_there_stays_where_a_rename_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: int
-) -> None:
-    write(tmp_path / "t", "folder", "first")
-    renames, replace = itertools.count(), os.replace
-
-    def fails(one: Path, other: Path) -> None:
-        if next(renames) == which:
-            raise OSError(errno.EIO, "a disk error")
-        replace(one, other)
-
-    with monkeypatch.context() as disk:
-        disk.setattr("os.replace", fails)
-        with pytest.raises(OSError, match="a disk error"):
-            write(tmp_path / "t", "folder", "new")
-    assert list(tmp_path.iterdir()) == [tmp_path / "t"] and read(tmp_path / "t") == "first"
-
-
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_an_error_names_the_target(tmp_path: Path, kind: str) -> None:
     (tmp_path / "t").write_text("a file where the folder should be")
@@ -83,3 +71,25 @@ def test_an_error_names_the_target(tmp_path: Path, kind: str) -> None:
     with pytest.raises((NotADirectoryError, FileExistsError)) as fault:
         write(target, kind, "new")
     assert fault.value.filename == str(target)
+
+
+def test_a_lock_names_its_holder_who_is_not_to_be_killed_from_another_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getpid", lambda: 4711)
+    monkeypatch.setattr(files, "gethostname", lambda: "one")
+    with locked(tmp_path / "lock"):
+        for host, advice in (("one", r"wait for it or `kill 4711`$"), ("two", "wait for it$")):
+            monkeypatch.setattr(files, "gethostname", lambda host=host: host)
+            message = rf"process 4711 on one is at work here already; {advice}"
+            with pytest.raises(StudyError, match=message), locked(tmp_path / "lock"):
+                pass
+
+
+@given(texts=st.lists(TEXTS, min_size=1))
+def test_text_stays_text_and_numbers_are_numbers(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+    path = tmp_path_factory.mktemp("some") / "table.tsv"
+    table = pd.DataFrame({"row": range(len(texts)), "text": texts})
+    write_table(path, table)
+    read = read_table(path, {"text": str})
+    assert read.text.tolist() == texts and read.row.tolist() == table.row.tolist() and read.row.dtype == int
