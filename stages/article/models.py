@@ -21,7 +21,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.question_forms import question_forms
 from stages.corpus.text import MASK
 from stages.experiment.experiment import Experiment
-from stages.jobs.job import Job
+from stages.jobs.job import WEIGHTS, Job
 from stages.settings import Settings
 from stages.system.errors import StudyError
 from stages.trials.jobs import job_of
@@ -118,7 +118,7 @@ def trial_of(model: ArticleModel, params: Settings) -> Job:
 def weights_of(model: ArticleModel, trial: Job) -> tuple[Path, dict[str, Any]]:
     """Return the file of a model's weights, and facts on its training."""
     pretrained, finetuned = trial.inputs
-    trainings = [pretrained.facts["trainings"]["weights"]] if model.init == "pretrained" else []
+    trainings = [pretrained.facts["trainings"][WEIGHTS]] if model.init == "pretrained" else []
     trainings.append(finetuned.facts["trainings"][model.init])
     commits = sorted({training["commit"] for training in trainings})
     about = {"commits": commits, "device": trainings[-1]["device"], "parameters": trainings[-1]["parameters"]}

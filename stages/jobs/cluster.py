@@ -19,11 +19,11 @@ from zipfile import ZipFile
 
 from pydantic import TypeAdapter
 
-from stages.jobs.executor import AGAIN, Watch, carry_out, carry_out_all, check_variants
+from stages.jobs.executor import Watch, carry_out, carry_out_all, check_variants
 from stages.jobs.job import Job
 from stages.system.errors import StudyError, command, tell
 from stages.system.files import WORK, write_bytes
-from stages.system.lifetime import stop_requests
+from stages.system.lifetime import AGAIN, stop_requests
 
 JOB = TypeAdapter(Job)
 CONNECTED_WITHIN = 20  # seconds

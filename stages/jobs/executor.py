@@ -25,13 +25,12 @@ from stages.settings import PARAMS
 from stages.system import progress
 from stages.system.errors import StudyError, tell
 from stages.system.files import locked
-from stages.system.lifetime import Stop, stop_requests
+from stages.system.lifetime import AGAIN, Stop, stop_requests
 
 LOOK_EVERY = 0.2  # seconds
 PATIENCE = 10.0  # seconds: a job whose executor was killed needs some to stop
 MOST_BREAKS = 3  # of a pool in which no job ends meanwhile: the jobs are likely to be the reason
 STOPPED = 130  # exit code
-AGAIN = "the same command goes on from there"
 
 Submit = Callable[[Job], "Future[Any]"]
 
@@ -210,8 +209,8 @@ def carry_out(job: Job, patience: float = PATIENCE) -> None:
 
 def threads() -> int:
     """How many threads torch has here: OMP_NUM_THREADS, or one for each core that this process may use."""
-    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # "4,2": of nested loops, the outer first
-    if given.isdecimal() and int(given):  # OpenMP ignores anything else
+    given, *_ = os.environ.get("OMP_NUM_THREADS", "").split(",")  # "4,2": of nested loops, the outer first
+    if given.isdecimal():
         return int(given)
     cores = {path.read_text() for path in Path("/sys/devices/system/cpu").glob("cpu*/topology/core_cpus_list")}
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

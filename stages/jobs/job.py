@@ -5,7 +5,6 @@ it reruns the stage, so checkpoints lie there, too, and what has ended stays the
 after `[1]` train the second alone. No torch: a stage that finds all its jobs done need not load it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -118,9 +117,11 @@ class Job:
     def result(self) -> Path | None:
         """The folder with its result: of work, or published for any selection; None if there is none."""
         selections = sorted((self.kind.output / self.recipe).glob("*"))
-        folders = [self.folder, *(selection / self.published for selection in selections)]
-        key = self.key
-        return next((folder for folder in folders if has_result(folder, key)), None)
+        for folder in (self.folder, *(selection / self.published for selection in selections)):
+            facts = folder / FACTS
+            if facts.is_file() and read_json(facts).get("key") == self.key:
+                return folder
+        return None
 
     @property
     def result_folder(self) -> Path:
@@ -155,22 +156,12 @@ def jobs_of(stage: str, params: Settings) -> list[Job]:
     return [Job(stage, params, params.recipe, v, seed, prepared, device) for v in variants for seed in recipe.seeds]
 
 
-def has_result(folder: Path, key: str) -> bool:
-    """Whether a folder has the complete result of a job with this key."""
-    facts = folder / FACTS
-    return facts.is_file() and read_json(facts).get("key") == key
-
-
 @cache
 def code_digest(*names: str) -> str:
     """Return the digest of files and folders of stages/."""
-    return files_digest(PACKAGE, _sources(names))
-
-
-def _sources(names: tuple[str, ...]) -> Iterator[Path]:
-    for name in names:
-        path = PACKAGE / name
-        yield from [path] if path.is_file() else (file for file in path.rglob("*") if file.suffix in SOURCES)
+    paths = [PACKAGE / name for name in names]
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    return files_digest(PACKAGE, [file for file in files if file.suffix in SOURCES])
 
 
 @cache

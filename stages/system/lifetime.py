@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 import stages
 
+AGAIN = "the same command goes on from there"
+
 
 class Stop:
     """Why a training ends early, if it does."""

@@ -25,7 +25,7 @@ from stages.experiment.provenance import provenance
 from stages.settings import Schedule
 from stages.system.errors import StudyError, tell
 from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
-from stages.system.lifetime import stop_requests
+from stages.system.lifetime import AGAIN, stop_requests
 from stages.system.progress import bar
 from stages.training.batches import rows_of_step, steps_per_epoch
 from stages.training.trainer import Trainer, trainer_for
@@ -186,10 +186,7 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
             shown.step()
 
         if stop.requested():
-            raise KeyboardInterrupt(
-                f"stopped after step {progress.steps} of {phase.steps}{stop.reason}; "
-                "the same command goes on from there"
-            )
+            raise KeyboardInterrupt(f"stopped after step {progress.steps} of {phase.steps}{stop.reason}; {AGAIN}")
     return progress
 
 
