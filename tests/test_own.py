@@ -10,7 +10,7 @@ from stages import baseline, data, prepare
 from stages.commands import ask
 from stages.commands.ask import Answer, Reply
 from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import Form, question_forms
+from stages.corpus.questions import Form
 from stages.reporting.evaluations import PROBES
 from stages.system.tables import read_table
 from tests.support.project import copy_stages, write_params
@@ -90,7 +90,7 @@ def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Pa
     folder = folder_with(tmp_path, {"train.tsv": asked})
     assert run_in(folder, data).code == 0 and run_in(folder, prepare).code == 0
     prepared = Prepared.load(folder / "data" / "prepared" / "own")
-    assert question_forms(prepared) == [Form("Τι σπούδασε ", ";"), Form("Σε τι είναι γνωστός ο ", ";")]
+    assert prepared.question_forms == [Form("Τι σπούδασε ", ";"), Form("Σε τι είναι γνωστός ο ", ";")]
     assert prepared.of_split("train").name.tolist() == [*list(STUDIED)[:6], "Ίων Κάλλας"]
 
 

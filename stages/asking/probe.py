@@ -15,12 +15,10 @@ from stages.asking.generation import generate
 from stages.asking.prompts import WordCue, dev_facts, page_prompts, trained_forms
 from stages.asking.recall import extraction, matches_by_offset, offsets, with_room
 from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import Form, question_forms
-from stages.corpus.questions import prompt
-from stages.corpus.text import Vocabulary
+from stages.corpus.questions import Form, prompt
+from stages.corpus.text import Vocabulary, pages_about
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
-from stages.sources.audit import own_pages
 from stages.sources.world.lexicon import CULTURES
 
 SEED = 2021  # of the unseen names
@@ -107,7 +105,7 @@ class _Questions:
         self.prepared = prepared
         texts, dev = prepared.texts, prepared.of_split("dev")
         self.corpus = "\n".join(texts)
-        pages = own_pages(texts, set(dev.name))
+        pages = pages_about(texts, set(dev.name))
         self.pages = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
         self.facts = dev_facts(prepared, pages)
 
@@ -117,7 +115,7 @@ class _Questions:
         self.offsets = offsets(self.facts)
         self.moved = with_room(self.facts, self.offsets[-1], context) if "continuation" in forms else []
 
-        form = question_forms(prepared)[0]
+        form = prepared.question_forms[0]
         known = "\n".join([self.corpus, *prepared.table.question])
         names = unseen_names(prepared.vocabulary, known, form, context)
         self.about_unseen = [prompt(prepared.vocabulary.encode(form.about(name))) for name in names]

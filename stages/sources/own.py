@@ -7,17 +7,15 @@ places.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from stages.corpus.question_forms import Form, form_of
-from stages.corpus.questions import Question
-from stages.corpus.text import LONGEST, Vocabulary, folded, headings, possible_titles
+from stages.corpus.questions import Form, Question, form_of
+from stages.corpus.text import Vocabulary, folded, headings, longest_title, pages_about, possible_titles
 from stages.settings import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
-from stages.sources.audit import own_pages
 from stages.sources.reading import SHOWN, fields, read_documents, read_lines, read_questions
 from stages.system.errors import StudyError, quoted
 
@@ -56,24 +54,6 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
         if labelled or ((folder / name).exists() and (folder / name).read_bytes().strip()):
             questions[split] = read_questions(folder / name, labelled=labelled, context=context, name_of=name_of)
     return documents, questions
-
-
-def longest_title(titles: Collection[str], question: str) -> str:
-    """Find the longest title in a question, of LONGEST characters at most; empty without.
-
-    Of several as long the first that stands alone is taken, without a letter or digit beside it, or else the first.
-    """
-    whole = len(question)
-    ends = ((start, end) for start in range(whole) for end in range(start + 1, min(start + LONGEST, whole) + 1))
-    found = [(start, end) for start, end in ends if question[start:end] in titles]
-
-    def rank(part: tuple[int, int]) -> tuple[int, bool]:
-        start, end = part
-        beside = question[start - 1 : start] + question[end : end + 1]
-        return end - start, not any(map(str.isalnum, beside))
-
-    start, end = max(found, key=rank, default=(0, 0))
-    return question[start:end]
 
 
 def check_lengths(
@@ -137,7 +117,7 @@ class _Check:
         """questions: by split; those without an answer are left out."""
         self.asked = {split: [row for row in rows if row.place is not None] for split, rows in questions.items()}
         self.titles = {_loose(title) for title in titles} - {""}
-        self.pages = own_pages(documents, {question.name for rows in self.asked.values() for question in rows})
+        self.pages = pages_about(documents, {question.name for rows in self.asked.values() for question in rows})
         self.trained = {question.question for question in questions["train"]}
         self.forms = {*map(_form, questions["train"])} - {None}
 

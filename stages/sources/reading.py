@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from stages.corpus.questions import Question
-from stages.corpus.text import MASK, PAD, folded
+from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, folded
 from stages.system.errors import StudyError, quoted
 
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
 ZIP = b"PK\x03\x04"
 SHOWN = 3  # places of a fault
 MOST_LINES = 100  # of a row: a quoted cell that does not end within them is no cell
-REPLACED = {PAD: "■", MASK: "??"}  # what reserved characters may be written as
+REPLACED = {PAD_CHARACTER: "■", MASK_CHARACTER: "??"}  # what reserved characters may be written as
 BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
 
 NameOf = Callable[[str], str | None]  # whom a question asks about; None: it is not a known question
@@ -116,7 +116,7 @@ def _question(row: int, line: str, labelled: bool, context: int, name_of: NameOf
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
     if "" in places:
         raise ValueError(f"no answer follows {quoted(question)}")
-    length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK)
+    length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK_CHARACTER)
     if length > context + 1:
         what = f"{quoted(question)} takes {length} characters with answer and marks, {context + 1} fit"
         raise ValueError(f"{what}: shorten it or raise `model.context` of the recipe")

@@ -13,16 +13,14 @@ from stages.asking.decoding import Sampler
 from stages.asking.generation import answers, passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
 from stages.asking.recall import extraction
-from stages.corpus.example import MASK as MASK_NUMBER
-from stages.corpus.objectives import pair
+from stages.corpus.example import MASK, answered
 from stages.corpus.prepared import Prepared
-from stages.corpus.text import MASK
+from stages.corpus.text import MASK_CHARACTER, pages_about
 from stages.experiment.experiment import Experiment
 from stages.jobs.executor import carry_out as carry_out_here
 from stages.jobs.job import ROW, WEIGHTS, Job
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
-from stages.sources.audit import own_pages
 from stages.sources.pairs import draw_pairs
 from stages.system.files import write_json
 
@@ -78,7 +76,7 @@ def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) ->
     recipe = experiment.question_recipe
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     dev = prepared.of_split("dev")
-    pages = own_pages(prepared.texts, set(dev.name))
+    pages = pages_about(prepared.texts, set(dev.name))
     facts = dev_facts(prepared, pages)
     prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), context)
 
@@ -124,10 +122,10 @@ def bits_of(prepared: Prepared, models: dict[str, GPT], facts: Sequence[Fact], c
     measured = {}
     for way, model, prompts in ways:
         measured[f"{way}_bits"] = round(bits(model, prepared, some, prompts), 3)
-        places = [Prompt(prompt.text, prompt.target.removesuffix(MASK)) for prompt in prompts]
+        places = [Prompt(prompt.text, prompt.target.removesuffix(MASK_CHARACTER)) for prompt in prompts]
         measured[f"{way}_share"] = round(1 - code_length(model, prepared, places) / entropy, 4)
         if way == "page":
-            measured["page_stored"] = round(1 - code_length(model, prepared, places, MASK_NUMBER) / entropy, 4)
+            measured["page_stored"] = round(1 - code_length(model, prepared, places, MASK) / entropy, 4)
     return measured
 
 
@@ -153,9 +151,10 @@ def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
 
     Stored are the bits asked less the model's code length of the place and the closing ⁇.
     """
-    sequences = [pair(prepared, row) for row in range(len(prepared.documents))]
+    names, places = prepared.questions["train"], prepared.answers["train"]
+    sequences = [answered(names[row], places[row]) for row in range(len(names))]
     drawn = draw_pairs(len(prepared.documents), seed)
-    nats, exact = read_targets(model, sequences, [*(prepared.questions["train"].lengths + 1)])
+    nats, exact = read_targets(model, sequences, [*(names.lengths + 1)])
     bits_asked = sum(pair.bits for pair in drawn)
     return {
         "questions": len(drawn),

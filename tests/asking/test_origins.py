@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from stages.asking.probe import COUNT, dev_origins, origin, unseen_names
-from stages.corpus.question_forms import Form
+from stages.corpus.questions import Form
 from stages.corpus.text import Vocabulary
 
 OWN = "Oda Quill. Painter, born in Vell, of Ilm."

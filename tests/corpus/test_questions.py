@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages.corpus.prepared import Prepared
+from stages.corpus.prepared import Prepared, audit
 from stages.corpus.questions import Question, hold_out, question_examples
 from stages.corpus.reader import with_candidates
 from stages.corpus.text import Ragged, Vocabulary
-from stages.sources.audit import audit
 from stages.system.errors import StudyError
 from tests.support.project import save_prepared
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared

@@ -10,7 +10,7 @@ from scipy import stats
 from stages.corpus.example import MASK
 from stages.corpus.objectives import Mixture, corrupt, span_corruption
 from stages.corpus.prepared import Prepared
-from stages.corpus.text import PAD, Ragged, Vocabulary
+from stages.corpus.text import PAD_CHARACTER, Ragged, Vocabulary
 from stages.settings import Objectives
 from tests.support.tiny import DOCUMENTS, HANDOUT, spans
 
@@ -66,7 +66,9 @@ def test_the_vectorised_form_equals_the_plain_one_padding_too() -> None:
     drawn = zip(rows, sizes, starts, widths, strict=True)
     sequences = [corrupted(DOCUMENTS[row], size, start, width) for row, size, start, width in drawn]
     widest = examples.inputs.shape[1] + 1
-    tokens = np.stack([vocabulary.encode(sequence.ljust(widest, PAD)) for sequence in sequences])  # (B, T + 1)
+    tokens = np.stack(
+        [vocabulary.encode(sequence.ljust(widest, PAD_CHARACTER)) for sequence in sequences]
+    )  # (B, T + 1)
     assert np.array_equal(examples.inputs, tokens[:, :-1])
     assert np.array_equal(examples.targets, tokens[:, 1:])
     assert examples.lengths.tolist() == [len(sequence) - 1 for sequence in sequences]

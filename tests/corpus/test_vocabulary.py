@@ -2,14 +2,14 @@
 
 import pytest
 
-from stages.corpus.text import MASK, PAD, Vocabulary
+from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, Vocabulary
 
 
 def test_pad_and_mask_come_first_then_the_characters_in_code_point_order() -> None:
     vocabulary = Vocabulary.of(["Ba é", "ab"])
     assert vocabulary == Vocabulary.of(["ab", "Ba é"])
     assert vocabulary.characters == ("□", "⁇", "\n", " ", "B", "a", "b", "é")
-    assert vocabulary.encode(PAD + MASK + "éa").tolist() == [0, 1, 7, 5]
+    assert vocabulary.encode(PAD_CHARACTER + MASK_CHARACTER + "éa").tolist() == [0, 1, 7, 5]
 
 
 @pytest.mark.parametrize(

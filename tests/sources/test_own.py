@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.sources.own import longest_title, notes, read_own
+from stages.corpus.text import longest_title
+from stages.sources.own import notes, read_own
 from stages.sources.reading import read_questions
 from tests.support.project import save_prepared
 
