@@ -57,7 +57,8 @@ def fetch_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
 
     def fetch(source: str = "", *addresses: str) -> str:
         monkeypatch.setenv("CS224N_DATA", source)
-        return data.cs224n(Fetched(addresses=[*addresses], sha256=SHA256), RAW)
+        files, line = data.cs224n(Fetched(addresses=[*addresses], sha256=SHA256))
+        return fill(RAW, files) and line
 
     return fetch
 
@@ -149,7 +150,7 @@ def test_addresses_are_tried_in_order_until_one_serves_and_what_it_served_is_kep
 def test_the_real_files_are_accepted_and_read_in_full(tmp_path: Path) -> None:
     if "CS224N_DATA" not in os.environ:
         pytest.skip("needs the real data: set CS224N_DATA to a folder, a zip or a URL with the four files")
-    data.cs224n(load(ROOT / "params.yaml").sources.cs224n, tmp_path / "raw")
+    fill(tmp_path / "raw", data.cs224n(load(ROOT / "params.yaml").sources.cs224n)[0])
     documents = read_documents(tmp_path / "raw/wiki.txt")
     assert len(documents) == 2937
     # "data has 418352 characters, 256 unique", prints the assignment's code; docs/data.md has the numbers, too
@@ -173,8 +174,8 @@ def test_the_folder_of_the_generated_world_stands_for_its_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    data.text(Text(path="stages/sources/world", people=7), SETTINGS.sources.synthetic, tmp_path / "raw")
-    assert len((tmp_path / "raw/text.txt").read_text(encoding="utf-8").splitlines()) == 7
+    files, _ = data.text(Text(path="stages/sources/world", people=7), SETTINGS.sources.synthetic)
+    assert len(files["text.txt"].splitlines()) == 7
 
 
 @pytest.mark.parametrize("stage", [finetune, evaluate, baseline, report])
