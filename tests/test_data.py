@@ -97,13 +97,6 @@ def test_files_are_found_by_name_and_checksum_whatever_their_folder_and_line_end
     assert of(RAW) == FILES and not CACHE.exists()
 
 
-def test_files_that_were_put_in_their_folder_by_hand_are_taken_and_left_as_they_are(fetch: Fetch) -> None:
-    by_hand = {name: content.rstrip(b"\n") for name, content in FILES.items()}
-    fill(CACHE, by_hand)
-    assert str(CACHE) in fetch("", "http://127.0.0.1:1/")
-    assert of(RAW) == FILES and of(CACHE) == by_hand
-
-
 def test_different_and_missing_files_are_named(tmp_path: Path, fetch: Fetch) -> None:
     fill(RAW, {"wiki.txt": b"old\n"})
     files = {"wiki.txt": FILES["wiki.txt"], "birth_places_train.tsv": b"other\n", "a/b/c/d/e/birth_dev.tsv": b""}
@@ -115,17 +108,15 @@ def test_different_and_missing_files_are_named(tmp_path: Path, fetch: Fetch) -> 
 def test_a_source_that_is_no_source_is_refused(tmp_path: Path, fetch: Fetch, address: str) -> None:
     archive = Path(zipped(tmp_path / "whole.zip", FILES)).read_bytes()
     hurt = archive[:40] + b"\xff" * 20 + archive[60:]
-    fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": hurt})
+    fill(tmp_path, {"hurt.zip": hurt})
     fill(CACHE, FILES)  # though the right files are there
     for source, reason in (
-        (f"{tmp_path}/cut.zip", "not a zip file"),
         (f"{tmp_path}/hurt.zip", "cannot be read"),
         ("~nobody-of-this-name/a5.zip", "home directory"),
         (f"{tmp_path}/absent", "No such file or directory"),
         ("sftp://127.0.0.1/a5.zip", "unknown url type"),
         (f"{address}/?token=secret", "not a zip file"),
         (f"{address}/absent.zip?token=secret", "404"),
-        (f"{address}/a b.zip?token=secret", "is no address"),
         ("https://me:secret@127.0.0.1/a5.zip", "is no address"),
     ):
         message = refusal(fetch, source)
@@ -144,7 +135,10 @@ def test_addresses_are_tried_in_order_until_one_serves_and_what_it_served_is_kep
     assert refusal(fetch, "", *bad).startswith(f"{CACHE}: no birth_dev.tsv with the sha256 of params.yaml")
     assert "good.zip" in fetch("", *bad, good, "http://127.0.0.1:1/")
     assert of(RAW) == of(CACHE) == FILES
+    by_hand = {name: content.rstrip(b"\n") for name, content in FILES.items()}
+    fill(CACHE, by_hand)
     assert str(CACHE) in fetch("", *bad)
+    assert of(RAW) == FILES and of(CACHE) == by_hand  # left as they are
 
 
 def test_the_real_files_are_accepted_and_read_in_full(tmp_path: Path) -> None:
