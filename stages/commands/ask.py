@@ -65,7 +65,8 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
     asked = next(filter(None, (form.name(question) for form in prepared.question_forms)), None)
-    title = "" if asked else title_in(question, prepared)
+    titles = titles_of(prepared)
+    title = "" if asked else titles.get(longest_title(titles, question.casefold()), "")
     name = asked or (title if title and title in question else None)
     pages = [folded(page) for page in pages_about(prepared.texts, {name}).get(name, [])] if name else []
     answers = [
@@ -81,7 +82,6 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
             suggestion = title
             notes.append(f"did you mean {quoted(suggestion)}?")
     elif not pages:
-        titles = titles_of(prepared)
         near = get_close_matches(asked.casefold(), sorted(titles), 1, CLOSE)
         suggestion = titles[near[0]] if near else None
         advice = f"did you mean {quoted(suggestion)}?" if suggestion else "the model can but guess"
@@ -96,12 +96,6 @@ def titles_of(prepared: Prepared) -> dict[str, str]:
     """Return the titles of the pages, each by its small letters."""
     titles = [prepared.title(row) for row in range(len(prepared.documents))]
     return dict(zip(map(str.casefold, titles), titles, strict=True))
-
-
-def title_in(question: str, prepared: Prepared) -> str:
-    """Return the longest title that stands in a question, whatever its capitals; empty if there is none."""
-    titles = titles_of(prepared)
-    return titles.get(longest_title(titles, question.casefold()), "")
 
 
 def usual_form(prepared: Prepared) -> str:
@@ -159,17 +153,12 @@ def questions(prepared: Prepared) -> Iterator[str]:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdin.isatty():
-        for line in welcome(prepared):
-            tell(line)
+        pages = pages_about(prepared.texts, {*prepared.of_split("dev").name})
+        names = sorted({fact.name for fact in dev_facts(prepared, pages)})
+        tell(f"Ask: {usual_form(prepared)}")
+        tell(f"Names to try: {', '.join(random.sample(names, min(NAMES, len(names))))}")
+        tell("Ctrl-D ends")
     yield from filter(None, map(str.strip, sys.stdin))
-
-
-def welcome(prepared: Prepared) -> tuple[str, ...]:
-    """Return lines that say what to ask, and how to end."""
-    pages = pages_about(prepared.texts, {*prepared.of_split("dev").name})
-    names = sorted({fact.name for fact in dev_facts(prepared, pages)})
-    examples = ", ".join(random.sample(names, min(NAMES, len(names))))
-    return f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "Ctrl-D ends"
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float) -> None:

@@ -25,7 +25,7 @@ from stages.sources.world.lexicon import (
     WORDS,
     NameRegister,
     enlarged,
-)  # fmt: skip
+)
 from stages.system.errors import StudyError
 
 HOME_SHARE = 0.1  # share of people with a name of their birthplace's culture; with more, names would tell places
