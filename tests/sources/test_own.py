@@ -8,17 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.corpus.text import longest_title
 from stages.sources.own import notes, read_own
 from stages.sources.reading import read_questions
-from tests.support.project import save_prepared
 
-LIKE_NUMBERS = ["007", "7.0", "1.10", "1e5", "1915", "-0", "1_000", "True", "no", "None", "NA", "nan", "inf", "null"]
 SCRIPTS = ["abcdexyz", "áéñöçåüž", "αβγδέή", "бвгдёй", "กขคงจ", "अकखगघ", "가나다라마", "漢字水火木"]
 WORDS = st.sampled_from(SCRIPTS).flatmap(lambda letters: st.text(letters, min_size=3, max_size=6)).map(str.capitalize)
 NAMES = st.tuples(WORDS, st.sampled_from([" ", " D'", "'s "]), WORDS).map("".join)
@@ -156,14 +153,3 @@ def test_what_a_program_writes_is_read_as_it_was_with_spaces_for_breaks_and_with
         for labelled in (True, None):
             read = read_questions(path, labelled=labelled, context=10**6, name_of=str)
             assert [(question.question, question.place) for question in read] == expected
-
-
-@settings(max_examples=15)  # each writes a folder
-@given(st.lists(st.one_of(st.sampled_from(LIKE_NUMBERS), FIELDS), min_size=4, max_size=4))
-def test_what_looks_like_a_number_stays_text(texts: list[str]) -> None:
-    question, name, place, other = texts
-    asked = {"train": [Question(1, question, name, place)], "dev": [Question(1, other, name, place)], "test": []}
-    with TemporaryDirectory() as folder:
-        save_prepared(Path(folder), Prepared.of([f"{name}. {place}"], asked))
-        table = Prepared.load(Path(folder)).table
-    assert table[["question", "name", "place"]].to_numpy().tolist() == [[question, name, place], [other, name, place]]
