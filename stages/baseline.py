@@ -6,7 +6,7 @@ import pandas as pd
 
 from stages.corpus.baselines import by_form, letters, rule
 from stages.corpus.prepared import AUDIT, Prepared, write_table
-from stages.corpus.question_forms import written_forms
+from stages.corpus.questions import written_forms
 from stages.corpus.text import spelled_as
 from stages.settings import load
 from stages.system.errors import Parser, command, say

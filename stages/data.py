@@ -9,9 +9,11 @@ from stages.settings.sources import OWN_FILES, OWN_PAGES, Fetched, Synthetic, Te
 from stages.sources.download import ADVICE, obtained
 from stages.sources.own import check_lengths, notes, read_own
 from stages.sources.reading import read_text
-from stages.sources.world.generation import generate_world, write
+from stages.sources.world.generation import files_of, generate_world
 from stages.system.errors import Parser, StudyError, command, say, tell
-from stages.system.files import new_folder, write_bytes, write_text
+from stages.system.files import new_folder, write_bytes
+
+Source = tuple[dict[str, bytes], str]  # files by name, and a line on them
 
 
 def obtain(params: Settings, recipe: str, folder: Path) -> str:
@@ -19,62 +21,64 @@ def obtain(params: Settings, recipe: str, folder: Path) -> str:
     sources = params.sources
     match params.recipe_named(recipe).data.source:
         case "synthetic":
-            return world(sources.synthetic, folder)
+            files, line = world(sources.synthetic)
         case "cs224n":
-            return cs224n(sources.cs224n, folder)
+            files, line = cs224n(sources.cs224n)
         case "text":
-            return text(sources.text, sources.synthetic, folder)
-        case "pairs":
-            raise StudyError(f"recipe '{recipe}' is for studies alone; run: python -m stages.trials capacity_loads")
+            files, line = text(sources.text, sources.synthetic)
+        case "own":
+            files, line = own(sources.own.path(), params.question_recipe(recipe), recipe)
         case _:
-            return own(sources.own.path(), params.question_recipe(recipe), recipe, folder)
-
-
-def world(settings: Synthetic, folder: Path) -> str:
-    """Generate the world's files, in the form of the real ones."""
-    people = generate_world(settings)
-    with new_folder(folder) as new:
-        write(people, new)
-    return f"a world of {len(people.people)} people; the first page: {people.people[0].page}"
-
-
-def cs224n(settings: Fetched, folder: Path) -> str:
-    """Take the four files from where CS224N_DATA says, else from an earlier download, else from an address."""
-    files, origin = obtained(os.environ.get("CS224N_DATA", "").strip(), settings.addresses, settings.sha256)
+            raise StudyError(f"recipe '{recipe}' is for studies alone; run: python -m stages.trials capacity_loads")
     with new_folder(folder) as new:
         for name, content in files.items():
             write_bytes(new / name, content)
-    return f"the four files of {origin}, checksums verified"
+    return line
 
 
-def text(settings: Text, of_world: Synthetic, folder: Path) -> str:
+def world(settings: Synthetic) -> Source:
+    """Generate the world's files, in the form of the real ones."""
+    people = generate_world(settings)
+    files = {name: encoded(lines) for name, lines in files_of(people).items()}
+    return files, f"a world of {len(people.people)} people; the first page: {people.people[0].page}"
+
+
+def encoded(lines: list[str]) -> bytes:
+    """Return a file of these lines, in UTF-8."""
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def cs224n(settings: Fetched) -> Source:
+    """Take the four files from where CS224N_DATA says, else from an earlier download, else from an address."""
+    files, origin = obtained(os.environ.get("CS224N_DATA", "").strip(), settings.addresses, settings.sha256)
+    return files, f"the four files of {origin}, checksums verified"
+
+
+def text(settings: Text, of_world: Synthetic) -> Source:
     """Take a plain text, or the pages of a generated world. Raises StudyError: there is none, or it is faulty."""
     path = Path(settings.path)
     if not path.exists():
         raise StudyError(f"params.yaml: sources.text.path: there is no file {path}; name one in UTF-8")
-    if path.is_dir():
-        if not (path / "generation.py").exists():
-            raise StudyError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
+    if not path.is_dir():
+        content = read_text(path)
+    elif (path / "generation.py").exists():
         people = of_world.people.model_copy(update={"train": settings.people, "dev": 0, "test": 0})
         larger = generate_world(of_world.model_copy(update={"people": people}))
-        content = "".join(f"{person.page}\n" for person in larger.people)
+        content = encoded([person.page for person in larger.people]).decode()
     else:
-        content = read_text(path)
-    with new_folder(folder) as new:
-        write_text(new / TEXT_FILE, content)
-    return f"a text of {len(content)} characters, {len(set(content))} different ones"
+        raise StudyError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
+    return {TEXT_FILE: content.encode()}, f"a text of {len(content)} characters, {len(set(content))} different ones"
 
 
-def own(source: Path, recipe: QuestionRecipe, name: str, folder: Path) -> str:
-    """Check a user's own pages and questions, and copy them; notes tell what may be meant otherwise."""
+def own(source: Path, recipe: QuestionRecipe, name: str) -> Source:
+    """Check a user's own pages and questions; notes tell what may be meant otherwise."""
     documents, questions = read_own(source, recipe.model.context)
     check_lengths(source, questions, Vocabulary.of(documents), name, recipe)
     for note in notes(source, documents, questions):
         tell(f"note: {note}")
-    with new_folder(folder) as new:
-        for file in (OWN_PAGES, *(OWN_FILES[split] for split, asked in questions.items() if asked)):
-            write_bytes(new / file, (source / file).read_bytes())
-    return f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in OWN_FILES)} questions"
+    names = [OWN_PAGES, *(OWN_FILES[split] for split, asked in questions.items() if asked)]
+    line = f"{len(documents)} pages, {', '.join(f'{len(questions[split])} {split}' for split in OWN_FILES)} questions"
+    return {file: (source / file).read_bytes() for file in names}, line
 
 
 @command

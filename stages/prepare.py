@@ -3,12 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from stages.corpus.prepared import SPLITS, Prepared, write_table
+from stages.corpus.prepared import SPLITS, Prepared, audit, write_table
 from stages.corpus.questions import Question, hold_out
 from stages.corpus.reader import with_candidates
 from stages.corpus.text import headings
 from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
-from stages.sources.audit import audit
 from stages.sources.own import read_own
 from stages.sources.reading import cut, read_documents, read_questions, read_text
 from stages.system.errors import Parser, StudyError, command

@@ -9,10 +9,9 @@ import pytest
 
 from stages import baseline
 from stages.baseline import percent
-from stages.corpus.prepared import Prepared, write_table
+from stages.corpus.prepared import Prepared, audit, write_table
 from stages.corpus.questions import Question
 from stages.corpus.text import Vocabulary
-from stages.sources.audit import audit
 from stages.system.files import read_json
 from tests.support.project import write_params
 from tests.support.talking import Run

@@ -57,7 +57,8 @@ def fetch_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
 
     def fetch(source: str = "", *addresses: str) -> str:
         monkeypatch.setenv("CS224N_DATA", source)
-        return data.cs224n(Fetched(addresses=[*addresses], sha256=SHA256), RAW)
+        files, line = data.cs224n(Fetched(addresses=[*addresses], sha256=SHA256))
+        return fill(RAW, files) and line
 
     return fetch
 
@@ -96,13 +97,6 @@ def test_files_are_found_by_name_and_checksum_whatever_their_folder_and_line_end
     assert of(RAW) == FILES and not CACHE.exists()
 
 
-def test_files_that_were_put_in_their_folder_by_hand_are_taken_and_left_as_they_are(fetch: Fetch) -> None:
-    by_hand = {name: content.rstrip(b"\n") for name, content in FILES.items()}
-    fill(CACHE, by_hand)
-    assert str(CACHE) in fetch("", "http://127.0.0.1:1/")
-    assert of(RAW) == FILES and of(CACHE) == by_hand
-
-
 def test_different_and_missing_files_are_named(tmp_path: Path, fetch: Fetch) -> None:
     fill(RAW, {"wiki.txt": b"old\n"})
     files = {"wiki.txt": FILES["wiki.txt"], "birth_places_train.tsv": b"other\n", "a/b/c/d/e/birth_dev.tsv": b""}
@@ -114,17 +108,15 @@ def test_different_and_missing_files_are_named(tmp_path: Path, fetch: Fetch) -> 
 def test_a_source_that_is_no_source_is_refused(tmp_path: Path, fetch: Fetch, address: str) -> None:
     archive = Path(zipped(tmp_path / "whole.zip", FILES)).read_bytes()
     hurt = archive[:40] + b"\xff" * 20 + archive[60:]
-    fill(tmp_path, {"cut.zip": archive[:400], "hurt.zip": hurt})
+    fill(tmp_path, {"hurt.zip": hurt})
     fill(CACHE, FILES)  # though the right files are there
     for source, reason in (
-        (f"{tmp_path}/cut.zip", "not a zip file"),
         (f"{tmp_path}/hurt.zip", "cannot be read"),
         ("~nobody-of-this-name/a5.zip", "home directory"),
         (f"{tmp_path}/absent", "No such file or directory"),
         ("sftp://127.0.0.1/a5.zip", "unknown url type"),
         (f"{address}/?token=secret", "not a zip file"),
         (f"{address}/absent.zip?token=secret", "404"),
-        (f"{address}/a b.zip?token=secret", "is no address"),
         ("https://me:secret@127.0.0.1/a5.zip", "is no address"),
     ):
         message = refusal(fetch, source)
@@ -143,13 +135,16 @@ def test_addresses_are_tried_in_order_until_one_serves_and_what_it_served_is_kep
     assert refusal(fetch, "", *bad).startswith(f"{CACHE}: no birth_dev.tsv with the sha256 of params.yaml")
     assert "good.zip" in fetch("", *bad, good, "http://127.0.0.1:1/")
     assert of(RAW) == of(CACHE) == FILES
+    by_hand = {name: content.rstrip(b"\n") for name, content in FILES.items()}
+    fill(CACHE, by_hand)
     assert str(CACHE) in fetch("", *bad)
+    assert of(RAW) == FILES and of(CACHE) == by_hand  # left as they are
 
 
 def test_the_real_files_are_accepted_and_read_in_full(tmp_path: Path) -> None:
     if "CS224N_DATA" not in os.environ:
         pytest.skip("needs the real data: set CS224N_DATA to a folder, a zip or a URL with the four files")
-    data.cs224n(load(ROOT / "params.yaml").sources.cs224n, tmp_path / "raw")
+    fill(tmp_path / "raw", data.cs224n(load(ROOT / "params.yaml").sources.cs224n)[0])
     documents = read_documents(tmp_path / "raw/wiki.txt")
     assert len(documents) == 2937
     # "data has 418352 characters, 256 unique", prints the assignment's code; docs/data.md has the numbers, too
@@ -173,8 +168,8 @@ def test_the_folder_of_the_generated_world_stands_for_its_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    data.text(Text(path="stages/sources/world", people=7), SETTINGS.sources.synthetic, tmp_path / "raw")
-    assert len((tmp_path / "raw/text.txt").read_text(encoding="utf-8").splitlines()) == 7
+    files, _ = data.text(Text(path="stages/sources/world", people=7), SETTINGS.sources.synthetic)
+    assert len(files["text.txt"].splitlines()) == 7
 
 
 @pytest.mark.parametrize("stage", [finetune, evaluate, baseline, report])

@@ -9,8 +9,6 @@ import pytest
 from stages import baseline, data, prepare
 from stages.commands import ask
 from stages.commands.ask import Answer, Reply
-from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import Form, question_forms
 from stages.reporting.evaluations import PROBES
 from stages.system.files import read_table
 from tests.support.project import copy_stages, write_params
@@ -85,15 +83,6 @@ def test_questions_that_no_held_out_number_takes_are_refused(tmp_path: Path, run
     assert message.startswith("error: params.yaml: recipes.own.data.held_out: was 1; raise it")
 
 
-def test_the_forms_of_questions_are_read_off_the_training_questions(tmp_path: Path, run_in: Run) -> None:
-    asked = FILES["train.tsv"] + "Σε τι είναι γνωστός ο Ίων Κάλλας;\tΝομικά\n"
-    folder = folder_with(tmp_path, {"train.tsv": asked})
-    assert run_in(folder, data).code == 0 and run_in(folder, prepare).code == 0
-    prepared = Prepared.load(folder / "data" / "prepared" / "own")
-    assert question_forms(prepared) == [Form("Τι σπούδασε ", ";"), Form("Σε τι είναι γνωστός ο ", ";")]
-    assert prepared.of_split("train").name.tolist() == [*list(STUDIED)[:6], "Ίων Κάλλας"]
-
-
 def test_answers_and_forms_cannot_command_the_terminal(
     tmp_path: Path, run_in: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,13 +100,9 @@ def test_answers_and_forms_cannot_command_the_terminal(
     ("changes", "message"),
     [
         ({"pages.txt": None}, "own.folder: there is no mine/pages.txt, only dev.tsv, test.tsv, train.tsv; name a"),
-        ({"dev.tsv": None}, "own.folder: there is no mine/dev.tsv, only pages.txt, test.tsv, train.tsv; name a"),
-        ({"test.tsv": None}, "there is no mine/test.tsv, only dev.tsv, pages.txt, train.tsv; name a folder with"),
-        ({"train.tsv": "Τι σπούδασε Ζωή Ράμμα;\n"}, "mine/train.tsv:1: tabs found: 0, wanted: 1"),
         ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
         ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),
         ({"dev.tsv": ASKED[6] + f"Τι {'…' * 20} σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "mine/dev.tsv:2: 'Τι …"),
-        ({"dev.tsv": ASKED[7] + f"{ASKED[7].strip()} και Χαρά\n"}, "mine/dev.tsv:2: the answer to"),
     ],
 )
 def test_a_fault_ends_in_one_line_that_says_where(

@@ -18,8 +18,7 @@ from torch import Tensor
 from stages.asking.prompts import CHARACTERS, Fact, Prompt
 from stages.asking.recall import answers, exact_matches
 from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import question_forms
-from stages.corpus.text import MASK
+from stages.corpus.text import MASK_CHARACTER
 from stages.experiment.experiment import Experiment
 from stages.jobs.job import WEIGHTS, Job
 from stages.settings import Settings
@@ -137,13 +136,13 @@ def people_asked_about(
 
 def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]]:
     """Return each fact in each of FORMS."""
-    opening = question_forms(prepared)[0].before
+    opening = prepared.question_forms[0].before
     asked: dict[str, list[Prompt]] = {form: [] for form in FORMS}
     for fact, (form, how) in product(facts, FORMS.items()):
         page = fact.page[: fact.position]
         cue = page[max(len(fact.name) + 2, len(page) - CHARACTERS) :]
         text = opening[len(opening) - how["shift"] :] + how["text"].format(name=fact.name, page=page, cue=cue)
-        asked[form].append(Prompt(text, fact.place + (MASK if text.endswith(MASK) else "")))
+        asked[form].append(Prompt(text, fact.place + (MASK_CHARACTER if text.endswith(MASK_CHARACTER) else "")))
     return asked
 
 

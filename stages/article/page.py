@@ -21,11 +21,10 @@ from stages.article.sections import (
 )
 from stages.asking.prompts import CHARACTERS, dev_facts
 from stages.corpus.prepared import AUDIT, Prepared
-from stages.corpus.question_forms import question_forms
+from stages.corpus.text import pages_about
 from stages.reporting.html import only_script, style
 from stages.reporting.markdown import environment, short
 from stages.settings import load
-from stages.sources.audit import own_pages
 from stages.system.errors import Parser, StudyError, command
 from stages.system.files import new_folder, read_table, write_text
 
@@ -46,11 +45,11 @@ def main() -> None:
     data = trials[ANSWERS].prepared
     prepared = Prepared.load(data)
     audit = read_table(data / "audit.tsv", AUDIT)
-    pages = own_pages(prepared.texts, {*prepared.table.name})
+    pages = pages_about(prepared.texts, {*prepared.table.name})
     facts = dev_facts(prepared, pages)
     content = {
         "characters": "".join(prepared.vocabulary.characters),
-        "opening": question_forms(prepared)[0].before,
+        "opening": prepared.question_forms[0].before,
         "forms": FORMS,
         "cue": CHARACTERS,
         "models": {name: shown_model(model, trials[name], prepared, facts) for name, model in MODELS.items()},

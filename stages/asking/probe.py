@@ -15,11 +15,9 @@ from stages.asking.generation import generate
 from stages.asking.prompts import WordCue, dev_facts, page_prompts, trained_forms
 from stages.asking.recall import extraction, matches_by_offset, offsets, with_room
 from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import Form, question_forms
-from stages.corpus.questions import prompt
-from stages.corpus.text import Vocabulary
+from stages.corpus.questions import Form, prompt
+from stages.corpus.text import Vocabulary, pages_about
 from stages.experiment.experiment import Experiment
-from stages.sources.audit import own_pages
 from stages.sources.world.lexicon import CULTURES
 
 SEED = 2021  # of the unseen names
@@ -88,7 +86,7 @@ def probe(
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     models = {name: experiment.trained_model(prepared, path) for name, path in weights.items()}
     dev, corpus = prepared.of_split("dev"), "\n".join(prepared.texts)
-    pages = own_pages(prepared.texts, set(dev.name))
+    pages = pages_about(prepared.texts, set(dev.name))
     facts = dev_facts(prepared, pages)
 
     forms = trained_forms(objectives)
@@ -98,7 +96,7 @@ def probe(
     moves = offsets(facts)
     moved = with_room(facts, moves[-1], context) if "continuation" in forms else []
 
-    form = question_forms(prepared)[0]
+    form = prepared.question_forms[0]
     names = unseen_names(vocabulary, "\n".join([corpus, *prepared.table.question]), form, context)
     questions = [prompt(vocabulary.encode(form.about(name))) for name in names]
     said = [

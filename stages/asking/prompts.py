@@ -16,10 +16,9 @@ The first four are page forms: they use the page's own words, each as one of pre
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stages.corpus.objectives import WORD, cloze_phrases, common_words, fences_of
-from stages.corpus.phrases import Span
+from stages.corpus.phrases import WORD, Span, common_words, fences_of
 from stages.corpus.prepared import Prepared
-from stages.corpus.text import MASK
+from stages.corpus.text import MASK_CHARACTER
 from stages.settings import Objectives
 
 TRAINED_BY = {  # page forms, each with the objectives that have it
@@ -68,10 +67,10 @@ class WordCue:
         settings = objectives.word_cloze
         if settings is None:
             return cls()
-        spans, answers = cloze_phrases(prepared, settings).spans, prepared.training_answers
+        spans, answers = prepared.phrases(settings.salient).spans, prepared.training_answers
         texts = enumerate(prepared.each_text())
         fences = {text: fences_of(text, spans[row].tolist(), answers) for row, text in texts}
-        common = common_words(prepared, settings.common_words)
+        common = common_words(prepared.each_text(), prepared.headings, settings.common_words)
         return cls(settings.words_before, common, fences)
 
 
@@ -101,7 +100,7 @@ def cloze(fact: Fact, name: str, context: int) -> Prompt:
     room = context - len(name) - len(fact.place) - 3  # two masks and a space
     length = max(0, min(CHARACTERS, fact.position - len(fact.name) - 2, room))
     left = fact.page[fact.position - length : fact.position]
-    return Prompt(f"{name} {left}{MASK}" if left else name + MASK, fact.place + MASK)
+    return Prompt(f"{name} {left}{MASK_CHARACTER}" if left else name + MASK_CHARACTER, fact.place + MASK_CHARACTER)
 
 
 def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
@@ -114,7 +113,7 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
     before = allowed[-WORDS:]
     while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
-    return Prompt(" ".join([name, *before]) + MASK, fact.place + MASK)
+    return Prompt(" ".join([name, *before]) + MASK_CHARACTER, fact.place + MASK_CHARACTER)
 
 
 def infilling(fact: Fact, longest: int) -> Prompt:
@@ -122,12 +121,12 @@ def infilling(fact: Fact, longest: int) -> Prompt:
     end = fact.position + len(fact.place)
     shown = fact.page[max(0, end - longest) : max(end, longest)]
     start = fact.position - max(0, end - longest)
-    return Prompt(f"{shown[:start]}{MASK}{shown[start + len(fact.place) :]}{MASK}", fact.place)
+    return Prompt(f"{shown[:start]}{MASK_CHARACTER}{shown[start + len(fact.place) :]}{MASK_CHARACTER}", fact.place)
 
 
 def question(fact: Fact) -> Prompt:
     """Ask the question, as finetuning does."""
-    return Prompt(fact.question + MASK, fact.place + MASK)
+    return Prompt(fact.question + MASK_CHARACTER, fact.place + MASK_CHARACTER)
 
 
 def trained_forms(objectives: Objectives) -> list[str]:

@@ -15,12 +15,9 @@ from stages.asking.generation import beam_search
 from stages.asking.prompts import dev_facts
 from stages.commands.models import MAX_HYPOTHESES, add_model, named
 from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import prompt
-from stages.corpus.text import Vocabulary, folded
+from stages.corpus.text import Vocabulary, folded, longest_title, pages_about
 from stages.model.gpt import GPT
-from stages.sources.audit import own_pages
-from stages.sources.own import longest_title
 from stages.system.errors import Parser, StudyError, command, error_line, quoted, say, tell, within
 
 WIDTH = 10  # least hypotheses of the beam
@@ -67,10 +64,11 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     continuations = beam_search(model, [tokens], max_characters, max(top, WIDTH))[0][:top]
     probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
-    asked = next(filter(None, (form.name(question) for form in question_forms(prepared))), None)
-    title = "" if asked else title_in(question, prepared)
+    asked = next(filter(None, (form.name(question) for form in prepared.question_forms)), None)
+    titles = titles_of(prepared)
+    title = "" if asked else titles.get(longest_title(titles, question.casefold()), "")
     name = asked or (title if title and title in question else None)
-    pages = [folded(page) for page in own_pages(prepared.texts, {name}).get(name, [])] if name else []
+    pages = [folded(page) for page in pages_about(prepared.texts, {name}).get(name, [])] if name else []
     answers = [
         Answer(text, round(probabilities[text], 6), bool(text) and any(folded(text) in page for page in pages))
         for text in sorted(probabilities, key=probabilities.__getitem__, reverse=True)
@@ -84,7 +82,6 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
             suggestion = title
             notes.append(f"did you mean {quoted(suggestion)}?")
     elif not pages:
-        titles = titles_of(prepared)
         near = get_close_matches(asked.casefold(), sorted(titles), 1, CLOSE)
         suggestion = titles[near[0]] if near else None
         advice = f"did you mean {quoted(suggestion)}?" if suggestion else "the model can but guess"
@@ -101,15 +98,9 @@ def titles_of(prepared: Prepared) -> dict[str, str]:
     return dict(zip(map(str.casefold, titles), titles, strict=True))
 
 
-def title_in(question: str, prepared: Prepared) -> str:
-    """Return the longest title that stands in a question, whatever its capitals; empty if there is none."""
-    titles = titles_of(prepared)
-    return titles.get(longest_title(titles, question.casefold()), "")
-
-
 def usual_form(prepared: Prepared) -> str:
     """Return the form of most training questions, with NAME for the name."""
-    return question_forms(prepared)[0].about("NAME")
+    return prepared.question_forms[0].about("NAME")
 
 
 def lacking(vocabulary: Vocabulary, text: str) -> str:
@@ -162,17 +153,12 @@ def questions(prepared: Prepared) -> Iterator[str]:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdin.isatty():
-        for line in welcome(prepared):
-            tell(line)
+        pages = pages_about(prepared.texts, {*prepared.of_split("dev").name})
+        names = sorted({fact.name for fact in dev_facts(prepared, pages)})
+        tell(f"Ask: {usual_form(prepared)}")
+        tell(f"Names to try: {', '.join(random.sample(names, min(NAMES, len(names))))}")
+        tell("Ctrl-D ends")
     yield from filter(None, map(str.strip, sys.stdin))
-
-
-def welcome(prepared: Prepared) -> tuple[str, ...]:
-    """Return lines that say what to ask, and how to end."""
-    pages = own_pages(prepared.texts, {*prepared.of_split("dev").name})
-    names = sorted({fact.name for fact in dev_facts(prepared, pages)})
-    examples = ", ".join(random.sample(names, min(NAMES, len(names))))
-    return f"Ask: {usual_form(prepared)}", f"Names to try: {examples}", "Ctrl-D ends"
 
 
 def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float) -> None:

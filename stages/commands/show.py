@@ -2,11 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from stages.commands.models import add_draw_seed
+from stages.corpus.example import PAD, Examples
+from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
-from stages.corpus.shown import shown
+from stages.corpus.questions import question_examples
+from stages.corpus.text import Vocabulary
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command, say
+
+NO_LOSS = "·"  # in the place of a character that the model is not asked for
 
 
 @command
@@ -23,5 +30,29 @@ def main() -> None:
     folder = Path("data/prepared") / name
     if not folder.exists():
         raise StudyError(f"{folder} is missing; make it with: dvc exp run prepare -S recipe={name}")
-    for line in shown(Prepared.load(folder), recipe, [given.page], given.draw_seed):
+    prepared = Prepared.load(folder)
+    if not 1 <= given.page <= len(prepared.documents):
+        raise StudyError(f"--page: was {given.page}; allowed: 1 to {len(prepared.documents)}")
+
+    generator = np.random.default_rng(given.draw_seed)
+    draws = Mixture(prepared, recipe.pretrain.objectives, recipe.model.context).draws
+    shown = {
+        f"{objective}, page {given.page}": draw(np.array([given.page - 1]), generator)
+        for objective, draw in draws.items()
+    }
+    questions, answers = prepared.questions["train"], prepared.answers["train"]
+    if len(questions):
+        shown["finetuning, question 1"] = question_examples(questions, answers, [0])
+    lines = []
+    for title, example in shown.items():
+        lines += [title, *marked(prepared.vocabulary, example), ""]
+    for line in lines[:-1]:
         say(line)
+
+
+def marked(vocabulary: Vocabulary, examples: Examples) -> list[str]:
+    """Show the first example: what is read, and below each character the next one where it carries loss."""
+    length = int(examples.lengths[0])
+    inputs, targets = examples.inputs[0, :length], examples.targets[0, :length]
+    says = "".join(NO_LOSS if token == PAD else vocabulary.characters[token] for token in targets)
+    return [f"  reads  {vocabulary.decode(inputs)}", f"  says   {says}"]

@@ -11,10 +11,9 @@ from itertools import chain
 import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
-from stages.corpus.objectives import capitalised
 from stages.corpus.phrases import DIGITS, Phrases
 from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import written_forms
+from stages.corpus.questions import written_forms
 from stages.corpus.reader import with_candidates
 from stages.corpus.text import folded
 
@@ -60,7 +59,7 @@ def rule(prepared: Prepared, names: Sequence[str]) -> list[str]:
         asked = zip(train.name, map(folded, train.place), strict=True)
         return sum(folded(first(phrases, name, answer)) == answer for name, answer in asked)
 
-    best = max(capitalised(prepared), prepared.candidates, key=right)
+    best = max(prepared.capitalised, prepared.candidates, key=right)
     return [first(best, name) for name in names]
 
 

@@ -41,12 +41,27 @@ class Examples:
         return cls.of(sequences, lengths, np.asarray(first_targets))
 
     @classmethod
+    def of_cues(cls, cues: Sequence[tuple[np.ndarray, np.ndarray]], opening_is_target: bool = True) -> "Examples":
+        """Examples `cue ⁇ phrase ⁇` of cues with their phrases, each (length,).
+
+        Targets are the phrase and the ⁇ that closes it, and the one that opens it where that is wanted.
+        """
+        return cls.of_rows(
+            [answered(cue, phrase) for cue, phrase in cues], [len(cue) + (not opening_is_target) for cue, _ in cues]
+        )
+
+    @classmethod
     def join(cls, batches: Sequence["Examples"]) -> "Examples":
         """Join the rows of several batches in one."""
         width = max(batch.inputs.shape[1] for batch in batches)
         inputs = np.concatenate([columns(batch.inputs, width) for batch in batches])
         targets = np.concatenate([columns(batch.targets, width) for batch in batches])
         return cls(inputs, targets, np.concatenate([batch.lengths for batch in batches]))
+
+
+def answered(cue: np.ndarray, phrase: np.ndarray) -> np.ndarray:
+    """Return `cue ⁇ phrase ⁇`, (T,)."""
+    return np.concatenate([cue, [MASK], phrase, [MASK]])
 
 
 def columns(matrix: np.ndarray, width: int) -> np.ndarray:

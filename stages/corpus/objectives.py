@@ -8,66 +8,24 @@ shares only some words with its page, and so does the cue of a *word cloze*: `in
 Words that few pages have tell the page, so that its name is not needed; a cue can be of common ones alone.
 """
 
-import re
 from abc import ABC, abstractmethod
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from operator import itemgetter
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from stages.corpus.example import MASK, PAD, Examples
-from stages.corpus.phrases import SPAN, Phrases, Span
+from stages.corpus.phrases import SPAN, WORD, Phrases, Span, common_words, fences_of, words_around
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.text import Ragged
 from stages.settings import Objectives, PhraseCloze, SpanCorruption, TitleCloze, WordCloze
 
-CAPITALISED = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
 LARGEST_SPAN = 0.5  # share of the truncated document that is masked at most: a quarter on average, as in the assignment
 LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats
 BLANKED = 0.3  # share of the characters that are blanked where some are
 MOST_WORDS = 4  # of a cue; their number is drawn uniformly: a question shares a handful of words with its page
-WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
 Draw = Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → one example from each document
-
-
-def cloze_phrases(prepared: Prepared, cloze: PhraseCloze) -> Phrases:
-    """Choose what a cloze asks of each page: its candidates, where these are wanted and there are any."""
-    candidates = prepared.candidates
-    return candidates if cloze.salient and len(candidates.spans.tokens) else capitalised(prepared)
-
-
-def capitalised(prepared: Prepared) -> Phrases:
-    """Find the capitalised phrases of each page, all as likely; the candidates where no page has a capital."""
-    rows = range(len(prepared.documents))
-    candidates = prepared.candidates.spans
-    if len(candidates.tokens) and not any(map(str.isupper, prepared.vocabulary.characters)):
-        return Phrases.alike(candidates[row].tolist() for row in rows)
-    return Phrases.alike(capitalised_phrases(prepared.text(row), prepared.headings[row]) for row in rows)
-
-
-def capitalised_phrases(document: str, heading: int) -> list[Span]:
-    """Find runs of capitalised words with single spaces between, not all of them words of the title; else every word.
-
-    heading: where the title ends.
-    """
-    words = [match.span() for match in CAPITALISED.finditer(document, heading)]
-    runs: list[Span] = []
-    for start, end in words:
-        if not document[start].isupper():
-            continue
-        if runs and document[runs[-1][1] : start] == " ":
-            runs[-1] = (runs[-1][0], end)
-        else:
-            runs.append((start, end))
-
-    of_title = {*CAPITALISED.findall(document[:heading])}
-    other = [(start, end) for start, end in runs if not {*CAPITALISED.findall(document[start:end])} <= of_title]
-    return other or words
 
 
 def span_corruption(
@@ -113,8 +71,9 @@ class PhraseClozes(ABC):
 
     opening_is_target: ClassVar[bool]  # whether the ⁇ that ends a cue is a target
 
-    def __init__(self, prepared: Prepared, phrases: Phrases, settings: PhraseCloze, context: int) -> None:
-        """context: the longest sequence a model can read."""
+    def __init__(self, prepared: Prepared, settings: PhraseCloze, context: int, phrases: Phrases | None) -> None:
+        """context: the longest sequence a model can read; phrases: see `Mixture`."""
+        phrases = phrases or prepared.phrases(settings.salient)
         self.documents, self.headings = prepared.documents, prepared.headings
         self.spans = phrases.spans
         self.weights = phrases.weights(settings.salient)
@@ -124,9 +83,7 @@ class PhraseClozes(ABC):
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,): targets are the phrase and the ⁇ that closes it."""
-        clozes = [self.cloze(row, generator) for row in rows]
-        sequences = [np.concatenate([cue, [MASK], phrase, [MASK]]) for cue, phrase in clozes]
-        return Examples.of_rows(sequences, [len(cue) + (not self.opening_is_target) for cue, _ in clozes])
+        return Examples.of_cues([self.cloze(row, generator) for row in rows], self.opening_is_target)
 
     @abstractmethod
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -182,12 +139,12 @@ class WordClozes(PhraseClozes):
     opening_is_target: ClassVar[bool] = False
     settings: WordCloze
 
-    def __init__(self, prepared: Prepared, phrases: Phrases, settings: WordCloze, context: int) -> None:
-        super().__init__(prepared, phrases, settings, context)
+    def __init__(self, prepared: Prepared, settings: WordCloze, context: int, phrases: Phrases | None) -> None:
+        super().__init__(prepared, settings, context, phrases)
         self.words = Ragged.gather(self._words_within_reach(prepared), SPAN)  # of each phrase, page after page
 
     def _words_within_reach(self, prepared: Prepared) -> Iterator[list[Span]]:
-        common = common_words(prepared, self.settings.common_words)
+        common = common_words(prepared.each_text(), prepared.headings, self.settings.common_words)
         answers = prepared.training_answers
         reach = self.settings.words_before, self.settings.words_after
         for row, text in enumerate(prepared.each_text()):
@@ -235,90 +192,45 @@ class WordClozes(PhraseClozes):
         return cue[1:]
 
 
-def words_around(phrase: Span, words: list[Span], fences: Sequence[Span], before: int, after: int) -> list[Span]:
-    """At most so many words before and after a phrase, up to the nearest fence; words, fences: in the page's order."""
-    start, end = phrase
-    first = max((fence_end for _, fence_end in fences if fence_end <= start), default=0)
-    last = min((fence_start for fence_start, _ in fences if fence_start >= end), default=words[-1][1] if words else 0)
-    left = bisect_right(words, start, key=itemgetter(1))
-    right = bisect_left(words, end, key=itemgetter(0))
-    near = words[max(0, left - before) : left] + words[right : right + after]
-    return [word for word in near if first <= word[0] and word[1] <= last]
-
-
-def fences_of(text: str, phrases: Sequence[Span], answers: frozenset[str]) -> list[Span]:
-    """Find the phrases of a page that answer a training question: a cue has no words from beyond one.
-
-    In `born in Ulm, Peru` the words before Ulm are not Peru's: else the same cue would have two right answers.
-    """
-    return [(start, end) for start, end in phrases if text[start:end] in answers]
-
-
-def common_words(prepared: Prepared, most: int | None) -> frozenset[str]:
-    """Find the words that stand in most pages, so many of them (None: all); among equals the alphabet's first.
-
-    A page's name does not count.
-    """
-    counts = Counter[str]()
-    for text, heading in zip(prepared.each_text(), prepared.headings, strict=True):
-        counts.update({*WORD.findall(text, heading)})
-    return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[:most])
-
-
 class Mixture:
     """Draws each document's example from an objective chosen by the objectives' mixture weights."""
 
     def __init__(self, prepared: Prepared, settings: Objectives, context: int, phrases: Phrases | None = None) -> None:
-        """phrases: what clozes ask for, and how likely; None for what the settings say (`cloze_phrases`)."""
-        documents = prepared.documents
+        """phrases: what clozes ask for, and how likely; None for what the settings say (`Prepared.phrases`)."""
+        documents, questions, answers = prepared.documents, prepared.questions["train"], prepared.answers["train"]
         draws: dict[str, Draw] = {}  # by the name of the objective
         if spans := settings.span_corruption:
             draws["span_corruption"] = lambda rows, generator: span_corruption(documents, rows, spans, generator)
-        if cloze := settings.title_cloze:
-            draws["title_cloze"] = TitleClozes(prepared, phrases or cloze_phrases(prepared, cloze), cloze, context).draw
-        if words := settings.word_cloze:
-            draws["word_cloze"] = WordClozes(prepared, phrases or cloze_phrases(prepared, words), words, context).draw
+        if title_cloze := settings.title_cloze:
+            draws["title_cloze"] = TitleClozes(prepared, title_cloze, context, phrases).draw
+        if word_cloze := settings.word_cloze:
+            draws["word_cloze"] = WordClozes(prepared, word_cloze, context, phrases).draw
         if settings.training_questions:
-            draws["training_questions"] = partial(training_questions, prepared)
+            draws["training_questions"] = lambda rows, generator: any_questions(questions, answers, rows, generator)
         if settings.causal_lm:
             draws["causal_lm"] = lambda rows, generator: causal_lm(documents, rows, context, generator)
         if settings.pairs:
-            draws["pairs"] = lambda rows, _: pairs(prepared, rows)
-        self.draws = list(draws.values())
+            draws["pairs"] = lambda rows, _: Examples.of_cues([(questions[row], answers[row]) for row in rows], False)
+        self.draws = draws
         self.bounds = np.cumsum([getattr(settings, name).mixture_weight for name in draws])[:-1]
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Examples:
         """One example from each document in `rows` (B,)."""
-        if len(self.draws) == 1:
-            return self.draws[0](rows, generator)
+        draws = [*self.draws.values()]
+        if len(draws) == 1:
+            return draws[0](rows, generator)
         chosen = np.searchsorted(self.bounds, generator.random(len(rows)), side="right")  # (B,) an objective's number
-        batches = []
-        for number, draw in enumerate(self.draws):
-            own = rows[chosen == number]
-            if len(own):
-                batches.append(draw(own, generator))
-        return Examples.join(batches)
+        some = [(draw, rows[chosen == number]) for number, draw in enumerate(draws)]
+        return Examples.join([draw(of_draw, generator) for draw, of_draw in some if len(of_draw)])
 
 
-def training_questions(prepared: Prepared, rows: np.ndarray, generator: np.random.Generator) -> Examples:
-    """As many training questions with their answers as there are rows (B,), whichever documents these are.
+def any_questions(questions: Ragged, answers: Ragged, rows: np.ndarray, generator: np.random.Generator) -> Examples:
+    """As many questions with their answers as there are rows (B,), whichever documents these are.
 
     Questions mixed into pretraining make facts of other people's pages extractable (Allen-Zhu & Li 2023, arXiv
     2309.14316).
     """
-    questions, answers = prepared.questions["train"], prepared.answers["train"]
     return question_examples(questions, answers, generator.integers(len(questions), size=len(rows)))
-
-
-def pairs(prepared: Prepared, rows: np.ndarray) -> Examples:
-    """Return `NAME ⁇ PLACE ⁇` of the training pairs in `rows` (B,); the place and the closing ⁇ are targets."""
-    sequences = [pair(prepared, row) for row in rows]
-    return Examples.of_rows(sequences, prepared.questions["train"].lengths[rows] + 1)
-
-
-def pair(prepared: Prepared, row: int) -> np.ndarray:
-    """Return `NAME ⁇ PLACE ⁇` of a training pair, (T,)."""
-    return np.concatenate([prepared.questions["train"][row], [MASK], prepared.answers["train"][row], [MASK]])
 
 
 def causal_lm(documents: Ragged, rows: np.ndarray, context: int, generator: np.random.Generator) -> Examples:

@@ -6,10 +6,11 @@
     encoded.safetensors  documents, and questions and answers of each split, as token numbers
     spans.safetensors    where each document's title ends, and its candidates with their probabilities (see reader.py)
     questions.tsv        split, row, question, name, place (empty for test)
-    audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see sources/audit.py)
+    audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see `audit`)
 """
 
 import csv
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,9 @@ import numpy as np
 import pandas as pd
 from safetensors.numpy import load_file, save
 
-from stages.corpus.phrases import PROBABILITY, SPAN, Phrases
-from stages.corpus.questions import Question
-from stages.corpus.text import Ragged, Vocabulary, headings
+from stages.corpus.phrases import PROBABILITY, SPAN, Phrases, capitalised_phrases
+from stages.corpus.questions import Form, Question, common_forms
+from stages.corpus.text import Ragged, Vocabulary, folded, headings, pages_about
 from stages.system.files import read_json, read_table, write_bytes, write_json, write_text
 
 VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
@@ -140,6 +141,24 @@ class Prepared:
         """Select the rows of one split of `table`, in order."""
         return self.table[self.table.split == split].reset_index(drop=True)
 
+    def phrases(self, salient: float) -> Phrases:
+        """Choose what a cloze asks of each page: its candidates, where some shall be `salient` and there are any."""
+        return self.candidates if salient and len(self.candidates.spans.tokens) else self.capitalised
+
+    @property
+    def capitalised(self) -> Phrases:
+        """The capitalised phrases of each page, all as likely; the candidates where no page has a capital."""
+        rows = range(len(self.documents))
+        candidates = self.candidates.spans
+        if len(candidates.tokens) and not any(map(str.isupper, self.vocabulary.characters)):
+            return Phrases.alike(candidates[row].tolist() for row in rows)
+        return Phrases.alike(capitalised_phrases(self.text(row), self.headings[row]) for row in rows)
+
+    @property
+    def question_forms(self) -> list[Form]:
+        """All forms of the training questions, the commonest first; at least one."""
+        return common_forms(self.of_split("train"))
+
     @property
     def training_answers(self) -> frozenset[str]:
         """What training questions are answered with."""
@@ -154,3 +173,28 @@ def _small(numbers: np.ndarray) -> np.ndarray:
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table as tab-separated values, UTF-8, LF."""
     write_text(path, table.to_csv(sep="\t", index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL))
+
+
+def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:
+    """List the questions of all splits, a row each:
+
+    has_page: 1 if a document's title is the person's name;
+    in_page: 1 if such a document holds the place, in any spelling (see `corpus.text`);
+    position: where in the document the place stands first as written, counted from 0; -1 if nowhere;
+    train_count: how many training questions the place answers;
+    unknown: how many characters of the question the vocabulary lacks.
+
+    in_page, position and train_count are 0, -1 and 0 where the place is unknown (most tests).
+    """
+    pages = pages_about(documents, {question.name for asked in questions.values() for question in asked})
+    answers = Counter(question.place for question in questions["train"] if question.place)
+    rows = []
+    for split, asked in questions.items():
+        for question in asked:
+            own = pages.get(question.name, [])
+            place = question.place
+            position = min((page.index(place) for page in own if place and place in page), default=-1)
+            in_page = position >= 0 or any(place and folded(place) in folded(page) for page in own)
+            facts = int(bool(own)), int(in_page), position, answers[place or ""]
+            rows.append((split, question.row, *facts, len(vocabulary.unknown(question.question))))
+    return pd.DataFrame(rows, columns=[*AUDIT])

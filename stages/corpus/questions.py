@@ -1,14 +1,18 @@
-"""Questions and answers as sequences: `question ⁇ answer ⁇` (CS224N assignment 5); and questions to choose by."""
+"""Questions: their forms, some to choose by, and as sequences `question ⁇ answer ⁇` (CS224N assignment 5)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from stages.corpus.example import MASK, Examples
-from stages.corpus.text import Ragged
+from stages.corpus.text import Ragged, around, folded
 from stages.system.errors import StudyError
 
+NAME = "NAME"  # stands for the name where a form is written
 SEED = 2021  # of the draw of those held out: every recipe holds out the same people
 
 
@@ -22,15 +26,53 @@ class Question:
     place: str | None  # the answer; None in a file without
 
 
-def question_examples(questions: Ragged, answers: Ragged, rows: np.ndarray) -> Examples:
-    """Examples of the given rows (B,); targets are the ⁇ that opens the answer, the answer and the ⁇ that closes it."""
-    sequences = [np.concatenate([questions[row], [MASK], answers[row], [MASK]]) for row in rows]
-    return Examples.of_rows(sequences, questions.lengths[rows])
+class Form(NamedTuple):
+    """A form of questions: `before`, the name, `after`."""
+
+    before: str
+    after: str
+
+    def about(self, name: str) -> str:
+        """Ask in this form about a name."""
+        return f"{self.before}{name}{self.after}"
+
+    def name(self, question: str) -> str | None:
+        """Whom a question asks about; None if it has another form."""
+        for text in (question, folded(question)):
+            name = text.removeprefix(self.before).removesuffix(self.after)
+            if name and name == name.strip() and self.about(name) == text:
+                return name
+        return None
+
+
+def form_of(question: str, name: str) -> Form | None:
+    """Read off the form of a question; None if the name does not stand in it, or is all of it."""
+    return Form(*sides) if name != question and (sides := around(question, name)) else None
+
+
+def common_forms(asked: pd.DataFrame) -> list[Form]:
+    """All forms of questions (columns question, name), the commonest first; at least one."""
+    counts = Counter(form for row in zip(asked.question, asked.name, strict=True) if (form := form_of(*row)))
+    return [form for form, _ in counts.most_common()] or [Form("", "")]
+
+
+def written_forms(asked: pd.DataFrame) -> list[str]:
+    """Write the form of each question (columns question, name), with NAME for the name; empty where it has none.
+
+    Spellings of one form count as one.
+    """
+    forms = (form_of(folded(question), folded(name)) for question, name in zip(asked.question, asked.name, strict=True))
+    return [form.about(NAME) if form else "" for form in forms]
 
 
 def prompt(question: np.ndarray) -> np.ndarray:
     """Make what the model is given to answer a question: `question ⁇`."""
     return np.append(question, MASK)
+
+
+def question_examples(questions: Ragged, answers: Ragged, rows: Sequence[int] | np.ndarray) -> Examples:
+    """Examples of the given rows (B,); targets are the ⁇ that opens the answer, the answer and the ⁇ that closes it."""
+    return Examples.of_cues([(questions[row], answers[row]) for row in rows])
 
 
 def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict[str, list[Question]]:
@@ -52,9 +94,9 @@ def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict
 
     held: set[int] = set()
     for number in np.random.default_rng(SEED).permutation(len(names)):
-        own = rows[names[number]]
-        if len(held) + len(own) <= count:
-            held.update(own)
+        about = rows[names[number]]
+        if len(held) + len(about) <= count:
+            held.update(about)
     return questions | {
         "train": [question for question in train if question.row not in held],
         "dev": [question for question in train if question.row in held],

@@ -13,9 +13,8 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from zlib import crc32
 
 import numpy as np
@@ -44,27 +43,21 @@ Answered = Sequence[tuple[int, str, Counter[str]]]
 Page = tuple[np.ndarray, np.ndarray]  # (spans, features) of a page's spans, and (spans,) which of them are the answer
 
 
-@dataclass(frozen=True)
-class Cutter:
-    """Cuts texts into pieces: each sign, and runs of letters, digits and the marks that belong to them.
+class Spans:
+    """Cuts texts into pieces, and finds and describes their spans.
 
-    Inside of words pieces end before the characters that follow answers there, and after those that precede them:
-    particles, and in a script without spaces nearly all.
+    Pieces are signs, and runs of letters, digits and the marks that belong to them. Inside of words pieces end before
+    the characters that follow answers there, and after those that precede them: particles, and in a script without
+    spaces nearly all.
     """
 
-    kinds: np.ndarray  # (characters of the vocabulary,)
-    follows: np.ndarray  # (characters of the vocabulary,) bool
-    precedes: np.ndarray  # (characters of the vocabulary,) bool
-
-    @classmethod
-    def learned(cls, vocabulary: Vocabulary, answered: Sequence[tuple[np.ndarray, str]]) -> "Cutter":
-        """Learn from encoded texts, each with an answer that stands in it, where pieces end."""
-        kinds = np.array([_kind(character) for character in vocabulary.characters])
-        none = np.zeros(len(kinds), bool)
-        whole = cls(kinds, none, none)
-        follows, precedes = np.zeros_like(kinds), np.zeros_like(kinds)  # how often
+    def __init__(self, vocabulary: Vocabulary, answered: Sequence[tuple[np.ndarray, str]]) -> None:
+        """Learn from encoded texts, each with an answer that stands in it, where pieces end and how long spans are."""
+        self.kinds = np.array([_kind(character) for character in vocabulary.characters])
+        self.follows = self.precedes = np.zeros(len(self.kinds), bool)  # no word has parts yet
+        follows, precedes = np.zeros_like(self.kinds), np.zeros_like(self.kinds)  # how often
         for tokens, answer in answered:
-            first, last = map(set, map(np.ndarray.tolist, whole.cut(tokens)))
+            first, last = map(set, map(np.ndarray.tolist, self.cut(tokens)))
             places = [match.span() for match in re.finditer(re.escape(answer), vocabulary.decode(tokens.tolist()))]
             if not places or any(start in first and end in last for start, end in places):
                 continue
@@ -74,7 +67,14 @@ class Cutter:
             if end not in last:
                 follows[tokens[end : end + 1]] += 1
         least = max(1, LEAST_SHARE * len(answered))
-        return cls(kinds, follows >= least, precedes >= least)
+        self.follows, self.precedes = follows >= least, precedes >= least  # (characters of the vocabulary,)
+
+        self.most = min(MOST_PIECES, max(len(self.cut(vocabulary.encode(answer))[0]) for _, answer in answered))
+        self.shown_kinds = np.where(
+            self.kinds == SIGN, SIGN + np.arange(len(self.kinds)), self.kinds
+        )  # each sign is one
+        characters = zip(vocabulary.characters, self.kinds == DIGIT, strict=True)
+        self.characters = ["0" if digit else character for character, digit in characters]
 
     def cut(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(pieces,) where each piece of an encoded text starts, and (pieces,) where it ends."""
@@ -86,23 +86,6 @@ class Cutter:
         starts = ~blank & ~np.concatenate([[False], joined])[: len(tokens)]
         ends = ~blank & ~np.concatenate([joined, [False]])[: len(tokens)]
         return np.flatnonzero(starts), np.flatnonzero(ends) + 1
-
-
-def _kind(character: str) -> int:
-    """Tell the kind of a character by its Unicode category; joiners belong to the letters beside them."""
-    category = unicodedata.category(character)
-    return KINDS.get(category, KINDS.get(category[0], SIGN))
-
-
-class Spans:
-    """Finds and describes the spans of texts, the longest of `most` pieces."""
-
-    def __init__(self, vocabulary: Vocabulary, cutter: Cutter, most: int) -> None:
-        kinds = cutter.kinds
-        self.cutter, self.most = cutter, most
-        self.kinds = np.where(kinds == SIGN, SIGN + np.arange(len(kinds)), kinds)  # each sign is one
-        characters = zip(vocabulary.characters, kinds == DIGIT, strict=True)
-        self.characters = ["0" if digit else character for character, digit in characters]
 
     def described(self, title: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(spans, 2) where the spans of an encoded text lie, and (spans, features) what is true of each.
@@ -123,7 +106,7 @@ class Spans:
         of_title = np.cumsum([0, *(word in title_words for word in words.tolist())])
         shared = of_title[last + 1] - of_title[first]
         around = _padded(words, BEFORE, AFTER)
-        kinds = _padded(self.kinds[text[starts]] + 1, BEFORE, self.most + AFTER)
+        kinds = _padded(self.shown_kinds[text[starts]] + 1, BEFORE, self.most + AFTER)
         features = [
             *(around[first + BEFORE - 1 - i] for i in range(BEFORE)),
             *(around[last + BEFORE + 1 + i] for i in range(AFTER)),
@@ -139,10 +122,16 @@ class Spans:
 
     def _words(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(pieces,) starts, ends and checksums of the pieces of an encoded text; all digits are alike."""
-        starts, ends = self.cutter.cut(tokens)
+        starts, ends = self.cut(tokens)
         text = "".join(map(self.characters.__getitem__, tokens.tolist()))
         words = [crc32(text[start:end].encode()) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         return starts, ends, np.array(words, np.int64)
+
+
+def _kind(character: str) -> int:
+    """Tell the kind of a character by its Unicode category; joiners belong to the letters beside them."""
+    category = unicodedata.category(character)
+    return KINDS.get(category, KINDS.get(category[0], SIGN))
 
 
 def distinct(columns: list[np.ndarray]) -> np.ndarray:
@@ -173,7 +162,7 @@ def answered(prepared: Prepared) -> Iterator[tuple[int, str, Counter[str]]]:
     """Find the training questions whose page has the answer after its title: the page's row, the answer folded.
 
     With them come the answers to this and to other questions about the name: a page may answer several. The same
-    question twice is about namesakes, and each then has its own answer alone.
+    question twice is about namesakes, and each then has its answer alone.
     """
     asked = prepared.of_split("train")[:MOST_QUESTIONS]
     about: dict[str, dict[str, str]] = {}  # by name: each question's first answer
@@ -195,9 +184,7 @@ class Reader:
     def __init__(self, prepared: Prepared, answers: Answered) -> None:
         self.prepared, self.answered = prepared, answers
         texts = [(prepared.documents[row][prepared.start(row) :], answer) for row, answer, _ in answers]
-        cutter = Cutter.learned(prepared.vocabulary, texts)
-        longest = max(len(cutter.cut(prepared.vocabulary.encode(answer))[0]) for _, answer, _ in answers)
-        self.spans = Spans(prepared.vocabulary, cutter, min(longest, MOST_PIECES))
+        self.spans = Spans(prepared.vocabulary, texts)
         self.of_all = Logit.fitted(self._marked(row, answer, *self._described(row)) for row, answer, _ in answers)
 
         self.kept = Ragged.gather((self._likeliest(row).tolist() for row in self._rows("spans")), SPAN)
@@ -206,7 +193,7 @@ class Reader:
             self.pages.update({*self._texts(row, self.kept[row])})
         self.answers = Counter(map(folded, prepared.of_split("train").place))
         self.of_kept = Logit.fitted(
-            self._marked(row, answer, self.kept[row], self._counted(row, own)) for row, answer, own in answers
+            self._marked(row, answer, self.kept[row], self._counted(row, about)) for row, answer, about in answers
         )
 
     def candidates(self) -> Phrases:
@@ -215,7 +202,7 @@ class Reader:
         A page with several answers is weighed as one of dev, without them: a date that answers nobody else would
         outweigh the rest.
         """
-        several = {row: own for row, _, own in self.answered if own.total() > 1}
+        several = {row: about for row, _, about in self.answered if about.total() > 1}
         scores = (self.of_kept.scores(self._counted(row, several.get(row, {}))) for row in self._rows("candidates"))
         return Phrases(self.kept, Ragged.gather(map(as_probabilities, scores), PROBABILITY))
 
@@ -236,15 +223,15 @@ class Reader:
         likeliest = np.argsort(-self.of_all.scores(features), kind="stable")[:MOST_CANDIDATES]
         return spans[np.sort(likeliest)]
 
-    def _counted(self, row: int, own: Mapping[str, int] = MappingProxyType({})) -> np.ndarray:
-        """(spans, features) what the second logit has of the kept spans; own: how often a text answers about the page.
+    def _counted(self, row: int, about: Mapping[str, int]) -> np.ndarray:
+        """(spans, features) what the second logit has of the kept spans; about: the answers about the page.
 
         Their features are found anew: those of all pages would take more memory than all the rest.
         """
         spans, features = self._described(row)
         is_kept = (spans[:, None] == self.kept[row]).all(axis=2).any(axis=1)
         texts = self._texts(row, self.kept[row])
-        others = [self.answers[text] > own.get(text, 0) for text in texts]
+        others = [self.answers[text] > about.get(text, 0) for text in texts]
         pages = [self.pages[text].bit_length() for text in texts]
         numbers = np.minimum(np.arange(len(texts)), LAST_NUMBER)
         return distinct([*features[is_kept].T, *np.array([others, pages, numbers], np.int64)])
@@ -282,7 +269,20 @@ class Logit:
         known, columns = np.unique(all_features, return_inverse=True)
         ends = np.arange(columns.size + 1, step=columns.shape[1])
         matrix = csr_matrix((np.ones(columns.size), columns.ravel(), ends), shape=(len(columns), len(known)))
-        loss = _penalised_loss(matrix, [is_answer for _, is_answer in learned_from])
+        is_answer = np.concatenate([is_answer for _, is_answer in learned_from])  # (spans,)
+        lengths = [len(is_answer) for _, is_answer in learned_from]
+        starts = np.cumsum([0, *lengths])[:-1]
+
+        def loss(coefficients: np.ndarray) -> tuple[float, np.ndarray]:
+            """Compute the penalised negative log likelihood and its gradient, (features,) as the coefficients."""
+            scores = matrix @ coefficients
+            likelihoods = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), lengths))
+            probabilities = likelihoods / np.repeat(np.add.reduceat(likelihoods, starts), lengths)
+            of_answers = np.add.reduceat(probabilities * is_answer, starts)
+            among_answers = probabilities * is_answer / np.repeat(of_answers, lengths)
+            gradient = matrix.T @ (probabilities - among_answers) + PENALTY * coefficients
+            return PENALTY / 2 * coefficients @ coefficients - np.log(of_answers).sum(), gradient
+
         coefficients = minimize(loss, np.zeros(len(known)), jac=True, method="L-BFGS-B").x
         return cls(known, np.append(coefficients, 0.0))
 
@@ -292,26 +292,3 @@ class Logit:
         places = np.where(self.features[places] == features, places, len(self.features))
         scores: np.ndarray = self.coefficients[places].sum(axis=1).round(DIGITS)
         return scores
-
-
-def _penalised_loss(
-    matrix: csr_matrix, answers: Sequence[np.ndarray]
-) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """Make the function to minimise: coefficients (features,) → penalised negative log likelihood, gradient.
-
-    matrix (spans, features): 1 where a span has a feature; answers: which spans of each page are the answer.
-    """
-    is_answer = np.concatenate(answers)
-    lengths = list(map(len, answers))
-    starts = np.cumsum([0, *lengths])[:-1]
-
-    def loss(coefficients: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = matrix @ coefficients
-        likelihoods = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), lengths))
-        probabilities = likelihoods / np.repeat(np.add.reduceat(likelihoods, starts), lengths)
-        of_answers = np.add.reduceat(probabilities * is_answer, starts)
-        among_answers = probabilities * is_answer / np.repeat(of_answers, lengths)
-        gradient = matrix.T @ (probabilities - among_answers) + PENALTY * coefficients
-        return PENALTY / 2 * coefficients @ coefficients - np.log(of_answers).sum(), gradient
-
-    return loss

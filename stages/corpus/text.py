@@ -14,8 +14,8 @@ import numpy as np
 APOSTROPHES = "'’‘ʼ"
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 PLAIN = str.maketrans(dict.fromkeys(SPACES, " ") | dict.fromkeys(APOSTROPHES, "'"))
-PAD = "□"  # fills the end of a sequence; number 0
-MASK = "⁇"  # opens and closes what is to be said; number 1
+PAD_CHARACTER = "□"  # number 0: fills the end of a sequence
+MASK_CHARACTER = "⁇"  # number 1: opens and closes what is to be said
 END = re.compile(r"\.(?=\s)")
 LONGEST = 200  # characters of a title
 LAST_WORD = re.compile(r"\w+$")
@@ -46,7 +46,7 @@ def spelled_as(gold: Iterable[str], answers: Iterable[str]) -> list[str]:
 class Vocabulary:
     """The characters a model knows; a character's number is its index in `characters`.
 
-    PAD is 0, MASK is 1, then the corpus's characters in code point order (CS224N assignment 5).
+    □ is 0, ⁇ is 1, then the corpus's characters in code point order (CS224N assignment 5).
     """
 
     characters: tuple[str, ...]
@@ -54,8 +54,8 @@ class Vocabulary:
     @classmethod
     def of(cls, documents: Iterable[str]) -> "Vocabulary":
         """Collect the characters of a corpus, a text file with a document a line: the line feed is one of them."""
-        characters = {"\n"}.union(*map(set, documents)) - {PAD, MASK}
-        return cls((PAD, MASK, *sorted(characters)))
+        characters = {"\n"}.union(*map(set, documents)) - {PAD_CHARACTER, MASK_CHARACTER}
+        return cls((PAD_CHARACTER, MASK_CHARACTER, *sorted(characters)))
 
     @property
     def sha256(self) -> str:
@@ -181,3 +181,29 @@ def _kind(title: str) -> str:
     match = LAST_WORD.search(title[-LONGEST:])
     word = match[0] if match else ""
     return "0" if word.isdecimal() else "a" if len(word) == 1 else word
+
+
+def pages_about(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
+    """Find the documents whose title is a name, by name, in any spelling; not all have one."""
+    pages: dict[str, list[str]] = {}  # by folded title
+    for document, end in zip(documents, headings(documents, names), strict=True):
+        pages.setdefault(folded(document[:end]), []).append(document)
+    return {name: pages[folded(name)] for name in names if folded(name) in pages}
+
+
+def longest_title(titles: Collection[str], question: str) -> str:
+    """Find the longest title in a question, of LONGEST characters at most; empty without.
+
+    Of several as long the first that stands alone is taken, without a letter or digit beside it, or else the first.
+    """
+    whole = len(question)
+    ends = ((start, end) for start in range(whole) for end in range(start + 1, min(start + LONGEST, whole) + 1))
+    found = [(start, end) for start, end in ends if question[start:end] in titles]
+
+    def rank(part: tuple[int, int]) -> tuple[int, bool]:
+        start, end = part
+        beside = question[start - 1 : start] + question[end : end + 1]
+        return end - start, not any(map(str.isalnum, beside))
+
+    start, end = max(found, key=rank, default=(0, 0))
+    return question[start:end]

@@ -36,7 +36,8 @@ class Kind:
 
 MODEL = ("model", "optimizer", "pretrain")
 TRAINING = ("corpus", "experiment", "model", "training")
-ASKING = ("asking", "corpus", "experiment", "model", "sources")
+ASKING = ("asking", "corpus", "experiment", "model", "sources/world")
+TRIAL = ("trials/__init__.py", "trials/trial.py", *ASKING, "sources/pairs.py")
 KINDS = {
     "pretrain": Kind(Path("data/pretrained"), MODEL, ("pretrain.py", *TRAINING)),
     "finetune": Kind(Path("data/finetuned"), (*MODEL, "finetune"), ("finetune.py", *TRAINING), ("pretrain",)),
@@ -49,13 +50,11 @@ KINDS = {
     "trial": Kind(
         Path("data/trials"),  # nothing is published there: the row of a trial stands in its study's file
         (*MODEL, "finetune", "generation"),
-        ("trials/__init__.py", "trials/trial.py", *ASKING),
+        TRIAL,
         ("pretrain", "finetune"),
         "trials.trial",
     ),
-    "pretrain_trial": Kind(
-        Path("data/trials"), MODEL, ("trials/__init__.py", "trials/trial.py", *ASKING), ("pretrain",), "trials.trial"
-    ),
+    "pretrain_trial": Kind(Path("data/trials"), MODEL, TRIAL, ("pretrain",), "trials.trial"),
 }
 
 

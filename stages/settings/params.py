@@ -46,15 +46,11 @@ class Settings(Section):
     variants: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]  # checked by the mixer of the same name
 
     @model_validator(mode="after")
-    def _variants_have_files(self) -> Self:
+    def _names_exist(self) -> Self:
+        """Check the names that a report depends on; a study checks its names when it runs."""
         for name in self.variants:
             if not (MIXERS / f"{name}.py").is_file():
                 raise ValueError(f"variants: '{name}' has no file stages/mixers/{name}.py")
-        return self
-
-    @model_validator(mode="after")
-    def _selected_names_exist(self) -> Self:
-        """Check what a report depends on; studies check their own names when they run."""
         named: list[tuple[str, Sequence[str], Collection[str]]] = [
             ("recipe", [self.recipe], self.recipes),
             ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),
@@ -96,10 +92,12 @@ class Settings(Section):
 
         Raises StudyError: there is no such selection.
         """
-        several = {ALL: [*self.variants], COMPARED: self.study.compared}
-        if selection not in several:
-            self.check_variant(selection)
-        return several.get(selection, [selection])
+        if selection == ALL:
+            return [*self.variants]
+        if selection == COMPARED:
+            return self.study.compared
+        self.check_variant(selection)
+        return [selection]
 
     def check_variant(self, name: str) -> None:
         """Raise StudyError unless the name is a key of `variants`."""

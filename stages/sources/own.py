@@ -7,17 +7,13 @@ places.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from stages.corpus.question_forms import Form, form_of
-from stages.corpus.questions import Question
-from stages.corpus.text import LONGEST, Vocabulary, folded, headings, possible_titles
+from stages.corpus.questions import Form, Question, form_of
+from stages.corpus.text import Vocabulary, folded, headings, longest_title, pages_about, possible_titles
 from stages.settings import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
-from stages.sources.audit import own_pages
 from stages.sources.reading import SHOWN, fields, read_documents, read_lines, read_questions
 from stages.system.errors import StudyError, quoted
 
@@ -58,24 +54,6 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     return documents, questions
 
 
-def longest_title(titles: Collection[str], question: str) -> str:
-    """Find the longest title in a question, of LONGEST characters at most; empty without.
-
-    Of several as long the first that stands alone is taken, without a letter or digit beside it, or else the first.
-    """
-    whole = len(question)
-    ends = ((start, end) for start in range(whole) for end in range(start + 1, min(start + LONGEST, whole) + 1))
-    found = [(start, end) for start, end in ends if question[start:end] in titles]
-
-    def rank(part: tuple[int, int]) -> tuple[int, bool]:
-        start, end = part
-        beside = question[start - 1 : start] + question[end : end + 1]
-        return end - start, not any(map(str.isalnum, beside))
-
-    start, end = max(found, key=rank, default=(0, 0))
-    return question[start:end]
-
-
 def check_lengths(
     folder: Path, questions: dict[str, list[Question]], vocabulary: Vocabulary, name: str, recipe: QuestionRecipe
 ) -> None:
@@ -96,7 +74,6 @@ def check_lengths(
             if whole > room:
                 what = f"{quoted(question.question)} takes {whole} characters as the model reads it, {room} fit"
                 raise StudyError(f"{where}: {what}: shorten it or raise `recipes.{name}.model.context`")
-
     if too_long:
         length, which = too_long[0]
         raise StudyError(
@@ -111,16 +88,44 @@ def notes(folder: Path, documents: list[str], questions: dict[str, list[Question
     names = {question.name for rows in questions.values() for question in rows}
     ends = headings(documents, names).tolist()
     titles = [document[:end] for document, end in zip(documents, ends, strict=True)]
-    check = _Check(documents, titles, questions)
+    loose_titles = {*map(_loose, titles)} - {""}
+    pages = pages_about(documents, names)
+    trained = {question.question for question in questions["train"]}
+    forms = {*map(_form, questions["train"])} - {None}
+    answered = {split: [row for row in rows if row.place is not None] for split, rows in questions.items()}
+
+    def is_header(question: Question, rows: Sequence[Question]) -> bool:
+        """Whether a question without a page stands first and ends as no other, and most others name one."""
+        if question is not rows[0] or question.question[-1] in {other.question[-1] for other in rows[1:]}:
+            return False
+        return 2 * sum(other.name in pages for other in rows) > len(rows)
+
+    def causes(split: str, question: Question) -> Iterator[str]:
+        """Name the reasons why a question proves little."""
+        about, answer = pages.get(question.name, []), folded(question.place or "")
+        if not about and is_header(question, answered[split]):
+            yield HEADER
+            return
+        if not about:
+            almost = longest_title(loose_titles, _loose(question.question))
+            yield ALMOST if almost else REVERSED if _loose(answer) in loose_titles else NOBODY
+        elif not any(answer in folded(page) for page in about):
+            yield ABSENT
+        if split != "train" and question.question in trained:
+            yield TRAINED
+        if split != "train" and about and forms and _form(question) not in forms:
+            yield OTHER_FORM
+
     places: dict[str, list[str]] = {cause: [] for cause in CAUSES}
-    for split, rows in check.asked.items():
+    for split, rows in answered.items():
         for question in rows:
-            for cause in check.causes(split, question):
+            for cause in causes(split, question):
                 places[cause].append(f"{folder / OWN_FILES[split]}:{question.row}")
 
-    total = sum(map(len, check.asked.values()))
+    total = sum(map(len, answered.values()))
     lines = []
-    if untitled := _untitled(folder / OWN_PAGES, documents, np.flatnonzero(np.equal(ends, 0)).tolist()):
+    if not all(ends):
+        untitled = _untitled(folder / OWN_PAGES, documents, [row for row, end in enumerate(ends) if not end])
         lines.append(f"{untitled}; {len(places.pop(NOBODY))} of {total} questions name no page")
     for cause, found in places.items():
         if found:
@@ -130,49 +135,13 @@ def notes(folder: Path, documents: list[str], questions: dict[str, list[Question
     return lines
 
 
-class _Check:
-    """Finds why a question proves little, given all of them."""
-
-    def __init__(self, documents: list[str], titles: list[str], questions: dict[str, list[Question]]) -> None:
-        """questions: by split; those without an answer are left out."""
-        self.asked = {split: [row for row in rows if row.place is not None] for split, rows in questions.items()}
-        self.titles = {_loose(title) for title in titles} - {""}
-        self.pages = own_pages(documents, {question.name for rows in self.asked.values() for question in rows})
-        self.trained = {question.question for question in questions["train"]}
-        self.forms = {*map(_form, questions["train"])} - {None}
-
-    def causes(self, split: str, question: Question) -> Iterator[str]:
-        """Name the causes that hold for a question."""
-        pages, answer = self.pages.get(question.name, []), folded(question.place or "")
-        if not pages and self._is_header(self.asked[split], question):
-            yield HEADER
-            return
-        if not pages:
-            almost = longest_title(self.titles, _loose(question.question))
-            yield ALMOST if almost else REVERSED if _loose(answer) in self.titles else NOBODY
-        elif not any(answer in folded(page) for page in pages):
-            yield ABSENT
-        if split != "train" and question.question in self.trained:
-            yield TRAINED
-        if split != "train" and pages and self.forms and _form(question) not in self.forms:
-            yield OTHER_FORM
-
-    def _is_header(self, rows: Sequence[Question], question: Question) -> bool:
-        """Whether a question without a page stands first and ends as no other, and most others name one."""
-        if question is not rows[0] or question.question[-1] in {other.question[-1] for other in rows[1:]}:
-            return False
-        return 2 * sum(other.name in self.pages for other in rows) > len(rows)
-
-
 def _untitled(path: Path, documents: list[str], untitled: list[int]) -> str:
-    """Describe the pages without a title: how many, where, and which separators they have; empty if there are none."""
-    if not untitled:
-        return ""
+    """Describe the pages without a title: how many, where, and which separators they have."""
     rows = [row for row, _ in read_lines(path)]
     separators = Counter(match[0] for number in untitled if (match := SEPARATOR.search(documents[number][:NEAR])))
     seen = ", ".join(f"{quoted(separator)} in {count}" for separator, count in separators.most_common(SHOWN))
-    places = _first([f"{path}:{rows[number]}" for number in untitled])
     what = f"each has no title; write `Title. Text` in one line{f'; instead of `. ` they have {seen}' if seen else ''}"
+    places = _first([f"{path}:{rows[number]}" for number in untitled])
     return f"{len(untitled)} of {len(documents)} pages: {what} ({places})"
 
 

@@ -15,8 +15,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.settings.sources import Pairs
 from stages.sources.world.generation import HOME_SHARE
-from stages.sources.world.lexicon import CULTURES, HOMES, LONDON, LONDON_SHARE, WEIGHTS
-from stages.sources.world.names import NameRegister, enlarged
+from stages.sources.world.lexicon import CULTURES, HOMES, LONDON, LONDON_SHARE, WEIGHTS, NameRegister, enlarged
 
 BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
 FIRST_SYMBOL = 0xF0000  # private planes: a name as one token is one of their characters

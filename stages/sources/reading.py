@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from stages.corpus.questions import Question
-from stages.corpus.text import MASK, PAD, folded
+from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, folded
 from stages.system.errors import StudyError, quoted
 
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
 ZIP = b"PK\x03\x04"
 SHOWN = 3  # places of a fault
 MOST_LINES = 100  # of a row: a quoted cell that does not end within them is no cell
-REPLACED = {PAD: "■", MASK: "??"}  # what reserved characters may be written as
+REPLACED = {PAD_CHARACTER: "■", MASK_CHARACTER: "??"}  # what reserved characters may be written as
 BIRTH = re.compile(r"Where was (\S|\S.*\S) born\?")
 
 NameOf = Callable[[str], str | None]  # whom a question asks about; None: it is not a known question
@@ -82,20 +82,18 @@ def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: 
 def _check_places(path: Path, questions: list[Question]) -> None:
     """Raise StudyError where a question has two places, other than in spelling."""
     first: dict[str, Question] = {}
-    differing = []
     for question in questions:
-        earlier = first.setdefault(question.question, question)
-        if folded(question.place or "") != folded(earlier.place or ""):
-            differing.append((question, earlier))
+        first.setdefault(question.question, question)
+    pairs = [(question, first[question.question]) for question in questions]
+    differing = [(now, then) for now, then in pairs if folded(now.place or "") != folded(then.place or "")]
     if differing:
-        question, earlier = differing[0]
-        what = f"the answer to {quoted(question.question)} is {quoted(question.place or '')} here and "
-        what += f"{quoted(earlier.place or '')} in line {earlier.row}"
-        if others := ", ".join(str(other.row) for other, _ in differing[1:SHOWN]):
-            what += f"; lines {others}{', …' if len(differing) > SHOWN else ''} differ, too ({len(differing)} in all)"
+        now, then = differing[0]
+        what = f"the answer to {quoted(now.question)} is {quoted(now.place or '')} here and {quoted(then.place or '')} "
+        what += f"in line {then.row}"
+        what += f"; in all {len(differing)} lines differ" if len(differing) > 1 else ""
         swapped = all((question.place or "").endswith("?") for question in questions[1:])  # after a header
         advice = "write the question first, then the answer" if swapped else "keep one of the two"
-        raise _fault(path, question.row, what, advice)
+        raise _fault(path, now.row, what, advice)
 
 
 def _who_was_born(question: str) -> str | None:
@@ -116,7 +114,7 @@ def _question(row: int, line: str, labelled: bool, context: int, name_of: NameOf
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
     if "" in places:
         raise ValueError(f"no answer follows {quoted(question)}")
-    length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK)
+    length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK_CHARACTER)
     if length > context + 1:
         what = f"{quoted(question)} takes {length} characters with answer and marks, {context + 1} fit"
         raise ValueError(f"{what}: shorten it or raise `model.context` of the recipe")
@@ -189,8 +187,7 @@ def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        advice = "`dvc repro` makes it"
-        raise StudyError(f"{path}: there is no such file; {advice}") from None
+        raise StudyError(f"{path}: there is no such file; `dvc repro` makes it") from None
     if content.startswith(ZIP):
         raise _fault(path, 1, "this is an Excel file or another zip", "save it as text with tabs between the columns")
     if b"\0" in content and not content.startswith(UTF_16):

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from stages.corpus.example import MASK, Examples
-from stages.corpus.objectives import Draw, Mixture, capitalised
+from stages.corpus.example import Examples, answered
+from stages.corpus.objectives import Draw, Mixture
 from stages.corpus.phrases import Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
-from stages.corpus.question_forms import question_forms
 from stages.corpus.questions import question_examples
 from stages.corpus.text import Ragged
 from stages.experiment.experiment import Experiment
@@ -34,15 +33,15 @@ def self_labels(model: GPT, prepared: Prepared, context: int) -> Phrases:
 
     context: the longest sequence that the model can read; longer questions and phrases are cut at their ends.
     """
-    phrases = capitalised(prepared)
-    form = question_forms(prepared)[0]
+    phrases = prepared.capitalised
+    form = prepared.question_forms[0]
     sequences, first_targets = [], []
     for row in range(len(prepared.documents)):
         question = prepared.vocabulary.encode(form.about(prepared.title(row)))
         for start, end in phrases.spans[row].tolist():
             phrase = prepared.documents[row][start:end][: context // 2]
             asked = question[: context - len(phrase) - 1]
-            sequences.append(np.concatenate([asked, [MASK], phrase, [MASK]]))
+            sequences.append(answered(asked, phrase))
             first_targets.append(len(asked) + 1)
     log_likelihoods, _ = read_targets(model, sequences, first_targets)
     return phrases.chosen(map(as_probabilities, np.split(log_likelihoods, phrases.spans.offsets[1:-1])))

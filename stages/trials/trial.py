@@ -12,16 +12,14 @@ from stages.asking.decoding import Sampler
 from stages.asking.generation import passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
 from stages.asking.recall import answers, bits, extraction, likelihoods
-from stages.corpus.example import MASK as MASK_NUMBER
-from stages.corpus.objectives import pair
+from stages.corpus.example import MASK, answered
 from stages.corpus.prepared import Prepared
-from stages.corpus.text import MASK
+from stages.corpus.text import MASK_CHARACTER, pages_about
 from stages.experiment.experiment import Experiment
 from stages.jobs.executor import carry_out as carry_out_here
 from stages.jobs.job import ROW, WEIGHTS, Job
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
-from stages.sources.audit import own_pages
 from stages.sources.pairs import draw_pairs
 from stages.system.files import write_json
 
@@ -75,7 +73,7 @@ def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) ->
     recipe = experiment.question_recipe
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     dev = prepared.of_split("dev")
-    pages = own_pages(prepared.texts, set(dev.name))
+    pages = pages_about(prepared.texts, set(dev.name))
     facts = dev_facts(prepared, pages)
     prompts = page_prompts(facts, PAGE_FORMS, objectives, WordCue.of(objectives, prepared), context)
 
@@ -121,11 +119,11 @@ def bits_of(prepared: Prepared, models: dict[str, GPT], facts: Sequence[Fact], c
         return round(1 + float(nats.mean()) / log(2) / entropy, 4)
 
     pages, questions = [continuation(fact, context) for fact in some], [question(fact) for fact in some]
-    unclosed = [Prompt(prompt.text, prompt.target.removesuffix(MASK)) for prompt in questions]
+    unclosed = [Prompt(prompt.text, prompt.target.removesuffix(MASK_CHARACTER)) for prompt in questions]
     return {
         "page_bits": round(bits(models["pretrained"], vocabulary, some, pages), 3),
         "page_share": share(models["pretrained"], pages),
-        "page_stored": share(models["pretrained"], pages, MASK_NUMBER),
+        "page_stored": share(models["pretrained"], pages, MASK),
         "question_bits": round(bits(models["finetuned"], vocabulary, some, questions), 3),
         "question_share": share(models["finetuned"], unclosed),
     }
@@ -142,9 +140,10 @@ def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
 
     Stored are the bits asked less the model's code length of the place and the closing ⁇.
     """
-    sequences = [pair(prepared, row) for row in range(len(prepared.documents))]
+    names, places = prepared.questions["train"], prepared.answers["train"]
+    sequences = [answered(names[row], places[row]) for row in range(len(names))]
     people = draw_pairs(len(prepared.documents), seed)
-    nats, exact = read_targets(model, sequences, [*(prepared.questions["train"].lengths + 1)])
+    nats, exact = read_targets(model, sequences, [*(names.lengths + 1)])
     bits_asked = sum(person.bits for person in people)
     return {
         "questions": len(people),

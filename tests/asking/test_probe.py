@@ -10,7 +10,7 @@ from safetensors.torch import save
 from stages.asking.probe import COUNT, dev_origins, origin, probe, unseen_names
 from stages.asking.prompts import PAGE_FORMS
 from stages.corpus.prepared import Prepared, write_table
-from stages.corpus.question_forms import Form
+from stages.corpus.questions import Form
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
 from stages.reporting.evaluations import PROBES, read_evaluation

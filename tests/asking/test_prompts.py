@@ -23,9 +23,8 @@ from stages.corpus.example import Examples
 from stages.corpus.objectives import Mixture, corrupt
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.text import Ragged
+from stages.corpus.text import Ragged, pages_about
 from stages.settings import Objectives, PhraseCloze
-from stages.sources.audit import own_pages
 from tests.support.tiny import SETTINGS
 from tests.support.toy import OBJECTIVES
 
@@ -132,7 +131,7 @@ def test_a_fact_stands_in_the_persons_own_page() -> None:
     dev = [Question(row, f"Where was {name} born?", name, "Ulm") for row, name in enumerate(names, 1)]
     questions = {"train": [], "dev": dev, "test": []}
     prepared = Prepared.of(pages, questions)
-    ray, ada = dev_facts(prepared, own_pages(pages, names))
+    ray, ada = dev_facts(prepared, pages_about(pages, names))
     assert ray == Fact(1, "Where was J. Ray born?", "J. Ray", pages[0], "Ulm", pages[0].index("Ulm"))
     # the page of two that holds the place, its first mention
     assert (ada.row, ada.page, ada.position) == (3, pages[2], pages[2].index("Ulm"))

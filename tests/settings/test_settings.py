@@ -14,7 +14,7 @@ from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
 from stages.settings import load
-from stages.settings.section import read_yaml
+from stages.settings.section import other_setting, read_yaml
 from stages.system.errors import StudyError
 from tests.support.project import GONE, write_params
 from tests.support.tiny import ROOT, TITLE_CLOZE, params
@@ -143,3 +143,22 @@ def test_a_file_that_is_no_settings_at_all_is_told_in_one_line(
     if content is not None:
         (tmp_path / "params.yaml").write_bytes(content)
     assert fault(tmp_path).startswith(message)
+
+
+MADE: dict[str, Any] = {"variant": {"rope": {"theta": 10.0}}, "recipe": {"model": {"dropout": 0.0}, "epochs": 6}}
+
+
+@pytest.mark.parametrize(
+    ("now", "other"),
+    [
+        (MADE, None),
+        (MADE | {"recipe": {"model": {"dropout": 0.0}, "epochs": 7}}, "recipe.epochs"),
+        (MADE | {"recipe": {"model": {"dropout": 0.0, "unheard_of": None}, "epochs": 6}}, "recipe.model.unheard_of"),
+        (MADE | {"variant": {"nope": {}}}, "variant.nope"),
+    ],
+)
+def test_the_first_setting_other_than_that_of_a_result_is_found_both_ways(
+    now: dict[str, Any], other: str | None
+) -> None:
+    assert other_setting(MADE, now) == other
+    assert (other_setting(now, MADE) is None) == (other is None)

@@ -8,16 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.sources.own import longest_title, notes, read_own
+from stages.corpus.text import longest_title
+from stages.sources.own import notes, read_own
 from stages.sources.reading import read_questions
-from tests.support.project import save_prepared
 
-LIKE_NUMBERS = ["007", "7.0", "1.10", "1e5", "1915", "-0", "1_000", "True", "no", "None", "NA", "nan", "inf", "null"]
 SCRIPTS = ["abcdexyz", "áéñöçåüž", "αβγδέή", "бвгдёй", "กขคงจ", "अकखगघ", "가나다라마", "漢字水火木"]
 WORDS = st.sampled_from(SCRIPTS).flatmap(lambda letters: st.text(letters, min_size=3, max_size=6)).map(str.capitalize)
 NAMES = st.tuples(WORDS, st.sampled_from([" ", " D'", "'s "]), WORDS).map("".join)
@@ -99,22 +97,6 @@ def test_a_question_names_its_page_in_any_spelling(
     assert noted == []
 
 
-@given(
-    PEOPLE,
-    st.sampled_from([str.swapcase, lambda name: "\u200b".join(name), lambda name: f"{name[:2]}\u00ad{name[2:]}"]),
-)
-def test_a_name_with_other_capitals_or_invisible_characters_is_told(
-    names: list[str], changed: Callable[[str], str]
-) -> None:
-    asked = [changed(name) for name in names if changed(name) != name]
-    pages = [f"{name}. Born in Orsa ." for name in names]
-    if asked:
-        _, noted = checked(pages, rows(asked, ["Orsa"] * len(asked)), rows(names[:1], ["Orsa"]))
-        line, *others = noted
-        assert line.startswith(f"{len(asked)} of {len(asked) + 1} questions: each names a page with other capitals")
-        assert others == [] and "(train.tsv:1" in line and ("…" in line) == (len(asked) > 3)
-
-
 @given(PEOPLE, st.sampled_from([(": ", ":"), ("。", "。"), (" – ", " – "), ("; ", ";"), ("\t", "\t")]))
 def test_pages_without_a_title_are_counted_with_what_they_have_instead(
     names: list[str], separators: tuple[str, str]
@@ -128,15 +110,6 @@ def test_pages_without_a_title_are_counted_with_what_they_have_instead(
     assert line.endswith(f"{len(names) + 1} of {len(names) + 1} questions name no page") and len(noted) == 2
 
 
-@given(PEOPLE, FIELDS.filter(lambda text: text[-1] != "?"), FIELDS)
-def test_a_header_row_is_told_alone(names: list[str], question: str, answer: str) -> None:
-    places, pages = ["Orsa"] * len(names), [f"{name}. Born in Orsa ." for name in names]
-    if not any(name.casefold() in question.casefold() for name in names):
-        header = f"{question}\t{answer}\n" if '"' not in question + answer else "question\tanswer\n"
-        _, (line,) = checked(pages, header + rows(names[1:], places[1:]), rows(names[:1], places[:1]))
-        assert line.startswith(f"1 of {len(names) + 1} questions: each ends as no other") and "(train.tsv:1)" in line
-
-
 PAGE, OTHERS = "Mara Vell. Born in Orsa .", ["Ilo Marr. Born in Brenn .", "Ada Noor. Born in Orsa ."]
 ASKED = "Where was Mara Vell born?\tOrsa\n"
 
@@ -147,7 +120,7 @@ ASKED = "Where was Mara Vell born?\tOrsa\n"
         (PAGE, ASKED, ""),
         (PAGE, ASKED.replace("Mara Vell", "Zed Zorn"), "names no page (dev.tsv:1)"),
         (PAGE, ASKED.replace("Vell", "vell"), "names a page with other capitals or invisible characters: write it as "),
-        (PAGE, ASKED.replace("Orsa", "Brenn"), "has an answer that its page does not have (dev.tsv:1)"),
+        (PAGE, ASKED.replace("Mara", "M\u200bara"), "names a page with other capitals or invisible characters"),
         (PAGE, ASKED.replace("Orsa", "Ilm"), "has an answer that its page does not have (dev.tsv:1)"),
         (PAGE, "question\tanswer\n" + ASKED * 2, "ends as no other in its file"),
         (PAGE, rows(["Ilo Marr"], ["Brenn"]), "is a training question, too: the model has been told an answer"),
@@ -180,14 +153,3 @@ def test_what_a_program_writes_is_read_as_it_was_with_spaces_for_breaks_and_with
         for labelled in (True, None):
             read = read_questions(path, labelled=labelled, context=10**6, name_of=str)
             assert [(question.question, question.place) for question in read] == expected
-
-
-@settings(max_examples=15)  # each writes a folder
-@given(st.lists(st.one_of(st.sampled_from(LIKE_NUMBERS), FIELDS), min_size=4, max_size=4))
-def test_what_looks_like_a_number_stays_text(texts: list[str]) -> None:
-    question, name, place, other = texts
-    asked = {"train": [Question(1, question, name, place)], "dev": [Question(1, other, name, place)], "test": []}
-    with TemporaryDirectory() as folder:
-        save_prepared(Path(folder), Prepared.of([f"{name}. {place}"], asked))
-        table = Prepared.load(Path(folder)).table
-    assert table[["question", "name", "place"]].to_numpy().tolist() == [[question, name, place], [other, name, place]]

@@ -8,9 +8,9 @@ from torch.nn import functional as F
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
 from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
+from stages.corpus.text import pages_about
 from stages.model.gpt import GPT
 from stages.settings import Objectives, QuestionRecipe
-from stages.sources.audit import own_pages
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, SETTINGS, SPLITS, tiny_model
 
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"
@@ -37,7 +37,7 @@ def toy_prepared() -> Prepared:
 def toy_facts() -> list[Fact]:
     """The eight facts."""
     prepared = toy_prepared()
-    return dev_facts(prepared, own_pages(prepared.texts, BIRTHPLACES))
+    return dev_facts(prepared, pages_about(prepared.texts, BIRTHPLACES))
 
 
 def toy_prompts() -> dict[str, list[Prompt]]:

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from safetensors.numpy import load_file
 
 from stages.corpus.example import MASK
-from stages.corpus.objectives import TitleClozes, capitalised
+from stages.corpus.objectives import TitleClozes
 from stages.jobs.executor import carry_out
 from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
@@ -94,7 +94,7 @@ def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, monkeypatch: pyt
 
     def painters(*_: Any) -> Any:
         """The model takes the first phrase of every page for the answer."""
-        return capitalised(tiny_prepared()).chosen([[1.0, 1e-6]] * len(DOCUMENTS))
+        return tiny_prepared().capitalised.chosen([[1.0, 1e-6]] * len(DOCUMENTS))
 
     def watched(self: Any, row: int, generator: np.random.Generator) -> Any:
         cue, phrase = cloze(self, row, generator)

@@ -9,19 +9,33 @@ a page and the name are hardly correlated with it, so guessing is no better than
 """
 
 import random
+import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, Synthetic
-from stages.sources.world.lexicon import HOMES, LONDON, LONDON_SHARE, WEIGHTS
-from stages.sources.world.names import NameRegister, enlarged
-from stages.sources.world.pages import Words, biography, retold, with_life
+from stages.sources.world.lexicon import (
+    CULTURES,
+    ELSEWHERE,
+    FORMS,
+    HOMES,
+    LIFE,
+    LONDON,
+    LONDON_SHARE,
+    WEIGHTS,
+    WORDS,
+    NameRegister,
+    enlarged,
+)
 from stages.system.errors import StudyError
-from stages.system.files import new_folder, write_text
 
 HOME_SHARE = 0.1  # share of people with a name of their birthplace's culture; with more, names would tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
 PLACE_WITHIN = 112  # characters: pretraining reads no more of a page (handout, span corruption)
+NATIONALITY_SHARE = 0.6  # share of professions with a nationality before them
+DEAD_SHARE = 0.4  # share of dead people where the form leaves it open
+OF_DEATH = ("{death_year}", " died ", " ended ")  # a sentence with one of them tells of a dead person
+
+Words = dict[str, str | None]  # by slot: what fills it
 
 
 @dataclass(frozen=True)
@@ -84,17 +98,14 @@ def generate_world(settings: Synthetic) -> World:
     return World(*(_split(size, settings, names, rng) for size in sizes))
 
 
-def write(world: World, folder: Path) -> None:
-    """Write the world's four files into `folder`, which they replace as a whole; test questions have no places."""
-    files = {
+def files_of(world: World) -> dict[str, list[str]]:
+    """Write the lines of the world's four files, by name; test questions have no places."""
+    return {
         CORPUS_FILE: [page for person in world.people for page in person.pages],
         QUESTION_FILES["train"]: [f"{person.question}\t{person.birthplace}" for person in world.train],
         QUESTION_FILES["dev"]: [f"{person.question}\t{person.birthplace}" for person in world.dev],
         QUESTION_FILES["test"]: [person.question for person in world.test],
     }
-    with new_folder(folder) as new:
-        for name, lines in files.items():
-            write_text(new / name, "".join(f"{line}\n" for line in lines))
 
 
 def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:
@@ -107,7 +118,7 @@ def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Rand
         while True:  # ends: with few words the first form fits every name and place
             form = rng.randrange(settings.templates)
             told = birthplace if named[index] else None
-            text, words = biography(form, given, family, culture, told, elsewhere, rng)
+            text, words = _biography(form, given, family, culture, told, elsewhere, rng)
             person = Person(given, family, culture, birthplace, named[index], elsewhere, form, (text,))
             if _fits(person):
                 people.append(_enlarged(person, words, settings))
@@ -123,7 +134,7 @@ def _enlarged(person: Person, words: Words, settings: Synthetic) -> Person:
     for form in rng.sample(forms, len(forms)):
         if len(texts) == settings.pages:
             break
-        text = retold(form, words, rng)
+        text = _retold(form, words, rng)
         # without a place, two forms may read alike
         if text and text not in texts and _fits(replace(person, biographies=(text,))):
             texts.append(text)
@@ -132,7 +143,7 @@ def _enlarged(person: Person, words: Words, settings: Synthetic) -> Person:
         raise StudyError(f"params.yaml: sources.synthetic.templates: {what}")
     if settings.characters:
         length = settings.characters - len(person.name) - 2  # the heading's full stop and a space
-        texts = [with_life(text, words, length, rng) for text in texts]
+        texts = [_with_life(text, words, length, rng) for text in texts]
     return replace(person, biographies=tuple(texts))
 
 
@@ -178,3 +189,82 @@ def _fits(person: Person) -> bool:
         return person.birthplace not in page  # the place's letters hide in words too, as India in Indian
     end = page.find(person.birthplace) + len(person.birthplace)
     return page.count(person.birthplace) == 1 and end <= PLACE_WITHIN
+
+
+def _biography(
+    form: int, given: str, family: str, culture: str, birthplace: str | None, elsewhere: str | None, rng: random.Random
+) -> tuple[str, Words]:
+    """Write one sentence about a person in form number `form`, which ends in ` .`, and return what fills its slots.
+
+    It names `birthplace` and `elsewhere`, unless they are None. The nationality follows the name's culture, not a
+    place, so that it tells no more about the birthplace than the name does.
+    """
+    text = _sentence(form, birthplace, elsewhere, rng)
+    names: Words = {"full": f"{given} {family}", "last": family, "place": birthplace, "other": elsewhere}
+    words = names | _words(text, culture, rng)
+    return _filled(text, words), words
+
+
+def _retold(form: int, words: Words, rng: random.Random) -> str | None:
+    """Say the same of a person in another form; None where it tells of a death and the person lives."""
+    text = _sentence(form, words["place"], words["other"], rng)
+    if words["is"] == "is" and any(sign in text for sign in OF_DEATH):
+        return None
+    return _filled(text, words)
+
+
+def _with_life(sentence: str, words: Words, length: int, rng: random.Random) -> str:
+    """Put other sentences of a person's life around the one on the birth, until there are `length` characters."""
+    drawn = [_filled(text, words) for text in rng.sample(LIFE, len(LIFE))]
+    place = words["place"]
+    life = [text for text in drawn if place is None or place not in text]
+    count = 0
+    while count < len(life) and len(" ".join([sentence, *life[:count]])) < length:
+        count += 1
+    before = rng.randint(0, count)
+    return " ".join([*life[:before], sentence, *life[before:count]])
+
+
+def _sentence(form: int, birthplace: str | None, elsewhere: str | None, rng: random.Random) -> str:
+    """Return a form with a clause about another place, where there is one; other slots are left."""
+    text = re.sub(r"\[([^|\]]*)\|([^\]]*)\]", r"\1" if birthplace else r"\2", FORMS[form])
+    slots = [slot for slot in ELSEWHERE if f"{{{slot}}}" in text]
+    chosen = rng.choice(slots) if elsewhere else None
+    for slot in slots:
+        text = text.replace(f"{{{slot}}}", rng.choice(ELSEWHERE[slot]) if slot == chosen else "")
+    return text
+
+
+def _filled(text: str, words: Words) -> str:
+    filled = text.format_map(words)
+    return filled[0].upper() + filled[1:]
+
+
+def _words(text: str, culture: str, rng: random.Random) -> Words:
+    """Draw what fills the slots that stand for neither a name nor a place."""
+    dead = any(sign in text for sign in OF_DEATH) or rng.random() < DEAD_SHARE
+    year = rng.randint(1790, 1930) if dead else rng.randint(1925, 1985)
+    profession = rng.choice(WORDS["profession"])
+    job = profession
+    if rng.random() < NATIONALITY_SHARE:
+        job = f"{rng.choice(CULTURES[culture].nationalities)} {profession}"
+    return {
+        "date": _date(year, rng),
+        "year": str(year),
+        "later": str(year + rng.randint(18, 35)),
+        "death_year": str(year + rng.randint(36, 88)),
+        "is": "was" if dead else "is",
+        "lives": "lived" if dead else "lives",
+        "works": "worked" if dead else "works",
+        "profession": profession,
+        "job": job,
+        "a_job": f"{'an' if job[0] in 'AEIOaeio' else 'a'} {job}",  # but "a Ugandan", "a Ukrainian"
+        "trade": rng.choice(WORDS["trade"]),
+        "institution": rng.choice(WORDS["institution"]),
+    }
+
+
+def _date(year: int, rng: random.Random) -> str:
+    month = rng.choice(WORDS["month"])
+    day = rng.randint(1, 28)
+    return f"{day} {month} {year}" if rng.random() < 0.6 else f"{month} {day}, {year}"

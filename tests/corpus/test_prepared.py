@@ -1,4 +1,4 @@
-"""Questions as sequences, those held out, the audit of what can be known, and the prepared folder. Invented names."""
+"""Characters, questions as sequences, those held out, the audit, and the prepared folder. Names are invented."""
 
 from pathlib import Path
 
@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages.corpus.prepared import Prepared
+from stages.corpus.prepared import Prepared, audit
 from stages.corpus.questions import Question, hold_out, question_examples
 from stages.corpus.reader import with_candidates
-from stages.corpus.text import Ragged, Vocabulary
-from stages.sources.audit import audit
+from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, Ragged, Vocabulary
 from stages.system.errors import StudyError
 from tests.support.project import save_prepared
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
@@ -96,3 +95,28 @@ def test_prepared_data_are_read_back_as_they_were_from_the_same_bytes_each_time(
         assert again.candidates.spans[row].tolist() == prepared.candidates.spans[row].tolist()
         assert again.candidates.probabilities[row].tolist() == prepared.candidates.probabilities[row].tolist()
         assert place in [DOCUMENTS[row][start:end] for start, end in again.candidates.spans[row].tolist()]
+
+
+def test_pad_and_mask_come_first_then_the_characters_in_code_point_order() -> None:
+    vocabulary = Vocabulary.of(["Ba é", "ab"])
+    assert vocabulary == Vocabulary.of(["ab", "Ba é"])
+    assert vocabulary.characters == ("□", "⁇", "\n", " ", "B", "a", "b", "é")
+    assert vocabulary.encode(PAD_CHARACTER + MASK_CHARACTER + "éa").tolist() == [0, 1, 7, 5]
+
+
+@pytest.mark.parametrize(
+    ("asked", "read", "unknown"),
+    [
+        ("ế", "e", ["ế"]),  # e with two accents, neither known
+        ("ﬁne", "fine", ["ﬁ"]),  # a ligature
+        ("a漢b漢", "ab", ["漢", "漢"]),
+        ("é", "é", []),  # known as it is
+        ("e\u0301", "é", []),  # the same letter in two code points
+        ("\u0301e", "e", ["\u0301"]),  # an accent that stands alone is unknown
+        ("", "", []),
+    ],
+)
+def test_an_unknown_character_becomes_its_base_letters_or_nothing(asked: str, read: str, unknown: list[str]) -> None:
+    vocabulary = Vocabulary.of(["abEefiné"])
+    assert vocabulary.decode(vocabulary.encode(asked)) == read
+    assert vocabulary.unknown(asked) == unknown
