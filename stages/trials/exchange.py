@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.html import write_page
-from stages.reporting.markdown import fill, short, table
-from stages.reporting.statistics import shown_p
+from stages.reporting.markdown import fill, p_value, short, table
 from stages.reporting.style import BLUE, GREY, INK, WIDTH, looks, styled, svg
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
@@ -116,20 +115,15 @@ def write_exchange(plan: Plan, mixers: Sequence[MixerRows]) -> None:
     ]
     rows = [row for mixer in mixers for of_change in mixer.rows.values() for row in of_change]
     text = fill(
-        __file__,
-        "exchange.md.jinja",
+        Path(__file__).with_name("exchange.md.jinja"),
         mixers=len(mixers),
         of=len(plan.study.variants),
         matched=[mixer.name for mixer in matched],
-        friedman=(friedman.statistic, shown_p(friedman.pvalue)) if friedman else None,
+        friedman=(friedman.statistic, p_value(friedman.pvalue)) if friedman else None,
         inverse=inverse.statistic,
         spread=max(to_half.values()) / min(to_half.values()) if to_half else nan,
         reached=sum(number < NOT_REACHED for number in to_half.values()),
-        others=table(
-            ("correlation (Spearman) of", "with transfer", "with answers"),
-            others,
-            right=("with transfer", "with answers"),
-        ),
+        others=table(("correlation (Spearman) of", "with transfer", "with answers"), others),
         results=results(mixers),
         made=sorted({(short(row.commit), row.device) for row in rows}),
     )
@@ -149,7 +143,7 @@ def results(mixers: Sequence[MixerRows]) -> str:
         half = mixer.phrasings_to_half
         reached = f"{half:.1f}" if half < NOT_REACHED else "over 8"
         lines.append([mixer.name, stored, f"{mixer.mean('practice_0', 'page_bits'):.1f}", *bits, *shares, reached])
-    return table(header, lines, right=header[1:])
+    return table(header, lines)
 
 
 def draw(mixers: Sequence[MixerRows]) -> Figure:

@@ -14,14 +14,13 @@ from matplotlib.ticker import NullLocator
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.html import write_page
-from stages.reporting.markdown import Markdown, fill, short, table
+from stages.reporting.markdown import Markdown, estimate, fill, p_value, short, table
 from stages.reporting.statistics import (
     CONFIDENCE,
     LEAST_SEEDS,
     Difference,
     accuracy_interval,
     compare_trainings,
-    shown_p,
     wilson,
 )
 from stages.reporting.style import BLUE, INK, ORANGE, SMALL, looks, rows_figure, styled, svg
@@ -165,8 +164,7 @@ def write_study(plan: Plan) -> Path:
     rows = [*plan.rows.values()]
     old = [row for cell, row in plan.rows.items() if not plan.is_of_today(cell)]
     text = fill(
-        __file__,
-        "study.md.jinja",
+        Path(__file__).with_name("study.md.jinja"),
         name=plan.name,
         title=plan.name.replace("_", " ").capitalize(),
         study=plan.study,
@@ -221,11 +219,11 @@ def results_table(plan: Plan, groups: Sequence[Group], measures: dict[str, Measu
     for group in groups:
         names = [getattr(group, name) for name, shown in several.items() if shown]
         values = [written(group.values[key]) if key in group.values else "–" for key in keys]
-        tested = [shown_p(above(group.rows, first, goal))] if goal is not None else []
+        tested = [p_value(above(group.rows, first, goal))] if goal is not None else []
         trainings = f"{len(group.rows)}{' †' if any(row in old for row in group.rows) else ''}"
         figures = [with_interval(group.rows, measure) for measure in measures.values()]
         lines.append([*names, *values, *figures, *tested, trainings])
-    return table([*header, *numbers], lines, right=[*header[sum(several.values()) :], *numbers])
+    return table([*header, *numbers], lines, numbers=slice(sum(several.values()), None))
 
 
 def above(rows: Sequence[Row], measure: Measure, goal: float) -> float:
@@ -256,7 +254,7 @@ def first_measure(groups: Sequence[Group], measure: Measure) -> Markdown | None:
             lines.setdefault(name, {})[group.values[axis]] = with_interval(group.rows, measure)
     titles = [f"{title_of(axis)} {value:g}" for value in values]
     rows = [[name, *(cells.get(value, "–") for value in values)] for name, cells in lines.items()]
-    return table([measure.title, *titles], rows, right=titles)
+    return table([measure.title, *titles], rows)
 
 
 def with_interval(rows: Sequence[Row], measure: Measure) -> str:
@@ -265,8 +263,7 @@ def with_interval(rows: Sequence[Row], measure: Measure) -> str:
     if not values:
         return "–"
     ends = interval(rows, measure) if measure.has_interval else ()
-    shown = [f"{value:,.{measure.decimals}f}" for value in (np.mean(values), *ends)]
-    return f"{shown[0]} ({shown[1]} to {shown[2]})" if ends else shown[0]
+    return estimate(float(np.mean(values)), ends, f",.{measure.decimals}f")
 
 
 def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tuple[()]:
@@ -313,7 +310,7 @@ def choices_table(plan: Plan) -> Markdown | None:
         about = ", ".join([cell.variant, *(f"{key.rpartition('.')[2]} {value}" for key, value in values.items())])
         rows.append((choice.key, choice.of, about, written(value), "yes" if at_end else "no"))
     header = ("setting", "chosen in study", "for", "value", "at an end of those tried")
-    return table(header, list(dict.fromkeys(rows))) if rows else None
+    return table(header, list(dict.fromkeys(rows)), numbers=slice(0)) if rows else None
 
 
 def _said(row: Row) -> tuple[int, list[str]]:
