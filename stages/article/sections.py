@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from stages.reporting.style import COLOURS, GREY, INK, STYLE, css_width, rows_figure, svg
 from stages.system.errors import StudyError
 from stages.system.files import read_json
-from stages.trials.study.page import interval
+from stages.trials.study.groups import interval
 from stages.trials.study.row import MEASURES, Row, read_rows
 
 IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # precedes an identifier in SVG
