@@ -22,6 +22,7 @@ def main() -> None:
     given = parser.parse_args()
     params = load()
     name, selection = params.recipe, params.model.variant
+    params.question_recipe(name)  # a text has no report
     report = Path("reports") / name / selection
     if given.where:
         if not (report / "index.html").exists():
