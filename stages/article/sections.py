@@ -203,13 +203,12 @@ def by_load(rows: Sequence[Row]) -> list[Dot]:
     for row in rows:
         of_load.setdefault((row.values[LOAD], row.variant), []).append(row)
     means = {cell: fmean(map(stored.value, trainings)) for cell, trainings in of_load.items()}
-    dots = []
-    for load in SHOWN_LOADS:
-        of_this = [(-means[1, variant], variant) for at, variant in of_load if at == load]
-        for _, variant in sorted(of_this):
-            ends = interval(of_load[load, variant], stored)
-            dots.append(Dot(variant.replace("_", " "), f"{load:g}", means[load, variant], *ends))
-    return dots
+    return [
+        Dot(variant.replace("_", " "), f"{load:g}", means[load, variant], *interval(of_load[load, variant], stored))
+        for load in SHOWN_LOADS
+        for variant in sorted({variant for _, variant in of_load}, key=lambda name: (-means[1, name], name))
+        if (load, variant) in of_load
+    ]
 
 
 def stored_after(exposures: int) -> dict[str, float]:
