@@ -16,11 +16,6 @@ ANSWERS = ["constant", "letters", "rule", "reader"]
 QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions", "form"]
 
 
-def percent(marks: pd.Series) -> float:
-    """Return the share of marks that are 1 or true, in percent to two decimals; 0 without marks."""
-    return round(100 * float(marks.mean()), 2) if len(marks) else 0.0
-
-
 @command
 def main() -> None:
     """Score the baselines of the selected recipe on dev."""
@@ -52,21 +47,21 @@ def main() -> None:
             asked[answer] = spelled_as(asked.gold, asked[answer])
 
     dev = asked[asked.split == "dev"]
-    accuracy = {answer: percent(dev.gold == dev[answer]) for answer in ANSWERS}
-    ceiling = percent(dev.in_page)
+    marks = pd.DataFrame({answer: dev.gold == dev[answer] for answer in ANSWERS} | {"ceiling": dev.in_page})
+    accuracy = {name: round(100 * float(share), 2) for name, share in marks.mean().fillna(0.0).items()}
     result = {
         "place": place,
         "dev_accuracy": accuracy["constant"],
         "dev_questions": len(dev),
         **{f"{answer}_accuracy": accuracy[answer] for answer in ANSWERS[1:]},
         "answer_in_page": int(dev.in_page.sum()),
-        "ceiling": ceiling,
+        "ceiling": accuracy["ceiling"],
         "held_out": recipe.data.held_out,
     }
     with new_folder(Path("data/baseline") / params.recipe) as folder:
         write_json(folder / "baseline.json", result)
         write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
-    write_metrics("baseline", rule=accuracy["rule"], reader=accuracy["reader"], ceiling=ceiling)
+    write_metrics("baseline", rule=accuracy["rule"], reader=accuracy["reader"], ceiling=accuracy["ceiling"])
     scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {accuracy['constant']} %"
     others = "; ".join(f"the {answer}: {accuracy[answer]} %" for answer in ANSWERS[1:])
     say(f"{place}: {scored}; {others}")

@@ -22,7 +22,7 @@ def main() -> None:
     given = parser.parse_args()
     params = load()
     name, selection = params.recipe, params.model.variant
-    recipe = params.question_recipe(name)
+    params.question_recipe(name)  # a text has no report
     report = Path("reports") / name / selection
     if given.where:
         if not (report / "index.html").exists():
@@ -30,18 +30,7 @@ def main() -> None:
         print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
         return
 
-    metrics = write_report(
-        Path("data/baseline") / name,
-        Path("data/evaluations") / name / selection,
-        report,
-        name,
-        selection,
-        params.selected(selection),
-        recipe.report,
-        params.study.compared,
-        recipe.any_spelling,
-        params.sources.own.folder if recipe.data.source == "own" else "",
-    )
+    metrics = write_report(params, Path("data/baseline") / name, Path("data/evaluations") / name / selection, report)
     write_json(Path("metrics.json"), metrics)
     best = metrics["selected"]
     write_metrics("report", low=best["dev_accuracy_ci_low"], high=best["dev_accuracy_ci_high"])

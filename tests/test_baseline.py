@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from stages import baseline
-from stages.baseline import percent
 from stages.corpus.prepared import Prepared, audit, write_table
 from stages.corpus.questions import Question
 from stages.corpus.text import Vocabulary
@@ -66,8 +65,3 @@ def test_questions_of_each_form_are_answered_from_training_questions_of_their_ow
     table = pd.read_csv(tmp_path / "data/baseline/quick/questions.tsv", sep="\t", keep_default_na=False)
     by_form = {form: rows.row.tolist() for form, rows in table.groupby("form")}
     assert by_form == {"": [17], "What was NAME?": [*range(9, 17)], "Where was NAME born?": [*range(1, 9)]}
-
-
-@pytest.mark.parametrize(("right", "of", "share"), [(1, 3, 33.33), (25, 500, 5.0), (0, 0, 0.0), (3, 3, 100.0)])
-def test_percent_has_two_decimals_and_nothing_of_nothing_is_zero(right: int, of: int, share: float) -> None:
-    assert percent(pd.Series([True] * right + [False] * (of - right))) == share

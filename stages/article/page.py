@@ -22,7 +22,7 @@ from stages.article.sections import (
 from stages.asking.prompts import CHARACTERS, dev_facts
 from stages.corpus.prepared import AUDIT, Prepared
 from stages.corpus.text import pages_about
-from stages.reporting.html import only_script, style
+from stages.reporting.html import style_and_script
 from stages.reporting.markdown import environment, short
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
@@ -83,8 +83,7 @@ def render(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> str:
         charts=figures,
         full=FULL,
         data=Markup(encoded.replace("<", "\\u003c")),  # ends no script element
-        style=style(HTML / "article.css"),
-        **only_script("\n".join(('"use strict";', *scripts))),
+        **style_and_script(HTML / "article.css", "\n".join(('"use strict";', *scripts))),
     )
 
 

@@ -14,15 +14,14 @@ import pandas as pd
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from stages.reporting.metrics import read_metrics
-from stages.reporting.style import COLOURS, GREY, INK, STYLE, rows_figure, svg
+from stages.reporting.style import COLOURS, GREY, INK, STYLE, css_width, rows_figure, svg
 from stages.system.errors import StudyError
-from stages.trials.study.page import interval
+from stages.system.files import read_json
+from stages.trials.study.groups import interval
 from stages.trials.study.row import MEASURES, Row, read_rows
 
 IDENTIFIER = re.compile(r' id="| href="#|url\(#')  # precedes an identifier in SVG
 DROPPED = ("metadata", "style", "title")  # matplotlib's style rule would hold for the whole page: it is in article.css
-PIXELS_A_POINT = 4 / 3
 SHAPES = {"o": "●", "s": "■", "D": "◆", "^": "▲"}  # tell the series apart without colours
 LOOK = STYLE | {
     "svg.fonttype": "none",  # text that can be selected
@@ -140,8 +139,7 @@ def inlined(picture: str, prefix: str, label: str) -> Markup:
     for element in root.iter():
         element.tag = _local(element.tag)
         element.attrib = {_local(name): " ".join(value.split()) for name, value in element.attrib.items()}
-    width = PIXELS_A_POINT * float(root.attrib["width"].removesuffix("pt"))
-    root.attrib = {"viewBox": root.attrib["viewBox"], "style": f"--width: {width:.0f}px"}
+    root.attrib = {"viewBox": root.attrib["viewBox"], "style": css_width(root)}
     root.attrib |= {"role": "img", "aria-label": label}
     return Markup(IDENTIFIER.sub(rf"\g<0>{prefix}", ElementTree.tostring(root, encoding="unicode")))
 
@@ -179,7 +177,7 @@ def in_all(reports: Iterable[Mapping[str, Any]], variants: Sequence[str]) -> lis
 
 def metrics(selection: str) -> dict[str, Any]:
     """Return the figures of a report, `<recipe>/<selection>`."""
-    return read_metrics(REPORTS / selection)
+    return read_json(REPORTS / selection / "metrics.json")
 
 
 def extraction_shares(selection: str) -> pd.DataFrame:
@@ -205,13 +203,12 @@ def by_load(rows: Sequence[Row]) -> list[Dot]:
     for row in rows:
         of_load.setdefault((row.values[LOAD], row.variant), []).append(row)
     means = {cell: fmean(map(stored.value, trainings)) for cell, trainings in of_load.items()}
-    dots = []
-    for load in SHOWN_LOADS:
-        of_this = [(-means[1, variant], variant) for at, variant in of_load if at == load]
-        for _, variant in sorted(of_this):
-            ends = interval(of_load[load, variant], stored)
-            dots.append(Dot(variant.replace("_", " "), f"{load:g}", means[load, variant], *ends))
-    return dots
+    return [
+        Dot(variant.replace("_", " "), f"{load:g}", means[load, variant], *interval(of_load[load, variant], stored))
+        for load in SHOWN_LOADS
+        for variant in sorted({variant for _, variant in of_load}, key=lambda name: (-means[1, name], name))
+        if (load, variant) in of_load
+    ]
 
 
 def stored_after(exposures: int) -> dict[str, float]:

@@ -1,20 +1,24 @@
-"""Evaluations of variants, read before anything is reported."""
+"""Evaluations of variants, read and checked before anything is reported."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean, harmonic_mean
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from pydantic import BaseModel
 
+from stages.reporting.statistics import Marks, accuracy_interval
 from stages.settings.section import other_setting
 from stages.system.errors import StudyError
 from stages.system.files import CURVES, read_json, read_table
 
 WEIGHTS = ("pretrained", "finetuned")
-FORMS = ("continuation", "cloze", "words", "infilling", "other_name")
+DIGITS = 4  # decimals of a percent in metrics.json, which a table rounds again
 
 ROW = {"split": str, "row": int}
 QUESTIONS = {
@@ -34,11 +38,24 @@ PREDICTIONS = {
     "correct": str,  # 1 or 0; empty for most tests, whose answers nobody knows
     "probability": str,
 }
-PROBES: dict[str, dict[str, type]] = {  # the others are whole numbers
+PROBES: dict[str, dict[str, type]] = {  # the tables of `asking.probe`; columns without a type are whole numbers
     "extraction": {},
     "prefix_offset": {},
     "origins": dict.fromkeys(("asked", "init", "origin"), str),
 }
+
+
+class Baseline(BaseModel):
+    """baseline.json: the baselines and the ceiling, in percent."""
+
+    place: str
+    dev_accuracy: float  # the constant answer's
+    dev_questions: int
+    letters_accuracy: float
+    rule_accuracy: float
+    reader_accuracy: float
+    ceiling: float
+    held_out: int  # how many training questions stand in for the dev questions; 0: none do
 
 
 class Provenance(BaseModel):
@@ -50,7 +67,6 @@ class Provenance(BaseModel):
     precision: str
     kernels: str  # torch, or the identity of the compiled ones
     libraries: dict[str, str]
-    seconds: float  # pretraining's
     settings: dict[str, Any] = {}
 
 
@@ -82,57 +98,95 @@ class Run(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
+class Answers:
+    """The N answers of each seed after one way of training, in the order of the rows and of the seeds."""
+
+    correct: Marks
+    probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
+    predicted: npt.NDArray[np.str_]  # (N, seeds)
+    asked: pd.DataFrame  # (N rows) with the columns of QUESTIONS
+
+    @property
+    def mean(self) -> float:
+        """The exact-match accuracy in percent, the mean over seeds."""
+        return round(100 * float(self.correct.mean()), DIGITS)
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The accuracy's 95 % interval in percent."""
+        low, high = accuracy_interval(self.correct)
+        return round(100 * low, DIGITS), round(100 * high, DIGITS)
+
+    @property
+    def by_seed(self) -> list[float]:
+        """Each seed's own accuracy in percent."""
+        return [round(100 * float(share), DIGITS) for share in self.correct.mean(axis=0)]
+
+
+@dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One variant's evaluation: its tables and its run's figures; the last three tables are those of `asking.probe`.
+    """One variant's evaluation: its tables, its run's figures and its answers.
 
     `predictions`, which has the columns of QUESTIONS, too, and `curves` keep text and figures as they are in the file.
     """
 
     variant: str
-    predictions: pd.DataFrame
-    curves: pd.DataFrame
     run: Run
+    curves: pd.DataFrame
     extraction: pd.DataFrame
     prefix_offset: pd.DataFrame
     origins: pd.DataFrame
-
-    @property
-    def forms(self) -> list[str]:
-        """The page forms that pretraining practised and, where it was asked, the control, in the order of FORMS."""
-        return [form for form in FORMS if {f"{weights}_{form}" for weights in WEIGHTS} <= {*self.extraction}]
-
-
-class Baseline(BaseModel):
-    """baseline.json: the baselines and the ceiling, in percent."""
-
-    place: str
-    dev_accuracy: float  # the constant answer's
-    dev_questions: int
-    letters_accuracy: float
-    rule_accuracy: float
-    reader_accuracy: float
-    answer_in_page: int
-    ceiling: float
-    held_out: int  # how many training questions stand in for the dev questions; 0: none do
-
-
-def read_baseline(folder: Path) -> Baseline:
-    """Read baseline.json of a recipe's baselines."""
-    return Baseline(**read_json(folder / "baseline.json"))
+    predictions: pd.DataFrame
+    scratch: Answers  # to dev
+    pretrained: Answers  # to dev
+    test: Answers | None  # after pretraining; None where no answer to a test is known
 
 
 def read_evaluation(folder: Path, baselines: Path) -> Evaluation:
     """Read the evaluation of the variant that `folder` is named after; baselines: the folder of its recipe's.
 
-    Below it each seed has a folder, or several seeds share one. Raises StudyError: their settings differ.
+    Below it each seed has a folder, or several seeds share one. Raises StudyError: their settings differ, or a seed has
+    not answered each question once.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
     run = Run.joined([Run(**read_json(part / "run.json")) for part in parts])
     questions = read_table(baselines / "questions.tsv", QUESTIONS)
     predictions = _joined(parts, "predictions.tsv", PREDICTIONS).merge(questions, "left", ["split", "row"])
-    curves = _joined(parts, "curves.csv", CURVES)
-    probes = {name: _joined(parts, f"{name}.tsv", types) for name, types in PROBES.items()}
-    return Evaluation(folder.name, predictions, curves, run, **probes)
+    marked = predictions[predictions.correct != ""].astype({"correct": int, "probability": float})
+    return Evaluation(
+        folder.name,
+        run,
+        _joined(parts, "curves.csv", CURVES),
+        **{name: _joined(parts, f"{name}.tsv", types) for name, types in PROBES.items()},
+        predictions=predictions,
+        scratch=read_answers(marked, questions, "scratch", "dev"),
+        pretrained=read_answers(marked, questions, "pretrained", "dev"),
+        test=read_answers(marked, questions, "pretrained", "test") if (marked.split == "test").any() else None,
+    )
+
+
+def read_answers(predictions: pd.DataFrame, questions: pd.DataFrame, init: str, split: str) -> Answers:
+    """Return the answers of `init` (scratch or pretrained) to a split; predictions: those that are marked.
+
+    Raises StudyError unless every seed answered each of the split's questions with a gold answer once.
+    """
+    rows = predictions[(predictions.split == split) & (predictions.init == init)]
+    expected = ((questions.split == split) & (questions.gold != "")).sum()
+    counts = rows.groupby("seed").row.agg(["size", "nunique"])
+    is_whole = len(counts) and (counts == expected).all(axis=None)
+    if not is_whole or ((rows.predicted == rows.gold) != rows.correct).any():
+        variant = predictions.variant.iloc[0]
+        raise StudyError(
+            f"predictions.tsv of {variant}: {init} does not answer each of the baseline's {expected} {split} questions "
+            "once per seed; `dvc repro` makes it"
+        )
+    by_seed = rows.pivot(index="row", columns="seed", values=["correct", "probability", "predicted"])
+    return Answers(
+        by_seed["correct"].to_numpy(np.int64),
+        by_seed["probability"].to_numpy(float),
+        by_seed["predicted"].to_numpy(str),
+        rows.drop_duplicates("row").sort_values("row", ignore_index=True),
+    )
 
 
 def _joined(parts: Sequence[Path], name: str, types: Mapping[str, type]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The report of a selection of variants: a folder with the page and its files, written as a whole."""
+"""The report of the selected recipe and variants: a folder with the page and its files, written as a whole."""
 
 import json
 from collections.abc import Sequence
@@ -7,18 +7,26 @@ from typing import Any
 
 import pandas as pd
 
-from stages.reporting.evaluations import Baseline, read_baseline, read_evaluation
-from stages.reporting.figures import draw_accuracy, draw_losses
+from stages.reporting.accuracies import ALL_PAIRS, answers_table, differences_between, draw_accuracy, forms_table
+from stages.reporting.curves import draw_losses, thin
+from stages.reporting.errors import kinds_table, questions_table, risk_table
+from stages.reporting.evaluations import Baseline, Evaluation, read_evaluation
+from stages.reporting.extraction import (
+    draw_extraction,
+    extraction_shares,
+    forms_reached_table,
+    measures_of,
+    memorised_table,
+)
 from stages.reporting.html import write_page
-from stages.reporting.markdown import PagePart, accuracy_rows, fill, run_origin, run_origins, thin
-from stages.reporting.metrics import Result, study_metrics, summarise
-from stages.reporting.sections.errors import errors_part
-from stages.reporting.sections.extraction import extraction_part
-from stages.reporting.sections.first_screen import comparisons_part, first_screen
-from stages.reporting.sections.public_runs import public_part
+from stages.reporting.markdown import fill, short
+from stages.reporting.metrics import accuracy_rows, study_metrics
+from stages.reporting.public_runs import draw_public, own_seeds, public_runs, public_table
 from stages.reporting.style import styled, svg
-from stages.settings import Report
+from stages.settings import Settings
+from stages.system.files import read_json
 
+TEMPLATE = Path(__file__).with_name("report.md.jinja")
 PUBLIC = "handout"  # the recipe of public runs
 SOURCE_LOSSES = Path(__file__).parents[2] / "docs" / "source_losses.tsv"  # of a vanilla model
 # Committed reports that a report links to
@@ -27,86 +35,89 @@ COLUMNS = ["variant", "split", "row", "seed", "init", "question", "gold", "predi
 
 
 @styled()
-def write_report(
-    baselines: Path,
-    evaluations: Path,
-    target: Path,
-    recipe: str,
-    selection: str,
-    variants: Sequence[str],
-    settings: Report,
-    leading: Sequence[str] = (),
-    any_spelling: bool = False,
-    own_folder: str = "",
-) -> dict[str, Any]:
-    """Write the report of `selection` to `target`, and return its metrics.json.
+def write_report(params: Settings, baselines: Path, evaluations: Path, target: Path) -> dict[str, Any]:
+    """Write the report of the selected recipe and variants to `target`, and return its metrics.json.
 
-    baselines: the folder of the recipe's; evaluations: that of the selection, with a folder for each variant.
-
-    leading: the variants that stand out in figures of many; any_spelling: how answers were scored; own_folder: where a
-    user's own data lie. Without `settings.show_questions` no file has questions or gold places of the data, except as
-    models' answers. Raises OSError where an input is missing, StudyError where parts do not belong together;
-    `target` then stays as it was.
+    baselines: the folder of the recipe's; evaluations: that of the selection, with a folder for each variant. Without
+    the recipe's `report.show_questions` no file has questions or gold places of the data, except as models' answers.
+    Raises OSError where an input is missing, StudyError where parts do not belong together; `target` then stays as it
+    was.
     """
-    baseline = read_baseline(baselines)
-    evaluated = [read_evaluation(evaluations / name, baselines) for name in sorted(variants)]
-    by_name = [summarise(evaluation, baseline.dev_questions) for evaluation in evaluated]
-    results = sorted(by_name, key=lambda result: (-result.pretrained.mean, result.variant))  # the best first
-    metrics = study_metrics(recipe, selection, by_name, baseline)
-
-    dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if recipe == PUBLIC and "vanilla" in variants else None
-    runs = [result.evaluation.run for result in results]
-    parts = sections(results, baseline, recipe, variants[0])
-    text = fill(
-        __file__,
-        "report.md.jinja",
-        metrics=metrics,
-        baseline=baseline,
-        settings=settings,
-        any_spelling=any_spelling,
-        own_folder=own_folder,
-        results=results,
-        first_screen=first_screen(results, baseline, settings.show_questions),
-        dots=dots is not None,
-        parts=[part.text for part in parts],
-        others=[(name.partition("/")[0], name) for name in OTHERS if name != f"{recipe}/{selection}"],
-        most_seeds=max(len(result.pretrained.by_seed) for result in results),
-        all_seeds=sorted({seed for run in runs for seed in run.pretrain_seconds}),
-        alike=len({(made.commit, made.device, made.precision) for run in runs for made in run.provenance}) == 1,
-        origin=run_origin,
-        origins=run_origins(results),
-    )
-    curves = pd.concat([result.evaluation.curves for result in by_name], ignore_index=True)
+    name, selection = params.recipe, params.model.variant
+    recipe, variants = params.question_recipe(name), params.selected(selection)
+    baseline = Baseline(**read_json(baselines / "baseline.json"))
+    by_name = [read_evaluation(evaluations / variant, baselines) for variant in sorted(variants)]
+    best_first = sorted(by_name, key=lambda evaluation: -evaluation.pretrained.mean)
+    metrics = study_metrics(name, selection, by_name, baseline)
+    predictions = pd.concat([evaluation.predictions for evaluation in by_name], ignore_index=True)
+    if not recipe.report.show_questions:
+        predictions = predictions.assign(question="", gold="")
+    curves = pd.concat([evaluation.curves for evaluation in by_name], ignore_index=True)
+    dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if name == PUBLIC and "vanilla" in variants else None
+    losses = draw_losses(curves, [evaluation.variant for evaluation in best_first], params.study.compared, dots)
     files = {
         "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
-        "accuracy.svg": svg(draw_accuracy(results, baseline)),
-        "accuracy.csv": accuracy_rows(by_name).to_csv(index=False, lineterminator="\n"),
-        "loss.svg": svg(draw_losses(curves, [result.variant for result in results], leading, dots)),
+        "accuracy.svg": svg(draw_accuracy(best_first, baseline)),
+        "accuracy.csv": accuracy_rows(metrics).to_csv(index=False, lineterminator="\n"),
+        "loss.svg": svg(losses),
         "curves.csv": thin(curves).to_csv(index=False, lineterminator="\n"),
-        "predictions.tsv": public_predictions(by_name, settings.show_questions),
+        "predictions.tsv": predictions[COLUMNS].to_csv(sep="\t", index=False, lineterminator="\n"),
     }
-    for part in parts:
-        files |= part.files
+    facts = best_first[0].extraction.row.nunique()
+    extraction: dict[str, Any] = {}
+    if facts:
+        shares = extraction_shares(best_first)
+        files["extraction.svg"] = svg(draw_extraction(shares))
+        files["extraction.csv"] = shares.round(6).to_csv(index=False, lineterminator="\n")
+        extraction = {"forms": forms_reached_table(shares), "measures": measures_of(shares)}
+        extraction["offset_facts"] = max(evaluation.prefix_offset.row.nunique() for evaluation in best_first)
+    public: dict[str, Any] = {}
+    if name == PUBLIC and not baseline.held_out:
+        runs = public_runs()
+        own = own_seeds(best_first, runs)
+        files["public.svg"] = svg(draw_public(runs, own))
+        public = {"table": public_table(runs, own), "runs": len(runs)}
+    text = fill(
+        TEMPLATE,
+        metrics=metrics,
+        baseline=baseline,
+        recipe=recipe,
+        evaluations=best_first,
+        answers_table=answers_table(best_first, baseline),
+        forms_table=forms_table(best_first) if recipe.report.show_questions else "",
+        facts=facts,
+        memorised_table=memorised_table(best_first),
+        kinds_table=kinds_table(best_first),
+        differences=differences_between(best_first, variants[0]),
+        reference=variants[0] if len(variants) > ALL_PAIRS else "",
+        public=public,
+        extraction=extraction,
+        questions_table=questions_table(best_first, baseline.place),
+        risk_table=risk_table(best_first, baseline.place),
+        dots=dots is not None,
+        others=[(other.partition("/")[0], other) for other in OTHERS if other != f"{name}/{selection}"],
+        seeds=sorted({seed for evaluation in by_name for seed in evaluation.run.pretrain_seconds}),
+        most_seeds=max(len(evaluation.pretrained.by_seed) for evaluation in by_name),
+        origins=origins(best_first),
+        alike=len({(made.commit, made.device, made.precision) for one in by_name for made in one.run.provenance}) == 1,
+        own_folder=params.sources.own.folder if recipe.data.source == "own" else "",
+    )
     write_page(target, text, files)
     return metrics
 
 
-def sections(results: Sequence[Result], baseline: Baseline, recipe: str, reference: str) -> list[PagePart]:
-    """Return the sections of the report that it has, in order; results: best first."""
-    evaluations = [result.evaluation for result in results]
-    public = public_part(results) if recipe == PUBLIC and not baseline.held_out else None
-    parts = [
-        comparisons_part(results, reference),
-        public,
-        extraction_part(evaluations),
-        errors_part(results, baseline),
-    ]
-    return [part for part in parts if part]
+def origins(evaluations: Sequence[Evaluation]) -> dict[tuple[str, ...], list[str]]:
+    """Return the variants by where their runs come from: commit, device, precision, kernels and libraries.
 
-
-def public_predictions(results: Sequence[Result], show_questions: bool) -> str:
-    """Return predictions.tsv, with questions and gold places if they are to be shown."""
-    table = pd.concat([result.evaluation.predictions for result in results], ignore_index=True)
-    if not show_questions:
-        table = table.assign(question="", gold="")
-    return table[COLUMNS].to_csv(sep="\t", index=False, lineterminator="\n")
+    What differs between the seeds of a variant is joined.
+    """
+    variants: dict[tuple[str, ...], list[str]] = {}
+    for evaluation in evaluations:
+        rows = []
+        for made in evaluation.run.provenance:
+            libraries = ", ".join(f"{name} {version}" for name, version in made.libraries.items())
+            kernels = "torch's" if made.kernels == "torch" else "compiled"
+            rows.append((short(made.commit), made.device, made.precision, kernels, libraries))
+        origin = tuple(" + ".join(dict.fromkeys(column)) for column in zip(*rows, strict=True))
+        variants.setdefault(origin, []).append(evaluation.variant)
+    return variants

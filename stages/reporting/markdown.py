@@ -1,26 +1,20 @@
 """Markdown: templates, which lie beside the code that fills them, and text, escaped once where it enters the page."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from stages.reporting.evaluations import Run
-from stages.reporting.metrics import Result
-from stages.reporting.statistics import LEAST_SEEDS, LEVEL, shown_p
+from stages.reporting.statistics import LEAST_SEEDS, LEVEL
 from stages.system.errors import UNSAFE
 
 # What can begin markup within a line. An underscore inside a word is no emphasis and stays readable in the
 # source; `://` and `www.` would become links.
 SPECIAL = re.compile(r"[\\`*|~$\[\]]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 SPACES = re.compile(r"[ \t-\r]+")  # those of other scripts stay
-SHARED = Path(__file__).parent / "sections"  # has the templates that several pages include
 
 
 class Markdown(str):
@@ -44,58 +38,17 @@ def code(text: object) -> Markdown:
     return Markdown(f"`{text}`")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> Markdown:
-    """Return a GitHub table; the columns named in `right` are set flush right, cells are escaped."""
-    rule = [Markdown("---:" if name in right else "---") for name in header]
+def table(header: Sequence[str], rows: Sequence[Sequence[object]], numbers: slice = slice(1, None)) -> Markdown:
+    """Return a GitHub table, its cells escaped; numbers: the columns that are set flush right, all but the first."""
+    rule = [Markdown("---")] * len(header)
+    rule[numbers] = [Markdown("---:")] * len(rule[numbers])
     return Markdown("\n".join(f"| {' | '.join(map(escape, row))} |" for row in (header, rule, *rows)))
 
 
-def run_origin(run: Run) -> list[str]:
-    """Return commit, params hash, device, precision, kernels and libraries of a run; what differs is joined."""
-    rows = []
-    for made in run.provenance:
-        libraries = ", ".join(f"{name} {version}" for name, version in made.libraries.items())
-        hashes = short(made.commit), short(made.params_sha256)
-        rows.append((*hashes, made.device, made.precision, kernels_in_words(made.kernels), libraries))
-    return [" + ".join(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-
-
-def run_origins(results: Sequence[Result]) -> dict[tuple[str, ...], list[str]]:
-    """Return the variants by what `run_origin` says of their runs but for the params hash, which is each one's own."""
-    variants: dict[tuple[str, ...], list[str]] = {}
-    for result in results:
-        commit, _, *made = run_origin(result.evaluation.run)
-        variants.setdefault((commit, *made), []).append(result.variant)
-    return variants
-
-
-def short(identity: str) -> str:
-    """Return the beginning of a hash, with the + of a commit whose code was changed before the run."""
-    return identity[:10] + ("+" if identity.endswith("+") else "")
-
-
-def kernels_in_words(kernels: str) -> str:
-    """Return what computed between the matrix products: torch's own kernels or the compiled ones."""
-    return "torch's" if kernels == "torch" else "compiled"
-
-
-def accuracy_rows(results: Sequence[Result]) -> pd.DataFrame:
-    """Return a row for each bar of a plot: model (its name), variant, init, accuracy (percent)."""
-    rows = [
-        (f"{result.variant}, {init}", result.variant, init, accuracy.mean)
-        for result in results
-        for init, accuracy in (("scratch", result.scratch), ("pretrained", result.pretrained))
-    ]
-    return pd.DataFrame(rows, columns=["model", "variant", "init", "accuracy"])
-
-
-def thin(curves: pd.DataFrame, points: int = 200) -> pd.DataFrame:
-    """Return at most `points` evenly spaced rows of each variant's seed and phase, first and last kept."""
-    kept = []
-    for _, rows in curves.groupby(["variant", "seed", "phase"], sort=False):
-        spread = np.linspace(0, len(rows) - 1, min(len(rows), points))
-        kept.append(rows.iloc[spread.round().astype(np.intp)])
-    return pd.concat(kept, ignore_index=True)
+def shares_table(first: str, rows: Mapping[str, Mapping[str, float]]) -> Markdown:
+    """Return a table of shares, in percent, by the name of the row and of the column; first: the names' heading."""
+    header = [first, *next(iter(rows.values()))]
+    return table(header, [(name, *map(percent, shares.values())) for name, shares in rows.items()])
 
 
 def percent(share: float) -> str:
@@ -103,23 +56,31 @@ def percent(share: float) -> str:
     return "–" if isnan(share) else f"{100 * share:.1f}"
 
 
-@dataclass(frozen=True)
-class PagePart:
-    """A section of a page, and the files beside it, by name."""
-
-    text: Markdown
-    files: dict[str, str] = field(default_factory=dict)
+def p_value(p: float) -> str:
+    """Return a p-value in three decimals; a dash where there is none."""
+    return "–" if isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def fill(beside: str, template: str, **values: object) -> Markdown:
+def estimate(value: float, ends: Sequence[float], form: str = ".1f") -> str:
+    """Return a value with its interval, if it has one: `3.0 (1.5 to 4.5)`."""
+    shown = f"{value:{form}}"
+    return f"{shown} ({' to '.join(f'{end:{form}}' for end in ends)})" if ends else shown
+
+
+def short(identity: str) -> str:
+    """Return the beginning of a hash, with the + of a commit whose code was changed before the run."""
+    return identity[:10] + ("+" if identity.endswith("+") else "")
+
+
+def fill(template: Path, **values: object) -> Markdown:
     """Return a template's text with the values filled in, each escaped unless it is Markdown already.
 
-    beside: a file in the template's folder.
+    It may include the templates of this folder.
     """
-    pages = environment([Path(beside).parent, SHARED], finalize=escape, keep_trailing_newline=True)
-    pages.filters |= {"code": code, "percent": percent, "p_value": shown_p}
+    pages = environment([template.parent, Path(__file__).parent], finalize=escape, keep_trailing_newline=True)
+    pages.filters |= {"code": code, "percent": percent, "p_value": p_value, "estimate": estimate, "short": short}
     pages.globals |= {"figure": figure, "least": LEAST_SEEDS, "level": LEVEL}
-    return Markdown(pages.get_template(template).render(**values))
+    return Markdown(pages.get_template(template.name).render(**values))
 
 
 def environment(folders: Sequence[Path], **options: Any) -> Environment:

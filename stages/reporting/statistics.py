@@ -9,7 +9,6 @@ from math import isnan, nan
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
 CONFIDENCE = 0.95
@@ -55,13 +54,6 @@ def seed_variance(values: Marks) -> tuple[float, float]:
     return float(by_seed.var(ddof=1)) / seeds, shared / (questions * seeds)
 
 
-def share(outcomes: pd.DataFrame, column: str) -> dict[str, float]:
-    """Return the mean of a column of 0 and 1, by row and seed, with its 95 % interval: in 0…1."""
-    marks = outcomes.pivot(index="row", columns="seed", values=column).to_numpy(np.int64)
-    low, high = accuracy_interval(marks)
-    return {"share": float(marks.mean()), "ci_low": low, "ci_high": high}
-
-
 def wilson(share: float, trials: int) -> tuple[float, float]:
     """Return the Wilson interval of a share of trials, which need not be a whole number of them."""
     z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
@@ -95,11 +87,6 @@ class Difference:
         if not self.is_tested:
             return "–"
         return "yes" if self.corrected_p < LEVEL else "no"
-
-    def shown(self, decimals: int = 1) -> str:
-        """Return the difference with its interval: `+3.0 (-1.5 to +7.5)`."""
-        points, low, high = (f"{value:+.{decimals}f}" for value in (self.points, self.ci_low, self.ci_high))
-        return f"{points} ({low} to {high})"
 
 
 def compare_trainings(correct: Mapping[str, Marks], pairs: Sequence[tuple[str, str]]) -> list[Difference]:
@@ -154,8 +141,3 @@ def holm(ps: Sequence[float]) -> list[float]:
     corrected = np.empty(len(ps))
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(scaled))
     return [float(p) for p in corrected]
-
-
-def shown_p(p: float) -> str:
-    """Return a p-value in three decimals; a dash where there is none."""
-    return "–" if isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"

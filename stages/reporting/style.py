@@ -4,6 +4,7 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import cycle, product
+from xml.etree.ElementTree import Element
 
 import matplotlib.style
 from matplotlib.artist import Artist
@@ -19,6 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("-", "--", ":")
 BLUE, RED, ORANGE = COLOURS[0], COLOURS[1], COLOURS[4]
 INK, GREY, PALE = "#222222", "#595959", "#B5B5B5"
+PRETRAINED, SCRATCH = BLUE, ORANGE
 
 STYLE = {
     "svg.hashsalt": "knowledge-access",  # identifiers inside the file are otherwise random
@@ -95,3 +97,8 @@ def svg(figure: Figure) -> str:
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     lines = buffer.getvalue().decode("utf-8").splitlines()
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def css_width(picture: Element) -> str:
+    """Return the rule of a page's style that shows an SVG file as wide as it was drawn: 96 pixels an inch."""
+    return f"--width: {96 / 72 * float(picture.attrib['width'].removesuffix('pt')):.0f}px"

@@ -3,71 +3,30 @@
 The page has one figure and stands beside that of study `exchange`: reports/trials/exchange/test/.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import log2, nan
 from pathlib import Path
-from statistics import fmean
 
+import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.html import write_page
-from stages.reporting.markdown import fill, short, table
-from stages.reporting.statistics import shown_p
+from stages.reporting.markdown import Markdown, fill, p_value, short, table
 from stages.reporting.style import BLUE, GREY, INK, WIDTH, looks, styled, svg
 from stages.settings import load
 from stages.system.errors import Parser, StudyError, command
 from stages.trials.study.plan import Plan
-from stages.trials.study.row import Row
 
 STUDY = "exchange"
+TEMPLATE = Path(__file__).with_name("exchange.md.jinja")
 PAGE = Path("reports/trials/exchange/test")
 MATCHED = 0.95  # share of the places' bits that a matched mixer has stored
-PHRASINGS = {1: "practice_0", 2: "phrasings_2", 4: "phrasings_4", 8: "phrasings_8"}  # number → change
-PRACTICE = {0.0: "practice_0", 0.1: "practice_10", 0.3: "practice_30", 0.9: "practice_90"}  # share → change
+PLAIN = "practice_0"  # the change without practice, with one phrasing
+PHRASINGS = {1: PLAIN, 2: "phrasings_2", 4: "phrasings_4", 8: "phrasings_8"}  # number → change
+PRACTICE = {0.0: PLAIN, 0.1: "practice_10", 0.3: "practice_30", 0.9: "practice_90"}  # share → change
 NOT_REACHED = 16.0  # phrasings that a mixer counts with which 8 do not bring to HALF
 HALF = 0.5  # of the bits in page form
-
-
-@dataclass(frozen=True)
-class MixerRows:
-    """The rows of a mixer by change, each in the order of the worlds."""
-
-    name: str
-    rows: Mapping[str, Sequence[Row]]
-    rate: float
-    steps: int
-
-    def mean(self, change: str, field: str) -> float:
-        """Return the mean of a field over the worlds."""
-        return fmean(getattr(row, field) for row in self.rows[change])
-
-    def answered(self, change: str) -> float:
-        """Return the mean share of answered questions."""
-        return fmean(row.right / row.questions for row in self.rows[change])
-
-    def ratios(self, change: str) -> list[float]:
-        """Return the bits of a question over the bits in page form, by world."""
-        return [row.question_bits / row.page_bits for row in self.rows[change]]
-
-    @property
-    def is_matched(self) -> bool:
-        return self.mean("practice_0", "page_stored") >= MATCHED
-
-    @property
-    def phrasings_to_half(self) -> float:
-        """Return the number of phrasings at which a question has half the bits of the page form."""
-        before: tuple[float, float] | None = None
-        for number, change in PHRASINGS.items():
-            ratio = fmean(self.ratios(change))
-            if ratio >= HALF:
-                if before is None:
-                    return number
-                at, below = before
-                return float(2 ** (at + (log2(number) - at) * (HALF - below) / (ratio - below)))
-            before = log2(number), ratio
-        return NOT_REACHED
 
 
 @command
@@ -75,95 +34,105 @@ def main() -> None:
     """Write the page from the rows of study exchange."""
     Parser(description=main.__doc__).parse_args()
     plan = Plan(STUDY, load())
-    mixers = mixers_of(plan)
-    if len(mixers) < 3:
+    rows = rows_of(plan)
+    if rows.variant.nunique() < 3:
         raise StudyError(f"study {STUDY} has too few rows; run: python -m stages.trials {STUDY}")
-    write_exchange(plan, mixers)
+    write_exchange(rows, len(plan.study.variants))
 
 
-def mixers_of(plan: Plan) -> list[MixerRows]:
-    """Return the mixers that have a row of each change in every world."""
-    mixers = []
+def rows_of(plan: Plan) -> pd.DataFrame:
+    """Return the rows of the mixers that have one of each change in every world, with `rate` and `steps` of each."""
+    rows = []
     for variant in plan.study.variants:
         cells = [cell for cell in plan.cells if cell.variant == variant]
         if all(cell in plan.rows for cell in cells):
-            of_change: dict[str, list[Row]] = {}
-            for cell in cells:
-                of_change.setdefault(cell.change, []).append(plan.rows[cell])
             pretrain = plan.settings(cells[0]).recipe_named(plan.study.recipe).pretrain
-            mixers.append(MixerRows(variant, of_change, pretrain.learning_rate, pretrain.least_steps or 0))
-    return mixers
+            chosen = {"rate": pretrain.learning_rate, "steps": pretrain.least_steps or 0}
+            rows += [plan.rows[cell].model_dump() | chosen for cell in cells]
+    return pd.DataFrame(rows, columns=[*(rows[0] if rows else ["variant"])])
 
 
 @styled()
-def write_exchange(plan: Plan, mixers: Sequence[MixerRows]) -> None:
-    """Write report.md, index.html and the figure."""
-    matched = [mixer for mixer in mixers if mixer.is_matched]
-    transfer = [mixer.mean("practice_0", "question_bits") for mixer in mixers]
-    answers = [mixer.answered("practice_90") for mixer in mixers]
-    friedman = stats.friedmanchisquare(*(mixer.ratios("practice_0") for mixer in matched)) if len(matched) > 2 else None
-    inverse = stats.spearmanr(transfer, answers)
-    to_half = {mixer.name: mixer.phrasings_to_half for mixer in matched}
+def write_exchange(rows: pd.DataFrame, variants: int) -> None:
+    """Write report.md, index.html and the figure; rows: as `rows_of` has them; variants: how many the study has."""
+    rows = rows.assign(answered=rows.right / rows.questions, ratio=rows.question_bits / rows.page_bits)
+    figures = ["page_stored", "page_bits", "question_bits", "ratio", "answered", "parameters", "rate", "steps"]
+    means = rows.pivot_table(figures, "variant", "change", sort=False)  # over the worlds, by figure and change
+    matched = means.index[means.page_stored[PLAIN] >= MATCHED]
+    ratios = rows[(rows.change == PLAIN) & rows.variant.isin(matched)].pivot(
+        index="world", columns="variant", values="ratio"
+    )
+    friedman = stats.friedmanchisquare(*ratios.to_numpy().T) if len(matched) > 2 else None
+    transfer, answers = means.question_bits[PLAIN], means.answered["practice_90"]
+    to_half = means.ratio[[*PHRASINGS.values()]].apply(lambda of_mixer: phrasings_to_half([*of_mixer]), axis=1)
     explained = {
-        "rate": [mixer.rate for mixer in mixers],
-        "steps": [float(mixer.steps) for mixer in mixers],
-        "parameters": [mixer.mean("practice_0", "parameters") for mixer in mixers],
-        "bits in page form": [mixer.mean("practice_0", "page_bits") for mixer in mixers],
+        "rate": means.rate[PLAIN],
+        "steps": means.steps[PLAIN],
+        "parameters": means.parameters[PLAIN],
+        "bits in page form": means.page_bits[PLAIN],
     }
     others = [
         (name, *(f"{stats.spearmanr(values, side).statistic:+.2f}" for side in (transfer, answers)))
         for name, values in explained.items()
     ]
-    rows = [row for mixer in mixers for of_change in mixer.rows.values() for row in of_change]
+    reached = to_half[matched]
     text = fill(
-        __file__,
-        "exchange.md.jinja",
-        mixers=len(mixers),
-        of=len(plan.study.variants),
-        matched=[mixer.name for mixer in matched],
-        friedman=(friedman.statistic, shown_p(friedman.pvalue)) if friedman else None,
-        inverse=inverse.statistic,
-        spread=max(to_half.values()) / min(to_half.values()) if to_half else nan,
-        reached=sum(number < NOT_REACHED for number in to_half.values()),
-        others=table(
-            ("correlation (Spearman) of", "with transfer", "with answers"),
-            others,
-            right=("with transfer", "with answers"),
-        ),
-        results=results(mixers),
-        made=sorted({(short(row.commit), row.device) for row in rows}),
+        TEMPLATE,
+        mixers=len(means),
+        of=variants,
+        matched=[*matched],
+        friedman=(friedman.statistic, p_value(friedman.pvalue)) if friedman else None,
+        inverse=stats.spearmanr(transfer, answers).statistic,
+        spread=reached.max() / reached.min() if len(matched) else nan,
+        reached=(reached < NOT_REACHED).sum(),
+        others=table(("correlation (Spearman) of", "with transfer", "with answers"), others),
+        results=results_table(means, to_half),
+        made=sorted({(short(commit), device) for commit, device in zip(rows.commit, rows.device, strict=True)}),
     )
-    write_page(PAGE, text, {"figure.svg": svg(draw(mixers))})
+    write_page(PAGE, text, {"figure.svg": svg(draw(means))})
 
 
-def results(mixers: Sequence[MixerRows]) -> str:
+def phrasings_to_half(ratios: Sequence[float]) -> float:
+    """Return the number of phrasings at which a question has half the bits of the page form; ratios: of PHRASINGS."""
+    before: tuple[float, float] | None = None
+    for number, ratio in zip(PHRASINGS, ratios, strict=True):
+        if ratio >= HALF:
+            if before is None:
+                return number
+            at, below = before
+            return float(2 ** (at + (log2(number) - at) * (HALF - below) / (ratio - below)))
+        before = log2(number), ratio
+    return NOT_REACHED
+
+
+def results_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:
     """Return a row a mixer: stored, bits of a question by phrasings, answers by practice, phrasings to half."""
     header = ["mixer", "stored, %", "bits in page form"]
     header += [f"bits of a question, {number} phrasing{'s' if number > 1 else ''}" for number in PHRASINGS]
     header += [f"answered, practice {share:g}, %" for share in PRACTICE] + ["phrasings to half"]
     lines = []
-    for mixer in mixers:
-        stored = f"{100 * mixer.mean('practice_0', 'page_stored'):.1f}{'' if mixer.is_matched else ' (not matched)'}"
-        bits = [f"{mixer.mean(change, 'question_bits'):.1f}" for change in PHRASINGS.values()]
-        shares = [f"{100 * mixer.answered(change):.1f}" for change in PRACTICE.values()]
-        half = mixer.phrasings_to_half
-        reached = f"{half:.1f}" if half < NOT_REACHED else "over 8"
-        lines.append([mixer.name, stored, f"{mixer.mean('practice_0', 'page_bits'):.1f}", *bits, *shares, reached])
-    return table(header, lines, right=header[1:])
+    for name, mixer in means.iterrows():
+        is_matched = mixer.page_stored[PLAIN] >= MATCHED
+        stored = f"{100 * mixer.page_stored[PLAIN]:.1f}{'' if is_matched else ' (not matched)'}"
+        bits = [f"{mixer.question_bits[change]:.1f}" for change in PHRASINGS.values()]
+        shares = [f"{100 * mixer.answered[change]:.1f}" for change in PRACTICE.values()]
+        half = f"{to_half[str(name)]:.1f}" if to_half[str(name)] < NOT_REACHED else "over 8"
+        lines.append([str(name), stored, f"{mixer.page_bits[PLAIN]:.1f}", *bits, *shares, half])
+    return table(header, lines)
 
 
-def draw(mixers: Sequence[MixerRows]) -> Figure:
+def draw(means: pd.DataFrame) -> Figure:
     """Draw answers with practice against transfer without, and transfer against the number of phrasings."""
     figure = Figure(figsize=(WIDTH, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2)
-    look = looks([mixer.name for mixer in mixers], [mixer.name for mixer in mixers][:7])
-    for mixer in mixers:
-        x, y = mixer.mean("practice_0", "question_bits"), 100 * mixer.answered("practice_90")
-        left.scatter(x, y, s=26, color=BLUE if mixer.is_matched else GREY)
-        left.annotate(mixer.name, (x, y), (4, 3), textcoords="offset points", fontsize=7, color=INK)
-        dash, colour = look[mixer.name]
-        ratios = [100 * fmean(mixer.ratios(change)) for change in PHRASINGS.values()]
-        right.plot([*PHRASINGS], ratios, dash, color=colour, linewidth=1.4, label=mixer.name)
+    look = looks([*means.index], [*means.index][:7])
+    for name, mixer in means.iterrows():
+        x, y = mixer.question_bits[PLAIN], 100 * mixer.answered["practice_90"]
+        left.scatter(x, y, s=26, color=BLUE if mixer.page_stored[PLAIN] >= MATCHED else GREY)
+        left.annotate(str(name), (x, y), (4, 3), textcoords="offset points", fontsize=7, color=INK)
+        dash, colour = look[str(name)]
+        ratios = 100 * mixer.ratio[[*PHRASINGS.values()]]
+        right.plot([*PHRASINGS], ratios, dash, color=colour, linewidth=1.4, label=str(name))
     left.set_xlabel("bits of a question, without practice")
     left.set_ylabel("answered after practice (%)")
     right.axhline(100 * HALF, color=GREY, linestyle=":", linewidth=1)

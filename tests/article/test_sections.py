@@ -1,19 +1,30 @@
 """The article's figures hold the values of the reports that they are made from."""
 
-import io
 import json
 import re
 from html import unescape
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from stages.article import sections
-from stages.article.sections import CHOSEN, EXPOSURES, LOAD, Dot, by_load, charts, inlined, stored_after
+from stages.article.sections import (
+    EXPOSURES,
+    LOAD,
+    SHIFTS,
+    WORDS,
+    Dot,
+    by_init,
+    by_load,
+    charts,
+    facts,
+    inlined,
+    stored_after,
+)
 from stages.system.errors import StudyError
 from stages.trials.study.row import Cell, Row, read_rows
 from tests.support.pages import committed
+from tests.support.tiny import COMPARED, ROOT
 from tests.trials.test_plan import row_of
 
 
@@ -24,19 +35,9 @@ def pairs_row(variant: str, swept: str, share: float, seed: int = 1) -> Row:
 
 def test_mixers_stand_in_the_order_of_load_one() -> None:
     shares = {"rope": {0.25: 1.0, 0.5: 1.0, 1: 0.5, 2: 0.25}, "min_gru": {0.25: 0.5, 0.5: 0.5, 1: 0.75, 2: 0.25}}
-    rows = [
-        pairs_row(variant, json.dumps({LOAD: load}), share)
-        for variant in shares
-        for load, share in shares[variant].items()
-    ]
-    assert by_load(rows) == [
-        Dot("min gru", "0.25", 50.0),
-        Dot("rope", "0.25", 100.0),
-        Dot("min gru", "1", 75.0),
-        Dot("rope", "1", 50.0),
-        Dot("min gru", "2", 25.0),
-        Dot("rope", "2", 25.0),
-    ]
+    rows = [pairs_row(name, json.dumps({LOAD: load}), share) for name in shares for load, share in shares[name].items()]
+    expected = [("min gru", 0.25, 50), ("rope", 0.25, 100), ("min gru", 1, 75), ("rope", 1, 50), ("min gru", 2, 25)]
+    assert by_load(rows) == [Dot(name, f"{load:g}", value) for name, load, value in [*expected, ("rope", 2, 25)]]
 
 
 def test_a_report_without_a_variant_of_the_text_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,62 +51,34 @@ def test_a_report_without_a_variant_of_the_text_is_told_in_a_line(monkeypatch: p
         charts(["vanilla"])
 
 
-PAGE = unescape(committed("reports/article/index.html").decode())
-SAID = re.findall(r'data-said="([^,"]+), ([^"]+): ([\d.]+) %', PAGE)
-REPORTS = {"handout": "handout/compared", "unaided": "unaided/compared", "open": "open/all", "quick": "quick/compared"}
+def test_rows_and_series_have_the_figures_of_their_report() -> None:
+    figures = {
+        "scratch_dev_accuracy": 1.0,
+        "dev_accuracy": 9.0,
+        "dev_accuracy_ci_low": 8.0,
+        "dev_accuracy_ci_high": 9.5,
+    }
+    assert by_init([{"recipe": "open", "variants": {"rope": figures}}], ["rope"]) == [
+        Dot("open, from scratch", "rope", 1.0, None, None),
+        Dot("open, pretrained", "rope", 9.0, 8.0, 9.5),
+    ]
+    measures = [(weights, measure) for weights, measure in {**WORDS, **SHIFTS}.values()]
+    shares = pd.DataFrame(
+        [(*key, "rope", number, number - 1, number + 1) for number, key in enumerate(measures)],
+        columns=["weights", "measure", "variant", "share", "ci_low", "ci_high"],
+    ).set_index(["weights", "measure", "variant"])
+    assert facts(shares, WORDS, ["rope"])[2] == Dot("question, finetuned", "rope", 2, 1, 3)
+    assert facts(shares, SHIFTS, ["rope"])[5] == Dot("10 before, finetuned", "rope", 8, 7, 9)
 
 
-def table(path: str) -> pd.DataFrame:
-    return pd.read_csv(io.BytesIO(committed(f"reports/{path}")))
-
-
-def test_the_dots_of_accuracies_are_those_of_the_committed_reports() -> None:
-    shown = 0
-    for recipe, report in REPORTS.items():
-        variants = json.loads(committed(f"reports/{report}/metrics.json"))["variants"]
-        for init, key in (("from scratch", "scratch_dev_accuracy"), ("pretrained", "dev_accuracy")):
-            for variant, _, value in [said for said in SAID if said[1] == f"{recipe}, {init}"]:
-                assert value == f"{variants[variant][key]:.1f}", (recipe, init, variant)
-                shown += 1
-    assert shown == 4 * 2 * 4
-
-
-def test_the_dots_of_facts_are_those_of_the_committed_report() -> None:
-    shares = table("handout/compared/extraction.csv").set_index(["weights", "measure", "variant"]).share
-    shown = 0
-    for variant, row, value in SAID:
-        moved = re.fullmatch(r"(\d+) before, (pretrained|finetuned)", row)
-        asked = re.fullmatch(r"(question|page's words), (pretrained|finetuned)", row)
-        if moved or asked:
-            weights = (moved or asked)[2]
-            measure = f"offset_{moved[1]}" if moved else {"question": "extracted"}.get(asked[1], "continuation")
-            assert value == f"{100 * shares[weights, measure, variant]:.1f}", (variant, row)
-            shown += 1
-    assert shown == (3 + 6) * 4
-
-
-def test_the_dots_of_practice_and_of_mixers_are_those_of_the_committed_tables() -> None:
-    phrases = {one: change for change, one in CHOSEN.items()}
-    trained = {(row.change, row.epochs): row for row in read_rows("access_open")}
-    trained |= {(row.change, row.epochs): row for row in read_rows("ablation") if row.change == "only_spans"}
-    loads: dict[tuple[str, str], list[Row]] = {}
-    for row in read_rows("capacity_loads"):
-        loads.setdefault((f"{row.values[LOAD]:g}", row.variant), []).append(row)
-    shown = 0
-    for series, label, value in SAID:
-        if series in ("0.25", "1", "2"):
-            rows = loads[series, label.replace(" ", "_")]
-            expected = np.mean([row.bits_stored / row.bits_asked for row in rows])
-        elif label == "the pages alone" or (phrase := re.fullmatch(r"(.+), (\d+) epochs", label)):
-            row = (
-                trained["only_spans", 60] if label == "the pages alone" else trained[phrases[phrase[1]], int(phrase[2])]
-            )
-            expected = row.right / row.questions if series == "answered" else row.memorised / row.facts
-        else:
-            continue
-        assert value == f"{100 * expected:.1f}", (series, label)
-        shown += 1
-    assert shown == 2 * (1 + 6) + 3 * 14
+def test_the_dots_of_the_committed_page_are_those_of_the_committed_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    page = unescape(committed("reports/article/index.html").decode())
+    said = re.findall(r'data-said="([^"]+)"', page)
+    dots = [dot for chart in charts(COMPARED).values() for dot in chart.dots]
+    assert sorted(said) == sorted(f"{dot.series}, {dot.row}: {dot.words}" for dot in dots)
+    (spans,) = [row for row in read_rows("ablation") if row.change == "only_spans"]
+    assert f"answered, the pages alone: {100 * spans.right / spans.questions:.1f} %" in page
 
 
 def test_what_is_stored_after_exposures_is_the_mean_of_the_seeds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS, Baseline, read_evaluation
-from stages.reporting.metrics import Result, summarise
-from stages.settings import Report
+from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS, Baseline, Evaluation, read_evaluation
+from stages.reporting.folder import write_report
 from stages.system.files import write_json
+from tests.support.tiny import SETTINGS
 
-SHOWN = Report(show_questions=True, dev_asked_before=None)
 CURVE_COLUMNS = ("variant", "seed", "phase", "step", "epoch", "loss", "learning_rate")
 Correct = Sequence[Sequence[int]]  # by seed, then by question: 1 right, 0 wrong
 PROVENANCE: dict[str, Any] = {
@@ -22,7 +21,6 @@ PROVENANCE: dict[str, Any] = {
     "precision": "float32",
     "kernels": "kernels-0123456789abcdef",
     "libraries": {"python": "3.11.7", "torch": "2.13.0"},
-    "seconds": 75.4,
 }
 PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
 FACTS = 40
@@ -39,7 +37,6 @@ BASELINE = Baseline(
     letters_accuracy=0.0,
     rule_accuracy=40.0,
     reader_accuracy=50.0,
-    answer_in_page=9,
     ceiling=95.8,
     held_out=0,
 )
@@ -109,10 +106,28 @@ def write_variant(
         table.to_csv(folder / variant / name, sep="\t", index=False)
 
 
-def evaluated(folder: Path, variant: str, scratch: Correct, pretrained: Correct, **more: Any) -> Result:
-    """Write one variant's evaluation, read it and summarise it; more: as `write_variant` takes it."""
+def evaluated(folder: Path, variant: str, scratch: Correct, pretrained: Correct, **more: Any) -> Evaluation:
+    """Write one variant's evaluation and read it; more: as `write_variant` takes it."""
     write_variant(folder, variant, scratch, pretrained, **more)
-    return summarise(read_evaluation(folder / variant, folder / "baseline"), len(pretrained[0]))
+    return read_evaluation(folder / variant, folder / "baseline")
+
+
+def reported(
+    evaluations: Path, *variants: str, recipe: str = "quick", own_folder: str = "own", **settings: Any
+) -> Path:
+    """Write the report of variants to the folder `report` beside the evaluations; settings: of the recipe's reports."""
+    selection = variants[0] if len(variants) == 1 else "compared"
+    values = {
+        "recipe": recipe,
+        "model.variant": selection,
+        "study.compared": [*variants],
+        "sources.own.folder": own_folder,
+    }
+    report = {"show_questions": True, "dev_asked_before": None} | settings
+    values |= {f"recipes.{recipe}.report.{key}": value for key, value in report.items()}
+    target = evaluations.parent / "report"
+    write_report(SETTINGS.changed(values, "", ""), evaluations / "baseline", evaluations, target)
+    return target
 
 
 def probe_tables(

@@ -139,6 +139,10 @@ def test_another_study_chooses_a_value_for_each_variant(written: Written, enough
     assert {at_end for *_, at_end in plan.choices()} == {True}
 
 
+def choice(of: str = "b", by: str = "loss") -> dict[str, str]:
+    return {"key": "a", "of": of, "by": by}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -146,16 +150,10 @@ def test_another_study_chooses_a_value_for_each_variant(written: Written, enough
         ({"variant": ["rope"]}, "mine.yaml: variant: unknown key; did you mean 'variants'?"),
         ({"recipe": "quack"}, "mine.yaml: unknown recipe 'quack'; allowed: quick"),
         ({"variants": ["ropes"]}, "mine.yaml: unknown variant 'ropes'; allowed: vanilla"),
-        (
-            {"choose": [{"key": "a", "of": "none", "by": "loss"}]},
-            "mine.yaml: choose: there is no stages/trials/none.yaml",
-        ),
-        (
-            {"choose": [{"key": "a", "of": "mine", "by": "loss"}]},
-            "mine.yaml: choose: study mine sweeps no a; give it a list",
-        ),
-        ({"measures": ["accuracy"]}, "mine.yaml: measures: was 'accuracy'; allowed: answered"),
-        ({"choose": [{"key": "a", "of": "b", "by": "c"}]}, "mine.yaml: choose.0: by: was 'c'; allowed: answered"),
+        ({"choose": [choice(of="none")]}, "mine.yaml: choose: there is no stages/trials/none.yaml"),
+        ({"choose": [choice(of="mine")]}, "mine.yaml: choose: study mine sweeps no a; give it a list"),
+        ({"measures": ["accuracy"]}, "mine.yaml: measures.0: was 'accuracy'; allowed: answered"),
+        ({"choose": [choice(by="c")]}, "mine.yaml: choose.0.by: was 'c'; allowed: answered"),
         ({"changes": {"a": {"pretrain.epoch": 3}}}, r"mine.yaml: changes.a.pretrain.epoch: unknown key"),
         ({"changes": {"a": {"pretrain.epochs": 0}}}, r"mine.yaml: changes.a.pretrain.epochs: was 0"),
         ({"changes": {"a": {"model.layers.two": 2}}}, r"mine.yaml: changes.a.model.layers: was"),
@@ -173,25 +171,28 @@ def test_a_mistake_is_one_line_that_names_the_file_and_the_key(
     assert "\n" not in str(caught.value)
 
 
-def test_a_study_without_a_file_is_told_with_those_that_have_one(written: Written) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("theirs", "write it, or take one of: yours"), ("your", r"did you mean 'yours'\?")],
+)
+def test_a_study_without_a_file_is_reported_with_those_that_have_one(written: Written, name: str, message: str) -> None:
     written("yours")
-    with pytest.raises(StudyError, match=r"there is no stages/trials/theirs.yaml; write it, or take one of: yours"):
-        Plan("theirs", SETTINGS)
-    with pytest.raises(StudyError, match=r"there is no stages/trials/your.yaml; did you mean 'yours'\?"):
-        Plan("your", SETTINGS)
+    with pytest.raises(StudyError, match=f"there is no stages/trials/{name}.yaml; {message}"):
+        Plan(name, SETTINGS)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "mine.yaml: the file is empty"),
         ("# nothing yet\n", "mine.yaml: the file is empty"),
         ("question: a\n\texpected: b\n", "mine.yaml:2: .* tab"),
         ("expected: two things: less\n", "mine.yaml:1: .*; quote a text that has a colon"),
         ("changes: {a: {b: 1}\nrecipe: quick\n", "mine.yaml:2: .*; a bracket, a brace or a quote before this line"),
     ],
 )
-def test_a_file_that_is_no_yaml_is_told_with_its_line_and_what_to_do(written: Written, text: str, message: str) -> None:
+def test_a_file_that_is_no_yaml_is_reported_with_its_line_and_what_to_do(
+    written: Written, text: str, message: str
+) -> None:
     written()
     (plans.FOLDER / "mine.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(StudyError, match=rf"^stages/trials/{message}"):

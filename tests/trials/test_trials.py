@@ -1,6 +1,5 @@
 """Trials from file to row: each is trained by the stages' own code, asked, and measured as it says."""
 
-import csv
 import json
 import re
 from collections.abc import Sequence
@@ -16,29 +15,43 @@ from stages.asking.prompts import PAGE_FORMS
 from stages.experiment.experiment import Experiment
 from stages.jobs.executor import carry_out
 from stages.jobs.job import Job
+from stages.settings import load
 from stages.settings.sources import Pairs
 from stages.sources.pairs import draw_pairs, people_for, prepared_pairs
 from stages.trials import __main__ as trials
 from stages.trials.study import plan as plans
 from stages.trials.study.plan import Plan
-from stages.trials.study.row import Row, read_rows
+from stages.trials.study.row import Row, add_row, read_rows
 from stages.trials.trial import asked, pairs_stored, place_entropy
 from tests.support.project import write_params
 from tests.support.small_study import small
 from tests.support.talking import Run
 from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
 from tests.support.toy import OBJECTIVES, learned, saying, toy_prepared
+from tests.trials.test_plan import row_of
 
 TINY = {"layers": 2, "heads": 2, "width": 16, "context": 64}
 
 
-@pytest.fixture(name="carried_out")
-def carried_out_fixture(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Carry out a study in a project of its own, in this process; its rows, and the names of the jobs."""
+@pytest.fixture(name="write")
+def write_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Write the file of study `mine` in a project of its own."""
     folder = tmp_path / "stages" / "trials"
     folder.mkdir(parents=True)
     monkeypatch.setattr(plans, "FOLDER", folder)
+    monkeypatch.chdir(tmp_path)
     write_params(tmp_path, small)
+
+    def write(**content: Any) -> None:
+        study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"]} | content
+        (folder / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+
+    return write
+
+
+@pytest.fixture(name="carried_out")
+def carried_out_fixture(write: Any, tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Carry out a study in this process; its rows, the names of the jobs, and the page."""
     done = []
 
     def complete(_: str, jobs: Sequence[Job], left: Sequence[Job], side_by_side: int, ended: Any, hours: float) -> None:
@@ -51,8 +64,7 @@ def carried_out_fixture(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyP
 
     def carry(**content: Any) -> tuple[list[Row], list[str], str]:
         done.clear()
-        study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"]} | content
-        (folder / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+        write(**content)
         outcome = run_in(tmp_path, trials, "mine")
         assert outcome.code == 0, outcome.err
         page = (tmp_path / "reports/trials/mine/page/report.md").read_text(encoding="utf-8")
@@ -62,26 +74,19 @@ def carried_out_fixture(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyP
 
 
 def test_a_study_trains_what_lacks_a_row_and_writes_rows_and_page(carried_out: Any) -> None:
-    rows, done, page = carried_out(changes={"epochs": {"pretrain.epochs": [1, 2]}}, seeds=[3])
+    changes: dict[str, Any] = {"epochs": {"pretrain.epochs": [1, 2]}}
+    rows, done, page = carried_out(changes=changes, seeds=[3])
     assert (len(rows), len(done)) == (2, 2)
     assert [(row.epochs, row.questions, len(row.right_marks)) for row in rows] == [(1, 20, 20), (2, 20, 20)]
     assert rows[1].characters > rows[0].characters > 0
     assert all(0 < row.facts < 20 and row.memorised_marks.count("-") == 20 - row.facts for row in rows)
     assert re.search(r"\| 2 \| [^\n]+ \| 1 \|", page) and "2 of 2 trainings have ended" in page
 
-    rows, done, _ = carried_out(
-        changes={"epochs": {"pretrain.epochs": [1, 2]}, "more": {"data.left_out": 2}}, seeds=[3]
-    )
-    assert (len(rows), len(done)) == (3, 1)  # only the new one
+    Path("reports/trials/mine/rows.csv").unlink()
+    rows, done, _ = carried_out(changes=changes | {"more": {"data.left_out": 2}}, seeds=[3])
+    assert (len(rows), len(done)) == (3, 1)  # a result that work/ has is a row without training
     assert len(json.loads(rows[2].said)) == 2 and rows[2].facts <= rows[0].facts
     assert "born" not in "".join(row.model_dump_json() for row in rows)
-
-
-def test_a_result_that_work_has_is_a_row_without_training(carried_out: Any) -> None:
-    carried_out(seeds=[1])
-    Path("reports/trials/mine/rows.csv").unlink()
-    rows, done, _ = carried_out(seeds=[1])
-    assert (len(rows), done) == (1, [])
 
 
 def test_worlds_and_held_out_questions_take_the_place_of_the_recipes_own(carried_out: Any) -> None:
@@ -152,30 +157,19 @@ def test_the_entropy_of_places_is_shannons() -> None:
     assert place_entropy(toy_prepared()) == pytest.approx(-(shares * np.log2(shares)).sum())
 
 
-def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(carried_out: Any) -> None:
-    carried_out(seeds=[1])
-    study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"], "seeds": [1, 2]}
-    study["changes"] = {"rounds": {"finetune.pretrained_epochs": [1, 2]}}
-    (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(write: Any) -> None:
+    write(seeds=[1, 2], changes={"rounds": {"finetune.pretrained_epochs": [1, 2]}})
     plan = Plan("mine", SETTINGS)
     assert [cell.seed for cell in trials.in_turns(plan, plan.cells)] == [1, 2, 1, 2]
 
 
-def test_the_plan_checks_all_trainings_and_says_how_long_they_take(
-    carried_out: Any, run_in: Run, tmp_path: Path
-) -> None:
-    carried_out(seeds=[1])
-    study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"], "seeds": [1, 2]}
-    (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
-    rows = tmp_path / "reports/trials/mine/rows.csv"
-    head, row = csv.reader(rows.read_text(encoding="utf-8").splitlines())
-    row[head.index("seconds")] = "9000.0"
-    with rows.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([head, row])
+def test_the_plan_checks_all_trainings_and_says_how_long_they_take(write: Any, run_in: Run, tmp_path: Path) -> None:
+    write(seeds=[1, 2])
+    plan = Plan("mine", load())
+    add_row("mine", row_of(plan.cells[0], settings=plan.digest(plan.cells[0]), seconds=9000.0))
     printed = run_in(tmp_path, trials, "mine", "--plan").out
     assert (
         "recipe rope seed 2\n2 trainings, 1 without a row of today's settings\nabout 2.5 hours of one core" in printed
     )
-    study["changes"] = {"a": {"pretrain.epoch": 3}}
-    (plans.FOLDER / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    write(changes={"a": {"pretrain.epoch": 3}})
     assert "changes.a.pretrain.epoch: unknown key" in run_in(tmp_path, trials, "mine", "--plan").err

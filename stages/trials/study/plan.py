@@ -7,15 +7,15 @@ from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Self
+from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from stages.settings import Count, Section, Settings, check
 from stages.settings.section import LARGEST_SEED, Name, Seed, Some, read_yaml
 from stages.system.errors import StudyError
 from stages.system.files import digest
-from stages.trials.study.row import MEASURES, Cell, Row, read_rows
+from stages.trials.study.row import MEASURES, Cell, MeasureName, Row, read_rows
 
 FOLDER = Path(__file__).parents[1]  # of the files
 DIGITS = 8  # of a digest of settings
@@ -34,14 +34,15 @@ class Choice(Section):
 
     key: str
     of: Name  # the study that sweeps the key
-    by: str  # a measure: the value with the most of it is taken
+    by: MeasureName  # the value with the most of it is taken
     enough: float | None = None  # the value that reads the fewest characters among those with at least so much of it
 
-    @model_validator(mode="after")
-    def _measure_exists(self) -> Self:
-        if self.by not in MEASURES:
-            raise ValueError(f"by: was '{self.by}'; allowed: {', '.join(MEASURES)}")
-        return self
+    def best(self, tried: Mapping[Any, tuple[float, float]]) -> Any:
+        """Return the value that is taken; tried: the mean of the measure, and of the characters read, by value."""
+        enough = [value for value, (mean, _) in tried.items() if self.enough is not None and mean >= self.enough]
+        if enough:
+            return min(enough, key=lambda value: tried[value][1])
+        return max(tried, key=lambda value: tried[value][0])
 
 
 class Study(Section):
@@ -59,15 +60,8 @@ class Study(Section):
     held_out: Count | None = None  # so many training questions are asked in place of dev's
     choose: list[Choice] = Field([])
     changes: dict[Name, dict[str, Any]] = Field({"recipe": {}}, min_length=1)  # by dotted key; a list is swept
-    measures: Some[str] = Field(["answered", "memorised"])
+    measures: Some[MeasureName] = Field(["answered", "memorised"])
     note: str | None = None  # on rows that were not made by this file
-
-    @model_validator(mode="after")
-    def _measures_exist(self) -> Self:
-        for name in self.measures:
-            if name not in MEASURES:
-                raise ValueError(f"measures: was '{name}'; allowed: {', '.join(MEASURES)}")
-        return self
 
 
 class Plan:
@@ -155,7 +149,7 @@ class Plan:
         if not tried:
             what = f"choose.{choice.key} waits for study {choice.of}"
             raise WaitsError(f"{self.shown}: {what}; run: python -m stages.trials {choice.of}")
-        return best(choice, tried)
+        return choice.best(tried)
 
     @cache  # noqa: B019  # a plan lives as long as its process
     def _other(self, name: str) -> "Plan":
@@ -170,16 +164,14 @@ class Plan:
         Of this study's cells those count that have the variant and, where this study has them, the change and the other
         swept values of the cell that waits.
         """
-        cells = [cell for cell in self.cells if cell.variant == wanted.variant and choice.key in cell.values]
-        if wanted.change in self.study.changes:
-            cells = [cell for cell in cells if cell.change == wanted.change]
-        for key, value in wanted.values.items():
-            cells = [cell for cell in cells if cell.values.get(key, value) == value]
-        if any(cell not in self.rows for cell in cells):
-            return {}
         of_value: dict[Any, list[Row]] = {}
-        for cell in cells:
-            of_value.setdefault(cell.values[choice.key], []).append(self.rows[cell])
+        for cell in self.cells:
+            is_alike = cell.change == wanted.change or wanted.change not in self.study.changes
+            is_alike &= all(cell.values.get(key, value) == value for key, value in wanted.values.items())
+            if is_alike and cell.variant == wanted.variant and choice.key in cell.values:
+                if cell not in self.rows:
+                    return {}
+                of_value.setdefault(cell.values[choice.key], []).append(self.rows[cell])
         measure = MEASURES[choice.by].value
         return {
             value: (fmean(map(measure, rows)), fmean(row.characters for row in rows))
@@ -191,14 +183,11 @@ class Plan:
         params = self.settings(cell)
         recipe = params.recipe_named(self.study.recipe)
         source = recipe.data.source
-        of_source: list[Any] = [getattr(params.sources, source)]
-        if source == "text":
-            of_source.append(params.sources.synthetic)
+        sources = [getattr(params.sources, source), *([params.sources.synthetic] if source == "text" else [])]
         # a setting that is added later changes no digest while it has its default
         sections = recipe.model_dump(exclude={"seeds", "report", "baseline"}, exclude_defaults=True)
-        of_source = [section.model_dump(exclude_defaults=True) for section in of_source]
-        depends_on = [sections, params.variants[cell.variant], of_source]
-        return digest([*depends_on, cell.seed])[:DIGITS]
+        of_sources = [section.model_dump(exclude_defaults=True) for section in sources]
+        return digest([sections, params.variants[cell.variant], of_sources, cell.seed])[:DIGITS]
 
     @cached_property
     def rows(self) -> dict[Cell, Row]:
@@ -228,16 +217,8 @@ class Plan:
                 if (cell.seed, cell.world) == (first.seed, first.world):
                     tried = self._other(choice.of).tried(choice, cell)
                     if tried:
-                        value = best(choice, tried)
+                        value = choice.best(tried)
                         yield choice, cell, value, value in (min(tried), max(tried))
-
-
-def best(choice: Choice, tried: Mapping[Any, tuple[float, float]]) -> Any:
-    """Return the value with the most of the measure, or, where some have enough of it, the one that reads least."""
-    enough = [value for value, (mean, _) in tried.items() if choice.enough is not None and mean >= choice.enough]
-    if enough:
-        return min(enough, key=lambda value: tried[value][1])
-    return max(tried, key=lambda value: tried[value][0])
 
 
 def studies() -> list[str]:

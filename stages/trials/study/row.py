@@ -5,10 +5,10 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from stages.system.files import WORK, locked, write_text
 
@@ -106,6 +106,10 @@ class Measure:
     marks: Callable[[Row], str] | None = None  # behind a share in percent: a character a question
     has_interval: bool = True  # false of what a machine or the settings decide
 
+    @property
+    def is_percent(self) -> bool:
+        return self.title.endswith("%")
+
 
 def _share(part: int, whole: int) -> float:
     return 100 * part / whole if whole and part >= 0 else float("nan")
@@ -142,3 +146,12 @@ MEASURES = {
         for name, key in (("0", "0"), ("0_5", "0.5"), ("0_8", "0.8"), ("1", "1"))
     },
 }
+
+
+def _known(name: str) -> str:
+    if name not in MEASURES:
+        raise ValueError(f"was '{name}'; allowed: {', '.join(MEASURES)}")
+    return name
+
+
+MeasureName = Annotated[str, AfterValidator(_known)]

@@ -5,24 +5,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.reporting.sections.errors import auroc, coverage, errors_part
-from tests.support.example import BASELINE, evaluated
+from stages.reporting.errors import auroc, coverage, kinds_table, questions_table, risk_table
+from stages.reporting.evaluations import Evaluation
+from tests.support.example import evaluated, probe_tables
 from tests.support.pages import cells
 
-ALWAYS = BASELINE.model_copy(update={"place": "Nowhere"})
 
-
-def text_of(folder: Path, right: int, questions: int = 50, probability: list[list[float]] | None = None) -> str:
-    """The section on a variant that answers the first so many questions, and `Nowhere` to all others."""
+def answering(
+    folder: Path, right: int, questions: int = 50, probability: list[list[float]] | None = None
+) -> Evaluation:
+    """A variant that answers the first so many questions, and `Nowhere` to all others."""
     marks = [1] * right + [0] * (questions - right)
-    result = evaluated(folder, "x", [[0] * questions] * 2, [marks] * 2, curve_rows=2, probability=probability)
-    return errors_part([result], ALWAYS).text
+    return evaluated(folder, "x", [[0] * questions] * 2, [marks] * 2, curve_rows=2, probability=probability)
 
 
 def test_accuracy_has_a_group_for_none_one_few_and_many_training_questions_and_where_reader_and_rule_err(
     tmp_path: Path,
 ) -> None:
-    text = text_of(tmp_path, right=45)
+    text = questions_table([answering(tmp_path, right=45)], "Nowhere")
     assert cells(text, "dev questions") == [["5", "5", "20", "20", "20", "24", "24"]]
     # The last five questions: one each of the places that answer 6, 7, 8, 9 and 0 training questions. Pages have the
     # answers of the first 40. The reader knows every other question, the rule the fourth, sixth, eighth, tenth of ten
@@ -32,25 +32,29 @@ def test_accuracy_has_a_group_for_none_one_few_and_many_training_questions_and_w
     assert cells(text, "always Nowhere") == [["0.0"] * 6 + ["100.0"]]
 
 
-@pytest.mark.parametrize(
-    ("right", "questions", "shares"),
-    [(22, 40, ["58.3", "41.7"]), (41, 50, ["100.0", "0.0"]), (1, 1, ["100.0", "0.0"])],
-)
+@pytest.mark.parametrize(("right", "questions", "shares"), [(22, 40, ["58.3", "41.7"]), (1, 1, ["100.0", "0.0"])])
 def test_a_variant_is_right_or_says_what_the_rule_says_where_the_rule_errs(
     tmp_path: Path, right: int, questions: int, shares: list[str]
 ) -> None:
-    assert cells(text_of(tmp_path, right, questions), "x")[0][-2:] == shares
+    (row,) = cells(questions_table([answering(tmp_path, right, questions)], "Nowhere"), "x")
+    assert row[-2:] == shares
+    assert len(row) == (7 if questions > 1 else 3)  # a group without a question has no column
 
 
-def test_a_group_without_a_question_has_no_column(tmp_path: Path) -> None:
-    assert len(cells(text_of(tmp_path, right=1, questions=1), "x")[0]) == len(("once", "rule", "as the rule"))
+def test_answers_have_the_shares_of_their_kinds(tmp_path: Path) -> None:
+    # each seed's: one right, one of the own page, one each of three kinds of retrieval, none empty
+    expected = ["20.0", "20.0", "60.0", "20.0", "20.0", "20.0", "0.0", "0.0"]
+    assert cells(kinds_table([answering(tmp_path, 1)]), "x") == [expected]
+    # of five questions three have a page that lacks the answer
+    lacking = evaluated(tmp_path, "x", [[0]], [[1]], curve_rows=2, probes=probe_tables(facts=2))
+    assert cells(kinds_table([lacking]), "x") == [["20.0", "20.0", *["0.0"] * 5, "60.0"]]
 
 
 def test_auroc_and_coverage_are_means_of_what_each_seed_gets_alone(tmp_path: Path) -> None:
     sure_when_right, sure_when_wrong = [0.9] * 20 + [0.1] * 20, [0.02] * 20 + [0.04] * 20
-    text = text_of(tmp_path, right=20, questions=40, probability=[sure_when_right, sure_when_wrong])
+    evaluation = answering(tmp_path, right=20, questions=40, probability=[sure_when_right, sure_when_wrong])
     # says Nowhere to half; all answers together would have an AUROC of 75 %; unseen names get two training answers of 4
-    assert cells(text, "x")[-1] == ["50.0", "26.5", "50.0", "25.0", "25.0", "50.0"]
+    assert cells(risk_table([evaluation], "Nowhere"), "x") == [["50.0", "26.5", "50.0", "25.0", "25.0", "50.0"]]
 
 
 def test_auroc_is_the_share_of_pairs_in_which_the_right_answer_is_surer() -> None:

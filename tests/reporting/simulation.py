@@ -1,6 +1,6 @@
 """Reports of simulated studies: how often they call a difference significant where there is none, and where there is.
 
-    python -m tests.reporting.statistics.simulation
+    python -m tests.reporting.simulation
 
 It is no part of the suite. It takes a minute or two, and prints the table of docs/notes.md.
 

@@ -1,4 +1,4 @@
-"""The report's section on public runs of CS224N's assignment, and where this project's seeds stand among them."""
+"""Public runs of CS224N's assignment, and where this project's seeds stand among them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,25 +8,28 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.markdown import Markdown, PagePart, fill, table
-from stages.reporting.metrics import Result
-from stages.reporting.style import BLUE, GREY, RED, rows_figure, svg
+from stages.reporting.evaluations import Evaluation
+from stages.reporting.markdown import Markdown, table
+from stages.reporting.style import BLUE, GREY, RED, rows_figure
 
 # A row for each published file of predictions; see docs/reproduction.md
-RUNS = Path(__file__).parents[3] / "docs" / "public_runs.tsv"
+RUNS = Path(__file__).parents[2] / "docs" / "public_runs.tsv"
 SCRATCH = "scratch"  # the variant of all runs without pretraining
 QUESTIONS = 500
 OWN, SOUND, FAULTY = BLUE, "#999999", RED
 
 
-def public_part(results: Sequence[Result]) -> PagePart:
-    """Return the section on `results`, best first, and the runs of their variants."""
+def public_runs() -> pd.DataFrame:
+    """Return the runs, with their accuracy in percent."""
     runs = pd.read_csv(RUNS, sep="\t", keep_default_na=False)
-    runs["accuracy"] = 100 * runs.right_of_500 / QUESTIONS
-    own = {result.variant: result.pretrained.by_seed for result in results if result.variant in {*runs.variant}}
-    own[SCRATCH] = tuple(accuracy for result in results for accuracy in result.scratch.by_seed)
-    text = fill(__file__, "public_runs.md.jinja", table=public_table(runs, own), runs=len(runs))
-    return PagePart(text, {"public.svg": svg(draw_public(runs, own))})
+    return runs.assign(accuracy=100 * runs.right_of_500 / QUESTIONS)
+
+
+def own_seeds(evaluations: Sequence[Evaluation], runs: pd.DataFrame) -> dict[str, list[float]]:
+    """Return the accuracies of this project's seeds by variant that has runs; all from scratch are one variant."""
+    shown = [evaluation for evaluation in evaluations if evaluation.variant in {*runs.variant}]
+    own = {evaluation.variant: evaluation.pretrained.by_seed for evaluation in shown}
+    return own | {SCRATCH: [accuracy for evaluation in evaluations for accuracy in evaluation.scratch.by_seed]}
 
 
 def public_table(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Markdown:
@@ -40,7 +43,7 @@ def public_table(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Mark
         spread = f"{sound.min():.1f} to {sound.max():.1f}"
         seeds = ", ".join(ranks) if variant != SCRATCH else f"{min(accuracies):.1f} to {max(accuracies):.1f}"
         rows.append((variant, len(of_variant), len(sound), f"{sound.median():.1f}", spread, seeds))
-    return table(header, rows, right=header[1:5])
+    return table(header, rows, numbers=slice(1, 5))
 
 
 def draw_public(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Figure:

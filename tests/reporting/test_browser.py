@@ -8,9 +8,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from stages.reporting.folder import write_report
 from tests.support.browser import driver_fixture, needs_browser, requests, visit  # noqa: F401
-from tests.support.example import SHOWN, write_baseline, write_variant
+from tests.support.example import reported, write_baseline, write_variant
 from tests.support.tiny import ROOT
 
 pytestmark = needs_browser
@@ -21,13 +20,10 @@ def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """index.html of two variants and two seeds."""
     base = tmp_path_factory.mktemp("study")
     write_baseline(base / "evaluations")
-    right = {"<b>rope": 5, "vanilla": 10}
-    for name, number in right.items():
+    for name, number in {"rope": 5, "vanilla": 10}.items():
         marks = [1] * number + [0] * (10 - number)
         write_variant(base / "evaluations", name, ([0] * 10,) * 2, (marks,) * 2)
-    made = base / "evaluations"
-    write_report(made / "baseline", made, base / "report", "quick", "compared", [*right], settings=SHOWN)
-    return base / "report" / "index.html"
+    return reported(base / "evaluations", "rope", "vanilla") / "index.html"
 
 
 @pytest.mark.parametrize("width", [390, 1400])

@@ -1,4 +1,4 @@
-"""The report's section on errors: about which places, and whether their probability shows them."""
+"""Which questions are answered wrongly, in which way, and whether the probability of an answer shows it."""
 
 from collections.abc import Sequence
 from math import nan
@@ -8,83 +8,85 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats  # type: ignore[import-untyped]
 
-from stages.reporting.evaluations import Baseline
-from stages.reporting.markdown import Markdown, PagePart, fill, percent, table
-from stages.reporting.metrics import Result
+from stages.reporting.accuracies import given_answers
+from stages.reporting.evaluations import Evaluation
+from stages.reporting.markdown import Markdown, percent, shares_table, table
 from stages.reporting.statistics import Marks
 
 TRAINED = {"never": 0, "once": 1, "2 to 5 times": 2, "more often": 6}  # heading: the least number of training questions
 MOST_WRONG = (2, 5)  # percent of the given answers
+# origin: heading, of answers that stand in no page of the name
+ELSEWHERE = {"training_answer": "training answer", "corpus": "other page", "hallucination": "nowhere", "empty": "empty"}
+KINDS = {"correct": "correct", "own_page": "choice", "retrieval": "retrieval", **ELSEWHERE, "lacks": "page lacks it"}
 
 Array = npt.NDArray[np.float64]
 
 
-def errors_part(results: Sequence[Result], baseline: Baseline) -> PagePart:
-    """Return the section on the pretrained answers of `results`, best first; it names no place but the baseline's."""
-    text = fill(
-        __file__,
-        "errors.md.jinja",
-        questions_table=questions_table(results, baseline.place),
-        risk_table=risk_table(results, baseline.place),
-        place=baseline.place,
-        most_wrong=MOST_WRONG,
-    )
-    return PagePart(text)
+def kinds_table(evaluations: Sequence[Evaluation]) -> Markdown:
+    """Return the shares of each pretrained variant's answers to dev by their kind, in percent, all seeds together.
+
+    Where the own page has the right answer, an error is one of choice or of retrieval; further columns part the latter.
+    """
+    rows = {}
+    for evaluation in evaluations:
+        origins = evaluation.origins.query("asked == 'dev' and init == 'pretrained'")
+        has_answer = origins.row.isin(evaluation.extraction.row)
+        kind = origins.origin.where(has_answer | (origins.origin == "correct"), "lacks")
+        rows[evaluation.variant] = {title: (kind == name).mean() for name, title in KINDS.items()}
+        rows[evaluation.variant]["retrieval"] = kind.isin(ELSEWHERE).mean()
+    return shares_table("variant", rows)
 
 
-def questions_table(results: Sequence[Result], place: str) -> Markdown:
+def questions_table(evaluations: Sequence[Evaluation], place: str) -> Markdown:
     """Return the accuracy of each pretrained variant and baseline on groups of dev questions, counted in the first row.
 
     Groups: how many training questions have the same gold answer, and where the reader or the rule is wrong though the
     page has the answer; the last column is how often the rule's answer is given there. place: the constant answer. A
     group without a question has no column.
     """
-    asked = results[0].pretrained.asked
-    said = {result.variant: result.pretrained.predicted for result in results}  # (N, seeds)
-    said |= {f"the {name}": asked[[name]].to_numpy(str) for name in ("reader", "rule")}
-    said[f"always {place}"] = np.full((len(asked), 1), place)
+    asked = evaluations[0].pretrained.asked
+    given = given_answers(evaluations, "reader", "rule")
+    given[f"always {place}"] = np.full_like(given["the reader"], place, dtype=object)
 
     trained = pd.cut(asked.training_questions, [*TRAINED.values(), np.inf], right=False, labels=[*TRAINED])
     groups = {name: (trained == name).to_numpy() for name in TRAINED}
-    in_page = asked.row.isin(results[0].evaluation.extraction.row)
+    in_page = asked.row.isin(evaluations[0].extraction.row)
     groups |= {f"the {name} errs": ((asked[name] != asked.gold) & in_page).to_numpy() for name in ("reader", "rule")}
     rule_errs = groups["the rule errs"]
     groups = {name: members for name, members in groups.items() if members.any()}
 
-    gold, rule = asked[["gold"]].to_numpy(str), asked[["rule"]].to_numpy(str)
+    gold = asked[["gold"]].to_numpy(str)
     rows: list[tuple[object, ...]] = [("dev questions", *(members.sum() for members in groups.values()))]
-    rows += [(name, *(percent((given == gold)[of].mean()) for of in groups.values())) for name, given in said.items()]
+    rows += [
+        (name, *(percent((answers == gold)[of].mean()) for of in groups.values())) for name, answers in given.items()
+    ]
     header = ["answers", *groups]
     if rule_errs.any():
-        same = [percent((given == rule)[rule_errs].mean()) for given in said.values()]
+        same = [percent((answers == given["the rule"])[rule_errs].mean()) for answers in given.values()]
         rows = [(*row, cell) for row, cell in zip(rows, [rule_errs.sum(), *same], strict=True)]
         header.append("as the rule, where it errs")
-    return table(header, rows, right=header[1:])
+    return table(header, rows)
 
 
-def risk_table(results: Sequence[Result], place: str) -> Markdown:
+def risk_table(evaluations: Sequence[Evaluation], place: str) -> Markdown:
     """Return for each pretrained variant, in percent: how often it says `place`, mean probability, AUROC, coverage.
 
     AUROC and coverage are computed for each seed alone; the cells are the means. Where unseen names were asked, the
     last column is the share of the answers to them that answer a training question.
     """
-    answered = (f"answered, ≤ {most} % wrong" for most in MOST_WRONG)
-    is_asked = any((result.evaluation.origins.asked == "unseen").any() for result in results)
-    of_unseen = ("training answer to an unseen name",) if is_asked else ()
-    header = ("variant", f"says {place}", "mean probability", "AUROC", *answered, *of_unseen)
-    rows = []
-    for result in results:
-        answers = result.pretrained
-        by_seed = [
-            (auroc(probability, correct), *(coverage(probability, correct, most) for most in MOST_WRONG))
-            for probability, correct in zip(answers.probability.T, answers.correct.T, strict=True)
-        ]
-        shares = [(answers.predicted == place).mean(), answers.probability.mean(), *np.mean(by_seed, axis=0)]
-        if is_asked:
-            origin = result.evaluation.origins.query("asked == 'unseen'").origin
-            shares.append((origin == "training_answer").mean())
-        rows.append((result.variant, *map(percent, shares)))
-    return table(header, rows, right=header[1:])
+    rows = {}
+    for evaluation in evaluations:
+        answers = evaluation.pretrained
+        seeds = [*zip(answers.probability.T, answers.correct.T, strict=True)]
+        shares = {f"says {place}": (answers.predicted == place).mean(), "mean probability": answers.probability.mean()}
+        shares["AUROC"] = np.mean([auroc(*seed) for seed in seeds])
+        for most in MOST_WRONG:
+            shares[f"answered, ≤ {most} % wrong"] = np.mean([coverage(*seed, most) for seed in seeds])
+        of_unseen = evaluation.origins.query("asked == 'unseen'").origin
+        if len(of_unseen):
+            shares["training answer to an unseen name"] = (of_unseen == "training_answer").mean()
+        rows[evaluation.variant] = shares
+    return shares_table("variant", rows)
 
 
 def auroc(probability: Array, correct: Marks) -> float:
