@@ -51,14 +51,13 @@ def save_prepared(folder: Path, prepared: Prepared | None = None) -> None:
 @contextmanager
 def restored(folder: Path) -> Iterator[None]:
     """Whatever happens to a folder while the block runs, it has the same files afterwards."""
-    before = contents(folder)
+    kept = folder.with_name(f"{folder.name}.kept")
+    shutil.copytree(folder, kept, symlinks=True)
     try:
         yield
     finally:
         shutil.rmtree(folder)
-        for path, content in before.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        kept.rename(folder)
 
 
 @contextmanager
