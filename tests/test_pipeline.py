@@ -130,6 +130,18 @@ def test_an_experiment_then_the_study_train_what_is_missing_and_only_reports_met
     assert {"metrics.json", "metrics/evaluate.json", "dvc.lock", "reports/quick/compared/report.md"} <= {*names}
 
 
+@pytest.mark.parametrize(("name", "ignored"), [("work", True), (".venv", True), ("dvc.lock", False)])
+def test_git_ignores_links_to_another_disk_and_no_lock_of_dvc_whatever_its_user_ignores(
+    tmp_path: Path, name: str, ignored: bool
+) -> None:
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    (tmp_path / "ignored").write_text("*.lock\n")
+    (tmp_path / name).symlink_to(tmp_path.parent)
+    command = ["git", "-c", "core.excludesFile=ignored", "check-ignore", "--quiet", name]
+    assert subprocess.run(command, cwd=tmp_path).returncode == (0 if ignored else 1)
+
+
 def test_a_second_repro_changes_nothing_and_the_plain_commands_end_well_and_quietly(project: Project) -> None:
     before = seen(project.folder)
     assert "up to date" in project.run("dvc repro", warnings=0)
