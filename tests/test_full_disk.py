@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 
 from stages import baseline, data, evaluate, finetune, prepare, pretrain, report
-from tests.support.project import contents, limited, write_params
-from tests.support.small_study import small
+from tests.support.project import contents, limited, small, write_params
 from tests.support.talking import Run
 
 SMALL = 30  # bytes that a full disk takes of a file

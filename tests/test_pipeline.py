@@ -2,6 +2,9 @@
 
 import json
 import re
+import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import write_params
-from tests.support.small_study import APART, TWO, Project, clone, small, stages_run
+from tests.support.project import APART, TWO, contents, environment, small, write_params
+from tests.support.tiny import ROOT
 
 COLUMNS = 100  # of a terminal
+IN_COLUMNS = ("dvc dag", "dvc metrics", "dvc exp show")
 MOST_WARNINGS = 3  # of outputs that are yet to be made
-WITH_JOBS = ("pretrain", "finetune", "evaluate")
 # Commands without a target, in an order in which they can follow one another
 PLAIN = [
     "dvc status",
@@ -32,135 +35,125 @@ PLAIN = [
     "dvc pull",
     "dvc gc --workspace --force --quiet",
 ]
-IN_COLUMNS = ("dvc dag", "dvc metrics", "dvc exp show")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A clone of the project, with DVC's own files beside it."""
+
+    folder: Path
+
+    def run(self, command: str, warnings: int | None = None) -> str:
+        """What a command prints that succeeds without the user's own settings; warnings: how many there may be."""
+        beside = self.folder.parent
+        someone = {f"GIT_{who}_{what}": "a@b.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        dvcs = {f"DVC_{name}_DIR": str(beside / name) for name in ("SITE_CACHE", "GLOBAL_CONFIG", "SYSTEM_CONFIG")}
+        settings = environment(DVC_NO_ANALYTICS="1", GIT_CONFIG_GLOBAL="/dev/null", **dvcs, **someone)
+        words = shlex.split(command)
+        ended = subprocess.run(words, cwd=self.folder, env=settings, capture_output=True, text=True, timeout=900)
+        assert ended.returncode == 0, (command, ended.stdout, ended.stderr)
+        assert warnings is None or ended.stderr.count("WARNING") <= warnings, (command, ended.stderr)
+        if command.startswith(IN_COLUMNS):
+            assert max(map(len, ended.stdout.splitlines()), default=0) <= COLUMNS, command
+        return ended.stdout + ended.stderr
+
+    def metrics(self) -> dict[str, Any]:
+        """metrics.json of the root."""
+        return json.loads((self.folder / "metrics.json").read_text(encoding="utf-8"))
+
+    def jobs(self) -> set[str]:
+        """The jobs that were carried out: their stages, recipes, variants and seeds."""
+        return {path.name.rpartition("-")[0] for path in (self.folder / "work").glob("*-*")}
+
+    @contextmanager
+    def carries_out(self, *jobs: str) -> Iterator[None]:
+        """In the block these jobs are carried out, and no others."""
+        before = self.jobs()
+        yield
+        assert self.jobs() - before == {*jobs}
 
 
 def jobs_of(*variants: str, seed: int = 1) -> set[str]:
     """All jobs of variants of recipe quick."""
-    return {f"{stage}-quick-{variant}-{seed}" for stage in WITH_JOBS for variant in variants}
+    stages = ("pretrain", "finetune", "evaluate")
+    return {f"{stage}-quick-{variant}-{seed}" for stage in stages for variant in variants}
 
 
-def warnings(stderr: list[str]) -> list[str]:
-    return [line for line in stderr if "WARNING" in line]
+def seen(folder: Path) -> dict[Path, bytes]:
+    """Every file that a person or git sees."""
+    return {
+        path: content
+        for path, content in contents(folder).items()
+        if not {".git", ".dvc", "__pycache__", "dvc_plots"} & {*path.parts}
+    }
 
 
-@dataclass(frozen=True)
-class Study:
-    """A clone in which first an experiment ran, with rope alone, then the whole study."""
-
-    project: Project
-    stderr: list[str]  # of the experiment
-    jobs: set[str]  # that it carried out
-    metrics: dict[str, Any]  # that it wrote
-
-
-@pytest.fixture(scope="module", name="study")
-def study_fixture(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    project = clone(tmp_path_factory.mktemp("study") / "project")
-    _, stderr = project.run_apart("dvc", "exp", "run", "-S", "model.variant=rope")
-    study = Study(project, stderr, project.jobs(), project.metrics())
+@pytest.fixture(scope="module", name="project")
+def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A clone in which first an experiment ran, with rope alone, then the whole study, whose results are committed."""
+    project = Project(tmp_path_factory.mktemp("study") / "project")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]  # what git knows or would add
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (project.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, project.folder / name)
     write_params(project.folder, small)
-    project.run("dvc", "repro")
-    project.run("dvc", "commit", "--force")  # of the studies' pages, which git has
-    project.run("git", "add", "--all")
-    project.run("git", "commit", "--quiet", "--message", "Results")
-    project.run("dvc", "remote", "add", "--local", "--default", "store", str(project.folder.parent / "remote"))
-    return study
+    for command in ("git init --quiet", "git add --all", "git commit --quiet --message Small"):
+        project.run(command)
 
-
-@pytest.fixture(name="warm")
-def warm_fixture(study: Study) -> Iterator[Project]:
-    """The clone, everything up to date, with the selection `compared`; and again after the test."""
-    yield study.project
-    study.project.run("git", "checkout", "--quiet", ".")
-    study.project.run("dvc", "checkout", "--force")
-
-
-@contextmanager
-def carries_out(project: Project, *jobs: str) -> Iterator[None]:
-    """In the block these jobs are carried out, and no others."""
-    before = project.jobs()
-    yield
-    assert project.jobs() - before == {*jobs}
-
-
-def test_an_experiment_on_a_cold_clone_trains_the_chosen_variant_only(study: Study) -> None:
-    assert study.jobs == jobs_of("rope")
-    assert {*study.metrics["variants"]} == {"rope"}
-
-
-def test_the_whole_study_then_trains_the_other_variant_only_and_reports_all(study: Study) -> None:
-    assert study.project.jobs() == jobs_of(*TWO)
-    report = study.project.folder / "reports" / "quick" / "compared"
+    with project.carries_out(*jobs_of("rope")):
+        project.run("dvc exp run -S model.variant=rope")
+    alone = project.metrics()["variants"]
+    assert {*alone} == {"rope"}
+    write_params(project.folder, small)
+    with project.carries_out(*jobs_of(*TWO) - jobs_of("rope")):
+        project.run("dvc repro")
+    report = project.folder / "reports" / "quick" / "compared"
     metrics = json.loads((report / "metrics.json").read_text(encoding="utf-8"))
     assert (metrics["recipe"], metrics["variant"]) == ("quick", "compared")
-    assert {*metrics["variants"]} == {*TWO}
-    assert metrics["variants"]["rope"] == study.metrics["variants"]["rope"]
+    assert {*metrics["variants"]} == {*TWO} and metrics["variants"]["rope"] == alone["rope"]
+
+    project.run("dvc commit --force")  # of the studies' pages, which git has
+    for command in ("git add --all", "git commit --quiet --message Results"):
+        project.run(command)
+    project.run(f"dvc remote add --local --default store {project.folder.parent / 'remote'}")
+    return project
 
 
-def test_a_second_repro_changes_nothing(warm: Project) -> None:
-    before = warm.state()
-    output = warm.run("dvc", "repro")
-    assert stages_run(output) == []
-    assert "up to date" in output
-    assert warm.state() == before
-
-
-def test_nothing_but_reports_metrics_and_the_lock_is_new_to_git(warm: Project) -> None:
-    names = warm.run("git", "show", "--name-only", "--format=").splitlines()
+def test_an_experiment_then_the_study_train_what_is_missing_and_only_reports_metrics_and_locks_are_new_to_git(
+    project: Project,
+) -> None:
+    names = project.run("git show --name-only --format=").splitlines()
     expected = re.compile(r"reports/quick/.*|metrics\.json|metrics/\w+\.json|(stages/\w+/)?dvc\.lock|params\.yaml")
     assert [name for name in names if not expected.fullmatch(name)] == []
     assert {"metrics.json", "metrics/evaluate.json", "dvc.lock", "reports/quick/compared/report.md"} <= {*names}
 
 
-@pytest.mark.parametrize("command", PLAIN)
-def test_the_plain_commands_end_well_and_quietly(warm: Project, command: str) -> None:
-    output, stderr = warm.run_apart(*command.split())
-    assert warnings(stderr) == [], command
-    assert "up to date" in output or command != "dvc status"
-    if command.startswith(IN_COLUMNS):
-        assert max(map(len, output.splitlines()), default=0) <= COLUMNS
+@pytest.mark.parametrize(("name", "ignored"), [("work", True), (".venv", True), ("dvc.lock", False)])
+def test_git_ignores_links_to_another_disk_and_no_lock_of_dvc_whatever_its_user_ignores(
+    tmp_path: Path, name: str, ignored: bool
+) -> None:
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    (tmp_path / "ignored").write_text("*.lock\n")
+    (tmp_path / name).symlink_to(tmp_path.parent)
+    command = ["git", "-c", "core.excludesFile=ignored", "check-ignore", "--quiet", name]
+    assert subprocess.run(command, cwd=tmp_path).returncode == (0 if ignored else 1)
 
 
-def test_an_experiment_trains_what_is_missing_alone_and_the_way_back_nothing(warm: Project) -> None:
-    with carries_out(warm):
-        _, stderr = warm.run_apart("dvc", "exp", "run", "--name", "again", "-S", "model.variant=rope")
-    assert len(warnings(stderr)) <= MOST_WARNINGS
-    with carries_out(warm, *jobs_of(APART)):
-        _, stderr = warm.run_apart("dvc", "exp", "run", "--name", "apart", "-S", f"model.variant={APART}")
-    assert len(warnings(stderr)) <= MOST_WARNINGS
-    assert {*warm.metrics()["variants"]} == {APART}
-    with carries_out(warm):
-        warm.run("dvc", "exp", "run", "-S", "model.variant=all")
-    assert {*warm.metrics()["variants"]} == {*TWO, APART}
-    for command in ("dvc status", "dvc metrics show"):  # as quiet and narrow with all variants
-        output, stderr = warm.run_apart(*command.split())
-        assert warnings(stderr) == []
-        assert not command.startswith(IN_COLUMNS) or max(map(len, output.splitlines()), default=0) <= COLUMNS
-
-    warm.run_apart("dvc", "exp", "apply", "apart")
-    assert {*warm.metrics()["variants"]} == {APART}
-    with carries_out(warm):
-        output = warm.run("dvc", "exp", "run", "-S", "model.variant=compared")
-    assert "Stage 'pretrain' is cached - skipping run" in output
-    assert {*warm.metrics()["variants"]} == {*TWO}
+def test_a_second_repro_changes_nothing_and_the_plain_commands_end_well_and_quietly(project: Project) -> None:
+    before = seen(project.folder)
+    assert "up to date" in project.run("dvc repro", warnings=0)
+    assert seen(project.folder) == before
+    for command in PLAIN:
+        output = project.run(command, warnings=0)
+        assert "Running stage" not in output and ("up to date" in output or command != "dvc status")
 
 
-def test_a_recipe_without_questions_is_trained_when_it_is_asked_for(warm: Project) -> None:
-    with carries_out(warm, "pretrain-text-vanilla-1"):
-        warm.run("dvc", "exp", "run", "pretrain", "-S", "recipe=text", "-S", "model.variant=vanilla")
-    with carries_out(warm):
-        warm.run("dvc", "exp", "run", "-S", "recipe=quick", "-S", "model.variant=compared")
-
-
-def test_a_temporary_copy_trains_a_further_seed_alone_in_the_projects_work(warm: Project) -> None:
-    with carries_out(warm, *jobs_of("rope", seed=2)):
-        warm.run("dvc", "exp", "run", "--temp", "-S", "model.variant=rope", "-S", "recipes.quick.seeds=[1,2]")
-
-
-def test_the_plots_of_dvc_have_the_curves_and_a_bar_for_each_model(warm: Project) -> None:
-    shown = warm.run("dvc", "plots", "show", "--json")
-    plots = json.loads(shown[shown.index("{") :])
+def test_the_plots_of_dvc_have_the_curves_and_a_bar_for_each_model(project: Project) -> None:
+    shown = project.run("dvc plots show --json")
+    plots, _ = json.JSONDecoder().raw_decode(shown, shown.index("{"))
     assert not plots.get("errors")
     curves, bars = (plots["data"][name][0]["content"]["data"]["values"] for name in ("Loss", "Accuracy"))
     assert {(row["variant"], row["phase"]) for row in curves} == {
@@ -170,14 +163,32 @@ def test_the_plots_of_dvc_have_the_curves_and_a_bar_for_each_model(warm: Project
     assert sorted(row["model"] for row in bars) == sorted(models)
 
 
-def test_pushed_models_answer_in_another_clone_that_trains_nothing(warm: Project, tmp_path: Path) -> None:
-    warm.run("dvc", "push")
-    warm.run("git", "clone", "--quiet", ".", str(tmp_path / "project"))
+def test_pushed_models_answer_in_another_clone_that_trains_nothing(project: Project, tmp_path: Path) -> None:
+    project.run("dvc push", warnings=0)
+    project.run(f"git clone --quiet . {tmp_path / 'project'}")
     fresh = Project(tmp_path / "project")
-    fresh.run("dvc", "remote", "add", "--default", "class", str(warm.folder.parent / "remote"))
-    fresh.run_apart("dvc", "pull")
-    ask = ("python", "-m", "stages", "ask", "Where was Elizabeth Jones born?", "--variant", "rope")
-    assert fresh.run_apart(*ask) == warm.run_apart(*ask)
-    assert stages_run(fresh.run("dvc", "repro")) == []
-    output = fresh.run("dvc", "exp", "run", "-S", "model.variant=rope")  # a part of what was pulled
+    fresh.run(f"dvc remote add --default class {project.folder.parent / 'remote'}")
+    fresh.run("dvc pull", warnings=0)
+    assert "%" in fresh.run("python -m stages ask 'Where was Elizabeth Jones born?' --variant rope")
+    assert "Running stage" not in fresh.run("dvc repro")
+    output = fresh.run("dvc exp run -S model.variant=rope", warnings=MOST_WARNINGS)  # a part of what was pulled
     assert "pretrain: jobs done before: 1 of 1" in output and "finetune: jobs done before: 1 of 1" in output
+
+
+def test_an_experiment_trains_what_is_missing_alone_and_the_way_back_nothing(project: Project) -> None:
+    with project.carries_out("pretrain-quick-rope-2"):  # in a temporary copy, but kept in the project's work/
+        project.run("dvc exp run --temp pretrain -S model.variant=rope -S recipes.quick.seeds=[1,2]")
+    with project.carries_out(*jobs_of(APART)):
+        project.run("dvc exp run --name every -S model.variant=all", warnings=MOST_WARNINGS)
+    assert {*project.metrics()["variants"]} == {*TWO, APART}
+    for command in ("dvc status", "dvc metrics show"):  # as quiet and narrow with all variants
+        project.run(command, warnings=0)
+
+    with project.carries_out("pretrain-text-vanilla-1"):  # a recipe without questions is trained when it is asked for
+        project.run("dvc exp run pretrain -S recipe=text -S model.variant=vanilla")
+    with project.carries_out():
+        output = project.run("dvc exp run -S recipe=quick -S model.variant=compared")
+    assert "Stage 'pretrain' is cached - skipping run" in output
+    assert {*project.metrics()["variants"]} == {*TWO}
+    project.run("dvc exp apply every")
+    assert {*project.metrics()["variants"]} == {*TWO, APART}

@@ -3,42 +3,141 @@
 import os
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
+from stages.asking.generation import generate
+from stages.corpus.example import MASK, Examples
 from stages.corpus.prepared import Prepared
+from stages.corpus.questions import prompt
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit
 from stages.model.cpu.processor import processor_class, processor_name
+from stages.model.gpt import GPT
 from stages.plain.attention import ATTENTION
+from stages.plain.generation import answer
+from stages.plain.model import PlainGPT
+from stages.plain.training import PlainTrainer
 from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import read_json, write_json
-from tests.benchmark import workload
+from stages.training import loop
+from stages.training.phases import pretraining
+from stages.training.trainer import trainer_for
+from tests.support.tiny import padded
 
 OUTPUT = Path("reports/benchmark.json")
 COMPILED = Path("work/benchmark")  # what torch.compile keeps, a folder a class: its own cache tells none from another
 WARM_UP = {"study": 4}  # runs before those that count, else one; what compiles has run then
 RUNS = {"study": 2, "product": 5, "question": 2}  # in a round, else one
+SEED = 1
+CHARACTERS = 8192  # rows of the product: about the characters of a batch of 128 documents
+Run = Callable[[], object]
 
 
-def timed(runs: Mapping[str, workload.Timed], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each side's runs, one side after the other."""
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for name, run in runs.items():
-        for _ in range(WARM_UP.get(name, 1)):
-            run()
+class Workload:
+    """What is timed of a variant on a recipe; every method gives a function that does the work once."""
 
-    for _ in range(rounds):
+    def __init__(self, experiment: Experiment, prepared: Prepared) -> None:
+        self.experiment, self.prepared = experiment, prepared
+        self.backend, self.phase = experiment.backend, pretraining(experiment, prepared)
+        self.device = self.backend.device
+        # the first epoch's but for the last one, whose batch may be short
+        self.steps = range(max(1, self.phase.rows // self.phase.batch_size))
+
+    def model(self) -> GPT:
+        """A new model."""
+        return self.experiment.new_model(self.prepared, SEED)
+
+    def plain_model(self, model: GPT) -> PlainGPT:
+        """The plain model with the same weights."""
+        experiment = self.experiment
+        settings = experiment.mixer.model_dump()
+        return PlainGPT.of(experiment.variant, experiment.recipe.model, settings, model.state_dict())
+
+    def examples(self, step: int) -> Examples:
+        """The batch of a step."""
+        return loop.examples_of_step(self.phase, SEED, step)
+
+    def in_turn(self, step: Callable[[int], object]) -> Run:
+        """Take one step after the other."""
+        numbers = cycle(self.steps)
+        return lambda: step(next(numbers))
+
+    def plain_step(self, compiles: bool = False) -> Run:
+        """One padded batch of whole contexts in float32.
+
+        compiles: with the model under torch.compile, and under autocast where the study computes in bfloat16.
+        """
+        trainer = PlainTrainer(self.plain_model(self.model()).to(self.device), self.experiment.recipe.optimizer)
+        if compiles:
+            trainer.model.compile()
+        is_rounded = compiles and self.backend.dtype != torch.float32
+        autocast = torch.autocast(self.device.type, self.backend.dtype, enabled=is_rounded)
+
+        def step(number: int) -> None:
+            inputs, targets = padded(self.examples(number), self.phase.context)
+            with autocast:
+                trainer.step(inputs.to(self.device), targets.to(self.device), self.phase.rate(number))
+
+        return self.in_turn(step)
+
+    def study_step(self) -> Run:
+        """The study's own step, as its loop calls it."""
+        trainer = trainer_for(self.model(), self.experiment.recipe.optimizer, self.backend)
+        return self.in_turn(lambda number: loop.step(trainer, self.phase, SEED, number, self.examples(number)))
+
+    def answers(self) -> tuple[Run, Run]:
+        """The plain model's greedy answer to one dev question, and the study's to all.
+
+        Untrained weights that never say MASK give the longest answers that there are.
+        """
+        questions = self.prepared.questions["dev"]
+        prompts = [prompt(questions[row]) for row in range(len(questions))]
+        most = self.experiment.question_recipe.generation.max_characters
+        model = self.model().to(self.device).eval()
+        with torch.no_grad():
+            model.head.weight[MASK] = 0.0  # among so many random logits zero is never the largest
+        plain, asked = self.plain_model(model).eval(), cycle(prompts)
+        return lambda: answer(plain, next(asked).tolist(), most), lambda: generate(model, prompts, most)
+
+    def product(self) -> tuple[Run, float]:
+        """The product of the MLP's first layer, (8192, C) x (C, 4C), and its floating point operations."""
+        width = self.experiment.recipe.model.width
+        left, right = torch.randn(CHARACTERS, width), torch.randn(width, 4 * width)
+        left, right = (matrix.to(self.device, self.backend.dtype) for matrix in (left, right))
+        result = left @ right
+        return lambda: torch.mm(left, right, out=result), 2.0 * CHARACTERS * width * 4 * width
+
+    def step_flop(self) -> float:
+        """Floating point operations of the linear layers' products in a training step, on average.
+
+        2 a weight and character forward, 4 backward. Attention's own products are not counted: they differ from variant
+        to variant, and in the handout's recipe are about 2 % of the sum.
+        """
+        weights = sum(module.weight.numel() for module in self.model().modules() if isinstance(module, nn.Linear))
+        return 6.0 * weights * statistics.mean(float(self.examples(step).lengths.sum()) for step in self.steps)
+
+    def timed(self, runs: Mapping[str, Run], rounds: int) -> dict[str, list[float]]:
+        """Seconds of each side's runs, one side after the other, until the device has done all that it was given."""
+        seconds: dict[str, list[float]] = {name: [] for name in runs}
         for name, run in runs.items():
-            for _ in range(RUNS.get(name, 1)):
-                started = time.perf_counter()
+            for _ in range(WARM_UP.get(name, 1)):
                 run()
-                seconds[name].append(time.perf_counter() - started)
-    return seconds
+        for _ in range(rounds):
+            for name, run in runs.items():
+                for _ in range(RUNS.get(name, 1)):
+                    started = time.perf_counter()
+                    run()
+                    if self.device.type != "cpu":
+                        torch.cuda.synchronize(self.device)
+                    seconds[name].append(time.perf_counter() - started)
+        return seconds
 
 
 def spread(seconds: Sequence[float]) -> dict[str, float]:
@@ -69,15 +168,14 @@ def compared(
 def row(experiment: Experiment, rounds: int, compiles: bool) -> dict[str, Any]:
     """The row of a variant on a recipe."""
     prepared = Prepared.load(Path("data/prepared") / experiment.recipe_name)
-    backend = experiment.backend
-    runs = {"plain": workload.plain_step(experiment, prepared), "study": workload.study_step(experiment, prepared)}
-    runs["product"], product_flop = workload.product(experiment.recipe.model.width, backend)
-    runs["question"], runs["questions"] = workload.answering(experiment, prepared)
+    workload, backend = Workload(experiment, prepared), experiment.backend
+    runs = {"plain": workload.plain_step(), "study": workload.study_step()}
+    runs["product"], product_flop = workload.product()
+    runs["question"], runs["questions"] = workload.answers()
     if compiles:
-        runs["compiled"] = workload.plain_step(experiment, prepared, compiles=True)
+        runs["compiled"] = workload.plain_step(compiles=True)
 
-    seconds = timed(runs, rounds)
-    figures = compared(seconds, workload.step_flop(experiment, prepared), product_flop, len(prepared.questions["dev"]))
+    seconds = workload.timed(runs, rounds)
     is_cpu = backend.device.type == "cpu"
     return {
         "class": processor_class() if is_cpu else "cuda",
@@ -90,7 +188,7 @@ def row(experiment: Experiment, rounds: int, compiles: bool) -> dict[str, Any]:
         "torch": torch.__version__,
         "commit": commit(),
         "rounds": rounds,
-        **figures,
+        **compared(seconds, workload.step_flop(), product_flop, len(prepared.questions["dev"])),
     }
 
 

@@ -8,8 +8,7 @@ import pytest
 from stages.model.cpu.processor import processor_class, processor_name
 from tests.benchmark import __main__ as benchmark
 from tests.support.pages import TEXTS, rows_of
-from tests.support.project import save_prepared, write_params
-from tests.support.small_study import small
+from tests.support.project import save_prepared, small, write_params
 from tests.support.talking import Run
 from tests.support.tiny import COMPARED, ROOT
 

@@ -163,7 +163,7 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
 def test_a_terminal_shows_what_to_ask(project: Path) -> None:
     ours, its = pty.openpty()
     os.write(ours, f"{ZOE}\n\x04".encode())  # Ctrl-D
-    command = [sys.executable, "run.py", "stages.commands.ask"]
+    command = [sys.executable, "-m", "stages", "ask"]
     ended = subprocess.run(command, cwd=project, env=environment(), stdin=its, capture_output=True, text=True)
     os.close(ours)
     os.close(its)

@@ -9,8 +9,7 @@ from torch.nn import functional as F
 
 from stages.model.gpt import GPT
 from stages.system.errors import StudyError
-from tests.support.influence import ROUNDING
-from tests.support.tiny import MODEL, SECTIONS, loud, plain_twin, random_tokens, tiny_model
+from tests.support.tiny import MODEL, ROUNDING, SECTIONS, loud, plain_twin, random_tokens, tiny_model
 
 FOUR = MODEL.model_copy(update={"layers": 4})
 LENGTH = 30

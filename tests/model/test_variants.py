@@ -10,8 +10,18 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.gpt import GPT
-from tests.support.influence import ROUNDING, influence
-from tests.support.tiny import HANDOUT, MODEL, SECTIONS, VARIANTS, loud, packing_of, random_tokens, tiny_model
+from tests.support.tiny import (
+    HANDOUT,
+    MODEL,
+    ROUNDING,
+    SECTIONS,
+    VARIANTS,
+    influence,
+    loud,
+    packing_of,
+    random_tokens,
+    tiny_model,
+)
 
 ROOM = 20
 # Numbers that a sequence's states hold in the tiny shape (2 layers, C 32, hs 8) with room for 20 positions

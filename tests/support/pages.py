@@ -17,15 +17,10 @@ def committed(path: str) -> bytes:
     return subprocess.run(["git", "show", f"HEAD:{path}"], cwd=ROOT, capture_output=True, check=True).stdout
 
 
-def without_links(text: str) -> str:
-    """A text with links as their words."""
-    return re.sub(r"\[(.*?)\]\(.*?\)", r"\1", text)
-
-
 def rows_of(text: str, header: str) -> list[list[str]]:
     """The cells of the page's table whose header begins so, without links and emphasis."""
     lines = text[text.index(header) :].partition("\n\n")[0].splitlines()[2:]
-    plain = [re.sub(r"[*`]", "", without_links(line)) for line in lines]
+    plain = [re.sub(r"\[(.*?)\]\(.*?\)|[*`]", r"\1", line) for line in lines]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in plain]
 
 

@@ -19,6 +19,8 @@ import yaml
 from stages.corpus.prepared import Prepared
 from tests.support.tiny import ROOT, params, tiny_prepared
 
+TWO = ["vanilla", "rope"]  # another variant goes the same way and takes seconds each time
+APART = "nope"  # known, but not among those compared
 GONE = object()  # in the place of a value: its key goes
 
 
@@ -38,6 +40,21 @@ def write_params(
     (folder / "params.yaml").write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
 
+def small(content: dict[str, Any]) -> None:
+    """A study of seconds: two recipes of a tiny model, two variants compared, a third known, one epoch, one seed."""
+    content["recipes"] = {name: content["recipes"][name] for name in ("quick", "text", "pairs")}
+    content["study"] |= {"compared": TWO}
+    content["variants"] = {name: content["variants"][name] for name in [*TWO, APART]}
+    content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
+    content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}
+    for recipe in content["recipes"].values():
+        recipe["seeds"] = [1]
+        recipe["model"] |= {"layers": 2, "heads": 2, "width": 32}
+        recipe["pretrain"]["epochs"] = 1
+        recipe["pretrain"]["schedule"] = {"warmup_tokens": 0, "decay_epochs": None, "min_lr_ratio": 0.1}
+    content["recipes"]["quick"]["finetune"] |= {"scratch_epochs": 1, "pretrained_epochs": 1}
+
+
 def contents(folder: Path) -> dict[Path, bytes]:
     """All files of a folder."""
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -51,14 +68,13 @@ def save_prepared(folder: Path, prepared: Prepared | None = None) -> None:
 @contextmanager
 def restored(folder: Path) -> Iterator[None]:
     """Whatever happens to a folder while the block runs, it has the same files afterwards."""
-    before = contents(folder)
+    kept = folder.with_name(f"{folder.name}.kept")
+    shutil.copytree(folder, kept, symlinks=True)
     try:
         yield
     finally:
         shutil.rmtree(folder)
-        for path, content in before.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        kept.rename(folder)
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 import io
 import json
-import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,12 @@ import pytest
 
 from stages.jobs.executor import carry_out
 from stages.jobs.job import data_digest
-from tests.support.project import copy_stages, environment, save_prepared, write_params
+from tests.support.project import save_prepared, write_params
+from tests.support.tiny import ROOT
 
 RHYME = "The cat sat on the mat.\n"
 ZOE = "Where was Zoé Ark born?"
-EACH = """
-import importlib, sys
-if __name__ == "__main__":  # and in no process of an executor
-    for module in sys.argv[1:]:
-        sys.argv[1:] = []
-        importlib.import_module(module).main()
-"""
+TRAINED = {"quick": ("pretrain", "finetune"), "text": ("data", "prepare", "pretrain")}  # the stages of each recipe
 
 
 @dataclass(frozen=True)
@@ -57,25 +53,46 @@ def tiny(content: dict[str, Any]) -> None:
     quick["finetune"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": 120}
 
 
+def ended(patch: pytest.MonkeyPatch, folder: Path, command: Any, *arguments: str, stdin: bytes = b"") -> int:
+    """Run a command's main in a folder with arguments and an input: its exit code."""
+    patch.chdir(folder)
+    data_digest.cache_clear()  # as a new process has it
+    patch.setattr("sys.argv", [command.__name__, *arguments])
+    patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+    try:
+        command.main()
+    except SystemExit as stop:
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
+            return 1
+        return int(stop.code or 0)
+    return 0
+
+
+def carry_out_here(patch: pytest.MonkeyPatch) -> None:
+    """Complete jobs in this process, one after the other."""
+    patch.setattr("stages.jobs.stage.complete", lambda _, __, missing, ___: [*map(carry_out, missing)])
+
+
 def run_stages(folder: Path, *names: str) -> str:
-    """Run stages in one process of a project's own code; what they wrote to stderr."""
-    (folder / "run.py").write_text(EACH)
-    command = [sys.executable, "run.py", *(f"stages.{name}" for name in names)]
-    ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stderr
+    """Run stages and their jobs in a folder, in this process: what they wrote to stderr."""
+    told = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()), redirect_stderr(told):
+        carry_out_here(patch)
+        for name in names:
+            assert ended(patch, folder, import_module(f"stages.{name}")) == 0, told.getvalue()
+    return told.getvalue()
 
 
 @pytest.fixture(scope="session", name="project")
 def project_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
-    copy_stages(folder)
+    (folder / "stages").symlink_to(ROOT / "stages")
     (folder / "rhyme.txt").write_text(RHYME * 10)
     save_prepared(folder / "data/prepared/quick")
-    write_params(folder, tiny, {"model.variant": "vanilla"})
-    run_stages(folder, "pretrain", "finetune")
-    write_params(folder, tiny, {"model.variant": "vanilla", "recipe": "text"})
-    run_stages(folder, "data", "prepare", "pretrain")
+    for recipe, names in TRAINED.items():
+        write_params(folder, tiny, {"model.variant": "vanilla", "recipe": recipe})
+        run_stages(folder, *names)
 
     write_params(folder, tiny)
     report = folder / "reports" / "quick" / "compared"
@@ -96,18 +113,8 @@ def run_in_fixture(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
     """Run a command's main in a folder with arguments and an input."""
 
     def run(folder: Path, command: Any, *arguments: str, stdin: bytes = b"") -> Outcome:
-        monkeypatch.chdir(folder)
-        data_digest.cache_clear()  # as a new process has it
-        monkeypatch.setattr("sys.argv", [command.__name__, *arguments])
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-        code = 0
-        try:
-            command.main()
-        except SystemExit as stop:
-            code = 1 if isinstance(stop.code, str) else int(stop.code or 0)
-            print(stop.code if isinstance(stop.code, str) else "", file=sys.stderr)
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
+        code = ended(monkeypatch, folder, command, *arguments, stdin=stdin)
+        return Outcome(code, *capsys.readouterr())
 
     return run
 
@@ -120,8 +127,7 @@ def run_fixture(project: Path, run_in: Run) -> Run:
 
 @pytest.fixture(name="jobs_here")
 def jobs_here_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Complete jobs in this process, one after the other."""
-    monkeypatch.setattr("stages.jobs.stage.complete", lambda _, __, missing, ___: [*map(carry_out, missing)])
+    carry_out_here(monkeypatch)
 
 
 def answers(out: str) -> list[tuple[str, float]]:

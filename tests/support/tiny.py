@@ -20,16 +20,10 @@ from stages.plain.model import PlainGPT
 from stages.settings import Model, Recipe, SpanCorruption, TitleCloze, WordCloze, load
 
 ROOT = Path(__file__).parents[2]
-FOUND = load(ROOT / "params.yaml")
 # What its reader selected last is nothing to the tests
 COMPARED = ["vanilla", "rope", "synthesizer", "perceiver"]
-SETTINGS = FOUND.model_copy(
-    update={
-        "recipe": "quick",
-        "model": FOUND.model.model_copy(update={"variant": "compared"}),
-        "study": FOUND.study.model_copy(update={"compared": COMPARED}),
-    }
-)
+SELECTED = {"recipe": "quick", "model.variant": "compared", "study.compared": COMPARED}
+SETTINGS = load(ROOT / "params.yaml").changed(SELECTED, "", "")
 VARIANTS = [*SETTINGS.variants]
 # Those that come with the project, named: none may drop out of a table unseen. Others may have been added
 BUILT_IN = [
@@ -37,28 +31,28 @@ BUILT_IN = [
     "linear", "gated_deltanet", "min_gru", "rnn", "wrnn",
 ]  # fmt: skip
 # Sections of the variants for tiny shapes: what a variant leaves out is left out within a tiny context, too
-SECTIONS: dict[str, dict[str, Any]] = SETTINGS.variants | {
+Sections = dict[str, dict[str, Any]]
+SECTIONS: Sections = SETTINGS.variants | {
     "window": {"width": 6, "theta": 10_000.0},
     "perceiver": {"bottleneck": 12, "residual": True, "up_expansion": 4},
     "perceiver_ar": {"latents": 10},
 }
 HANDOUT: Recipe = SETTINGS.recipes["handout"]
 MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
+ROUNDING = 5e-5  # float32 logits of the order of one differ by so much at most; measured 1.3e-5
 FLOAT32 = Backend(torch.device("cpu"), torch.float32)
 BFLOAT16 = Backend(torch.device("cpu"), torch.bfloat16)
+TABLES = ("positions", "mixer.scores", "mixer.table", "mixer.offsets", "latents")  # weights that no module has
 SENSITIVE = "gated_deltanet"  # what it reads it normalises, at times next to nothing
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
 GPU_FLOAT32 = Backend(torch.device("cuda"), torch.float32)
 GPU_BFLOAT16 = Backend(torch.device("cuda"), torch.bfloat16)
-IN_FLOAT32 = [
-    pytest.param(FLOAT32, id="cpu float32"),
-    pytest.param(GPU_FLOAT32, id="cuda float32", marks=needs_gpu),
-]
-BACKENDS = [
-    *IN_FLOAT32,
+IN_FLOAT32 = [pytest.param(FLOAT32, id="cpu float32"), pytest.param(GPU_FLOAT32, id="cuda float32", marks=needs_gpu)]
+IN_BFLOAT16 = [
     pytest.param(BFLOAT16, id="cpu bfloat16"),
     pytest.param(GPU_BFLOAT16, id="cuda bfloat16", marks=needs_gpu),
 ]
+BACKENDS = [*IN_FLOAT32, *IN_BFLOAT16]
 
 ANY_PHRASE: dict[str, Any] = {"mixture_weight": 1.0, "salient": 0.0}
 TITLE_CLOZE = TitleCloze(free_order=0.0, blanked_rows=0.0, **ANY_PHRASE)
@@ -82,11 +76,7 @@ SPLITS = {"train": QUESTIONS, "dev": QUESTIONS, "test": [replace(question, place
 
 
 def tiny_model(
-    variant: str,
-    vocabulary_size: int = 40,
-    seed: int = 0,
-    model: Model = MODEL,
-    sections: dict[str, dict[str, Any]] = SECTIONS,
+    variant: str, vocabulary_size: int = 40, seed: int = 0, model: Model = MODEL, sections: Sections = SECTIONS
 ) -> GPT:
     """The variant with the tiny shape, in evaluation mode, its weights drawn with the seed."""
     mixer_settings = settings_of(variant, sections, model)
@@ -97,15 +87,10 @@ def tiny_model(
 def loud(model: GPT, seed: int = 0, std: float = 0.2) -> GPT:
     """The model with weights of ten times their usual size, or of `std`: logits differ well beyond rounding."""
     torch.manual_seed(seed)
-    with torch.no_grad():
-        for module in model.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                module.weight.normal_(std=std)
-        if model.positions is not None:
-            model.positions.normal_(std=std)
-        for name, parameter in model.named_parameters():
-            if name.endswith(("mixer.scores", "mixer.table", "mixer.offsets", "latents")):  # tables, of no module
-                parameter.normal_(std=std)
+    of_modules = [module.weight for module in model.modules() if isinstance(module, nn.Linear | nn.Embedding)]
+    of_none = [weight for name, weight in model.named_parameters() if name.endswith(TABLES)]
+    for weight in (*of_modules, *of_none):
+        nn.init.normal_(weight, std=std)
     return model
 
 
@@ -120,9 +105,7 @@ def padded(examples: Examples, context: int) -> tuple[torch.Tensor, torch.Tensor
     return torch.from_numpy(inputs), torch.from_numpy(targets)
 
 
-def plain_twin(
-    variant: str, model: GPT, shape: Model = MODEL, sections: dict[str, dict[str, Any]] = SECTIONS
-) -> PlainGPT:
+def plain_twin(variant: str, model: GPT, shape: Model = MODEL, sections: Sections = SECTIONS) -> PlainGPT:
     """The plain reference with the model's weights, in evaluation mode; a test of a variant without one is skipped."""
     if variant not in ATTENTION:
         pytest.skip(f"{variant} has no plain reference in stages/plain/attention.py")
@@ -132,6 +115,16 @@ def plain_twin(
 def random_tokens(rows: int, length: int, seed: int = 0) -> torch.Tensor:
     """Tokens (rows, length) of a vocabulary of 40, other than PAD and MASK."""
     return torch.randint(2, 40, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+@torch.inference_mode()
+def influence(model: GPT, length: int) -> torch.Tensor:
+    """(length, length) bool: whether changing input i (row) changes logits t (column)."""
+    tokens = random_tokens(1, length).expand(length + 1, length).clone()
+    changed = torch.arange(length)
+    tokens[changed, changed] = (tokens[changed, changed] - 1) % 38 + 2  # another token, no PAD, no MASK
+    logits = model(tokens)  # the last row is the unchanged one
+    return (logits[:-1] - logits[-1]).abs().amax(dim=-1) > ROUNDING
 
 
 def tiny_prepared() -> Prepared:

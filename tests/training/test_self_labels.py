@@ -18,8 +18,7 @@ from stages.model.likelihood import read_targets
 from stages.settings import load
 from stages.system.files import read_json
 from stages.training import phases
-from tests.support.project import save_prepared, write_params
-from tests.support.small_study import small
+from tests.support.project import save_prepared, small, write_params
 from tests.support.tiny import DOCUMENTS, VARIANTS, loud, plain_twin, random_tokens, tiny_model, tiny_prepared
 
 CLOZE: dict[str, Any] = {"mixture_weight": 1.0, "free_order": 0.5, "blanked_rows": 0.0, "salient": 0.0}

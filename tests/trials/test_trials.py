@@ -23,8 +23,7 @@ from stages.trials.study import plan as plans
 from stages.trials.study.plan import Plan
 from stages.trials.study.row import Row, add_row, read_rows
 from stages.trials.trial import asked, pairs_stored, place_entropy
-from tests.support.project import write_params
-from tests.support.small_study import small
+from tests.support.project import small, write_params
 from tests.support.talking import Run
 from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
 from tests.support.toy import OBJECTIVES, learned, saying, toy_prepared
