@@ -88,6 +88,14 @@ def test_a_change_names_any_setting_and_leaves_the_others(
     assert plan.digest(changed) != plan.digest(plain)
 
 
+def test_settings_are_of_all_trainings_but_where_a_change_has_another(written: Written) -> None:
+    changes = {"none": {}, "other": {"pretrain.epochs": 9}, "swept": {"pretrain.epochs": [7, 8]}}
+    plan = written(settings={"pretrain.epochs": 3}, changes=changes, variants=["rope"])
+    assert [quick(plan.settings(cell)).pretrain.epochs for cell in plan.cells] == [3, 9, 7, 8]
+    with_key = written(changes={"a": {"pretrain.epochs": 3}}, variants=["rope"])
+    assert with_key.digest(with_key.cells[0]) == plan.digest(plan.cells[0])
+
+
 @pytest.mark.parametrize(
     ("key", "same"),
     [
@@ -155,6 +163,7 @@ def choice(of: str = "b", by: str = "loss") -> dict[str, str]:
         ({"measures": ["accuracy"]}, "mine.yaml: measures.0: was 'accuracy'; allowed: answered"),
         ({"choose": [choice(by="c")]}, "mine.yaml: choose.0.by: was 'c'; allowed: answered"),
         ({"changes": {"a": {"pretrain.epoch": 3}}}, r"mine.yaml: changes.a.pretrain.epoch: unknown key"),
+        ({"settings": {"pretrain.epoch": 3}}, r"mine.yaml: settings.pretrain.epoch: unknown key"),
         ({"changes": {"a": {"pretrain.epochs": 0}}}, r"mine.yaml: changes.a.pretrain.epochs: was 0"),
         ({"changes": {"a": {"model.layers.two": 2}}}, r"mine.yaml: changes.a.model.layers: was"),
     ],

@@ -58,6 +58,7 @@ class Study(Section):
     fresh_worlds: Count | None = None  # so many worlds, whose seeds are a hash of all settings: nobody chooses them
     goal: float | None = None  # the mean of the first measure is tested against it
     held_out: Count | None = None  # so many training questions are asked in place of dev's
+    settings: dict[str, Any] = Field({})  # by dotted key, of all trainings, where no choice and no change has another
     choose: list[Choice] = Field([])
     changes: dict[Name, dict[str, Any]] = Field({"recipe": {}}, min_length=1)  # by dotted key; a list is swept
     measures: Some[MeasureName] = Field(["answered", "memorised"])
@@ -121,7 +122,7 @@ class Plan:
         for key in chosen.keys() & fixed.keys():
             if isinstance(fixed[key], str) and fixed[key].startswith(TIMES):
                 fixed[key] = type(chosen[key])(chosen[key] * float(fixed[key].removeprefix(TIMES)))  # a count or a rate
-        change = chosen | fixed | cell.values
+        change = study.settings | chosen | fixed | cell.values
         if cell.world:
             change["sources.synthetic.seed"] = int(cell.world)
         if self.params.recipe_named(study.recipe).data.source == "pairs":
@@ -133,10 +134,14 @@ class Plan:
             key if key.startswith(OF_PARAMS) else f"recipes.{study.recipe}.{key}": value
             for key, value in change.items()
         }
+        place = f"changes.{cell.change}"
         try:
-            return self.params.changed(placed, str(self.shown), f"changes.{cell.change}")
+            return self.params.changed(placed, str(self.shown), place)
         except StudyError as error:  # keys as the file has them
-            raise StudyError(str(error).replace(f".recipes.{study.recipe}.", ".", 1)) from error
+            message = str(error).replace(f".recipes.{study.recipe}.", ".", 1)
+            for key in study.settings.keys() - fixed.keys() - cell.values.keys():
+                message = message.replace(f"{place}.{key}", f"settings.{key}")
+            raise StudyError(message) from error
 
     def _chosen(self, choice: Choice, cell: Cell) -> Any:
         """Return the value that another study chose for a cell. Raises StudyError: it has not ended."""
