@@ -17,8 +17,8 @@ STAGES = {
     for file in (ROOT / "dvc.yaml", *sorted((ROOT / "stages").rglob("dvc.yaml")))
     for name, stage in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
 }
-# What reaches a result through params.yaml alone, and what a package says of itself
-EXEMPT = ("stages/settings/", "stages/system/", "stages/jobs/", "stages/__init__.py", "stages/trials/__init__.py")
+# What every stage imports and what reaches a result through params.yaml alone
+EXEMPT = ("stages/settings/", "stages/system/", "stages/jobs/", "stages/__init__.py")
 
 
 def files_of(module: str) -> set[Path]:
@@ -53,9 +53,15 @@ def imported(modules: Iterable[str]) -> set[str]:
     return {file.relative_to(ROOT).as_posix() for file in seen}
 
 
+def has_code(file: str) -> bool:
+    """Whether a file, or a template, has more than a docstring."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return not file.endswith(".py") or len(ast.parse(text).body) > 1
+
+
 def unlisted(files: Iterable[str], listed: Sequence[str]) -> list[str]:
     """The files that change a result and are neither listed nor in a folder that is."""
-    there = [file for file in files if not file.startswith(EXEMPT)]
+    there = [file for file in files if not file.startswith(EXEMPT) and has_code(file)]
     return [file for file in there if not any(Path(file).is_relative_to(path) for path in listed)]
 
 

@@ -63,7 +63,7 @@ def corrupt(
     return Examples.of(sequences, lengths[:, 0] + 2)
 
 
-class PhraseClozes(ABC):
+class PhraseClozeDrawer(ABC):
     """Draws clozes from documents.
 
     In a share `salient` of the examples the phrase is drawn by its probability (reader.py), else any of the page's.
@@ -90,7 +90,7 @@ class PhraseClozes(ABC):
         """Draw the cue and the phrase of an example; a page without a phrase gives its name and nothing."""
 
 
-class TitleClozes(PhraseClozes):
+class TitleClozeDrawer(PhraseClozeDrawer):
     """Draws title clozes from documents.
 
     The left context is 0…32 characters. In a share `free_order` of the examples the name stands anywhere
@@ -126,7 +126,7 @@ class TitleClozes(PhraseClozes):
         return np.concatenate([*named, left[split:]]), phrase
 
 
-class WordClozes(PhraseClozes):
+class WordClozeDrawer(PhraseClozeDrawer):
     """Draws word clozes from documents.
 
     The cue is at most four of the words within the phrase's reach; in a share `in_order` of the cues they
@@ -202,9 +202,9 @@ class Mixture:
         if spans := settings.span_corruption:
             draws["span_corruption"] = lambda rows, generator: span_corruption(documents, rows, spans, generator)
         if title_cloze := settings.title_cloze:
-            draws["title_cloze"] = TitleClozes(prepared, title_cloze, context, phrases).draw
+            draws["title_cloze"] = TitleClozeDrawer(prepared, title_cloze, context, phrases).draw
         if word_cloze := settings.word_cloze:
-            draws["word_cloze"] = WordClozes(prepared, word_cloze, context, phrases).draw
+            draws["word_cloze"] = WordClozeDrawer(prepared, word_cloze, context, phrases).draw
         if settings.training_questions:
             draws["training_questions"] = lambda rows, generator: any_questions(questions, answers, rows, generator)
         if settings.causal_lm:

@@ -37,7 +37,7 @@ class Kind:
 MODEL = ("model", "optimizer", "pretrain")
 TRAINING = ("corpus", "experiment", "model", "training")
 ASKING = ("asking", "corpus", "experiment", "model", "sources/world")
-TRIAL = ("trials/__init__.py", "trials/trial.py", *ASKING, "sources/pairs.py")
+TRIAL = ("trials/trial.py", *ASKING, "sources/pairs.py")
 KINDS = {
     "pretrain": Kind(Path("data/pretrained"), MODEL, ("pretrain.py", *TRAINING)),
     "finetune": Kind(Path("data/finetuned"), (*MODEL, "finetune"), ("finetune.py", *TRAINING), ("pretrain",)),

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from stages.corpus.example import Examples
 from stages.plain.model import PlainGPT, cross_entropy
-from stages.settings import Finetune, Optimizer, Pretrain
+from stages.settings import Finetune, OptimizerSettings, Pretrain
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PlainTrainer:
     size (Liu et al. 2025, arXiv 2502.16982).
     """
 
-    def __init__(self, model: PlainGPT, settings: Optimizer) -> None:
+    def __init__(self, model: PlainGPT, settings: OptimizerSettings) -> None:
         self.model = model.train()
         self.clip = settings.gradient_clip
         matrices = dict.fromkeys(module.weight for module in model.modules() if isinstance(module, nn.Linear))
@@ -83,7 +83,7 @@ class PlainTrainer:
         return float(loss.detach())
 
 
-def train(model: PlainGPT, phase: Phase, settings: Optimizer, generator: np.random.Generator) -> None:
+def train(model: PlainGPT, phase: Phase, settings: OptimizerSettings, generator: np.random.Generator) -> None:
     """Pass over all rows, in a new order each epoch; a bar shows the loss in nats a character."""
     trainer = PlainTrainer(model, settings)
     tokens = 0

@@ -7,7 +7,7 @@ from stages.settings.params import load as load
 from stages.settings.recipe import Finetune as Finetune
 from stages.settings.recipe import Model as Model
 from stages.settings.recipe import Objectives as Objectives
-from stages.settings.recipe import Optimizer as Optimizer
+from stages.settings.recipe import OptimizerSettings as OptimizerSettings
 from stages.settings.recipe import PhraseCloze as PhraseCloze
 from stages.settings.recipe import Pretrain as Pretrain
 from stages.settings.recipe import QuestionData as QuestionData

@@ -40,7 +40,7 @@ class Model(Section):
         return self
 
 
-class Optimizer(Section):
+class OptimizerSettings(Section):
     matrices: Literal["adamw", "muon"]
     weight_decay: NonNegative
     decays: Literal["matrices", "all_but_biases"]
@@ -158,7 +158,7 @@ class Recipe(Section):
     data: Data
     seeds: Some[Seed]
     model: Model
-    optimizer: Optimizer
+    optimizer: OptimizerSettings
     pretrain: Pretrain
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ from stages.corpus.example import PAD, Examples
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.model.packing import Packing
-from stages.settings import Optimizer
+from stages.settings import OptimizerSettings
 from stages.training.batches import split_by_length
 from stages.training.trainer import Trainer
 
@@ -37,7 +37,7 @@ class GraphTrainer(Trainer):
     Where this device's graphs do not do what they should, its steps are eager.
     """
 
-    def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
+    def __init__(self, model: GPT, settings: OptimizerSettings, backend: Backend) -> None:
         super().__init__(model, settings, backend)
         self.graphs: dict[tuple[tuple[int, ...], ...], _Graph] = {}
         self.is_eager = False

@@ -22,7 +22,7 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.backend import generator
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.settings import Schedule
+from stages.settings import Finetune, Pretrain
 from stages.system.errors import StudyError, tell
 from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
 from stages.system.lifetime import AGAIN, stop_requests
@@ -43,16 +43,12 @@ class Phase:
     draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → their examples
     rows: int  # how many there are
     epochs: int
-    batch_size: int
-    peak_rate: float
-    schedule: Schedule
+    settings: Pretrain | Finetune  # its section of the recipe
     context: int  # characters
-    shuffled: bool = True  # whether each epoch draws an order of its own
-    moved_positions: int = 0  # that the weights which it begins with move by (see `GPT.move_positions`)
 
     def __post_init__(self) -> None:
         if self.warmup_tokens >= self.decay_tokens:
-            given = "warmup_share" if self.schedule.warmup_tokens is None else "warmup_tokens"
+            given = "warmup_share" if self.settings.schedule.warmup_tokens is None else "warmup_tokens"
             raise StudyError(
                 f"params.yaml: {self.key}.schedule.{given}: the warm-up has {self.warmup_tokens:.0f} tokens; allowed: "
                 f"less than the {self.decay_tokens:.0f} until the lowest rate ({self.rows} x {self.context} an epoch)"
@@ -60,7 +56,7 @@ class Phase:
 
     @property
     def steps_per_epoch(self) -> int:
-        return steps_per_epoch(self.rows, self.batch_size)
+        return steps_per_epoch(self.rows, self.settings.batch_size)
 
     @property
     def steps(self) -> int:
@@ -69,14 +65,14 @@ class Phase:
     @property
     def warmup_tokens(self) -> float:
         """Tokens after which the learning rate is at its peak."""
-        if self.schedule.warmup_share is not None:
-            return self.schedule.warmup_share * self.epochs * self.rows * self.context
-        return self.schedule.warmup_tokens or 0
+        if self.settings.schedule.warmup_share is not None:
+            return self.settings.schedule.warmup_share * self.epochs * self.rows * self.context
+        return self.settings.schedule.warmup_tokens or 0
 
     @property
     def decay_tokens(self) -> float:
         """Tokens after which the learning rate is at its minimum."""
-        return (self.schedule.decay_epochs or self.epochs) * self.rows * self.context
+        return (self.settings.schedule.decay_epochs or self.epochs) * self.rows * self.context
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
@@ -87,23 +83,25 @@ class Phase:
         """
         tokens = self._tokens(step) if step else min(self._tokens(1), self.warmup_tokens)
         if tokens < self.warmup_tokens:
-            return self.peak_rate * tokens / self.warmup_tokens
+            return self.settings.learning_rate * tokens / self.warmup_tokens
         progress = (tokens - self.warmup_tokens) / (self.decay_tokens - self.warmup_tokens)
-        return self.peak_rate * max(self.schedule.min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress)))
+        return self.settings.learning_rate * max(
+            self.settings.schedule.min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress))
+        )
 
     def _tokens(self, steps: int) -> int:
         """Count the tokens of the first steps."""
         epochs, batches = divmod(steps, self.steps_per_epoch)
-        return (epochs * self.rows + batches * self.batch_size) * (self.context - 1)
+        return (epochs * self.rows + batches * self.settings.batch_size) * (self.context - 1)
 
 
 def examples_of_step(phase: Phase, seed: int, number: int) -> Examples:
     """Return what step `number` of the phase trains on."""
-    rows = rows_of_step(phase.rows, phase.batch_size, seed, number, phase.shuffled)
+    rows = rows_of_step(phase.rows, phase.settings.batch_size, seed, number, phase.settings.shuffled)
     return phase.draw(rows, generator(seed, phase.name, number))
 
 
-def step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
+def take_step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
     """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
     trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
     return trainer.step(trainer.cut(examples), phase.rate(number))
@@ -180,7 +178,7 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
             if ends:
                 break
             examples = examples_of_step(phase, seed, progress.steps)
-            fresh.append(step(trainer, phase, seed, progress.steps, examples))
+            fresh.append(take_step(trainer, phase, seed, progress.steps, examples))
             progress.steps += 1
             progress.characters += int(examples.lengths.sum())
             shown.step()
@@ -219,7 +217,8 @@ def train_to(
     if not facts_file.is_file():
         if first_weights:
             model = experiment.trained_model(prepared, first_weights)
-            model.move_positions(phase.moved_positions)
+            if isinstance(phase.settings, Finetune):
+                model.move_positions(phase.settings.moved_positions)
         else:
             model = experiment.new_model(prepared, seed)
         trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)

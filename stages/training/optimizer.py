@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.model.gpt import GPT
-from stages.settings import Optimizer as Settings
+from stages.settings import OptimizerSettings
 
 # Muon's momentum, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
 MOMENTUM = 0.95
@@ -82,7 +82,7 @@ class Muon:
 
 
 def build_optimizers(
-    model: GPT, masters: Mapping[str, nn.Parameter], settings: Settings, dtype: torch.dtype
+    model: GPT, masters: Mapping[str, nn.Parameter], settings: OptimizerSettings, dtype: torch.dtype
 ) -> list[AdamW | Muon]:
     """Optimizers of `masters`, the weights by the names that they have in the model.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from stages.corpus.example import Examples, answered
-from stages.corpus.objectives import Draw, Mixture
+from stages.corpus.objectives import Mixture
 from stages.corpus.phrases import Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
@@ -23,7 +23,7 @@ from stages.corpus.text import Ragged
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
-from stages.settings import Finetune, Pretrain
+from stages.settings import Pretrain
 from stages.training.batches import steps_per_epoch
 from stages.training.loop import Phase, train_to
 
@@ -54,11 +54,11 @@ def epochs(settings: Pretrain, documents: int) -> int:
 
 def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
     """Return the pretraining of a recipe, without its own epochs."""
-    settings = experiment.recipe.pretrain
+    settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
+    draw = Mixture(prepared, settings.objectives, context).draw
     documents = len(prepared.documents)
-    draw = Mixture(prepared, settings.objectives, experiment.recipe.model.context).draw
-    passes = epochs(settings, documents)
-    return _phase(experiment, settings, "pretrain", draw, documents, passes, settings.learning_rate)
+    key = f"recipes.{experiment.recipe_name}.pretrain"
+    return Phase("pretrain", key, draw, documents, epochs(settings, documents), settings, context)
 
 
 def pretrain(
@@ -66,7 +66,7 @@ def pretrain(
 ) -> dict[str, Any]:
     """Pretrain a seed, its own epochs included, and return the facts; arguments as of `train_to`.
 
-    In the own epochs phrases are drawn by what the model answers that the epochs before them trained.
+    In its own epochs phrases are drawn by the answers of the model that the epochs before them trained.
     """
     first, recipe = pretraining(experiment, prepared), experiment.recipe
     if not recipe.pretrain.own_epochs:
@@ -82,18 +82,19 @@ def pretrain(
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)  # labelled at the first step, which a training that has ended lacks
 
-    own = replace(first, draw=draw, epochs=recipe.pretrain.own_epochs)
-    return train_to(weights, experiment, prepared, own, seed, settings, before, continues=True)
+    self_training = replace(first, draw=draw, epochs=recipe.pretrain.own_epochs)
+    return train_to(weights, experiment, prepared, self_training, seed, settings, before, continues=True)
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Phase:
     """Return the finetuning of a recipe, from `scratch` or from `pretrained` weights."""
     settings = experiment.question_recipe.finetune
     passes = settings.pretrained_epochs
-    rate = settings.learning_rate
     if init == "scratch":
         passes = settings.scratch_epochs
-        rate = settings.scratch_learning_rate or rate
+        settings = settings.model_copy(
+            update={"learning_rate": settings.scratch_learning_rate or settings.learning_rate}
+        )
     questions, answers = prepared.questions["train"], prepared.answers["train"]
     if settings.starter_code:
         ascii_only = np.array([character.isascii() for character in prepared.vocabulary.characters])
@@ -102,18 +103,8 @@ def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Phase:
     def draw(rows: np.ndarray, _: np.random.Generator) -> Examples:
         return question_examples(questions, answers, rows)
 
-    phase = _phase(experiment, settings, f"finetune_{init}", draw, len(questions), passes, rate)
-    return replace(phase, moved_positions=settings.moved_positions)
-
-
-def _phase(
-    experiment: Experiment, settings: Pretrain | Finetune, name: str, draw: Draw, rows: int, epochs: int, rate: float
-) -> Phase:
-    """Return a phase with the batch size and the schedule of its section of the recipe."""
-    key = f"recipes.{experiment.recipe_name}.{name.partition('_')[0]}"
-    context = experiment.recipe.model.context
-    shuffled = settings.shuffled
-    return Phase(name, key, draw, rows, epochs, settings.batch_size, rate, settings.schedule, context, shuffled)
+    key = f"recipes.{experiment.recipe_name}.finetune"
+    return Phase(f"finetune_{init}", key, draw, len(questions), passes, settings, experiment.recipe.model.context)
 
 
 def _lossy(texts: Ragged, kept: np.ndarray) -> Ragged:

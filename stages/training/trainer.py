@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from stages.corpus.example import PAD, Examples
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
-from stages.settings import Optimizer
+from stages.settings import OptimizerSettings
 from stages.training.batches import PackedBatch, split_by_length
 from stages.training.optimizer import build_optimizers
 
@@ -21,7 +21,7 @@ class Trainer:
     float32 model and masters are one.
     """
 
-    def __init__(self, model: GPT, settings: Optimizer, backend: Backend) -> None:
+    def __init__(self, model: GPT, settings: OptimizerSettings, backend: Backend) -> None:
         self.backend = backend
         self.model = model.to(backend.device)
         self.named_masters = dict(self.model.named_parameters())
@@ -102,7 +102,7 @@ def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
     return F.cross_entropy(logits.float(), targets, ignore_index=PAD)
 
 
-def trainer_for(model: GPT, settings: Optimizer, backend: Backend) -> Trainer:
+def trainer_for(model: GPT, settings: OptimizerSettings, backend: Backend) -> Trainer:
     """Return the trainer that is fast on the backend's device."""
     if backend.device.type == "cpu":
         return Trainer(model, settings, backend)

@@ -48,7 +48,7 @@ class Workload:
         self.backend, self.phase = experiment.backend, pretraining(experiment, prepared)
         self.device = self.backend.device
         # the first epoch's but for the last one, whose batch may be short
-        self.steps = range(max(1, self.phase.rows // self.phase.batch_size))
+        self.steps = range(max(1, self.phase.rows // self.phase.settings.batch_size))
 
     def model(self) -> GPT:
         """A new model."""
@@ -90,7 +90,7 @@ class Workload:
     def study_step(self) -> Run:
         """The study's own step, as its loop calls it."""
         trainer = trainer_for(self.model(), self.experiment.recipe.optimizer, self.backend)
-        return self.in_turn(lambda number: loop.step(trainer, self.phase, SEED, number, self.examples(number)))
+        return self.in_turn(lambda number: loop.take_step(trainer, self.phase, SEED, number, self.examples(number)))
 
     def answers(self) -> tuple[Run, Run]:
         """The plain model's greedy answer to one dev question, and the study's to all.

@@ -41,7 +41,7 @@ def test_the_learning_rate_is_the_studys(schedule: str) -> None:
     settings, context, rows = getattr(SETTINGS.recipes["quick"], schedule), 128, 200
     settings = settings.model_copy(update={"batch_size": 32})
     phase = Phase("", pytest.fail, rows, 30, settings, context)
-    studys = loop.Phase("", "", pytest.fail, rows, 30, 32, settings.learning_rate, settings.schedule, context)
+    studys = loop.Phase("", "", pytest.fail, rows, 30, settings, context)
     tokens = 0
     for step in range(1, studys.steps):
         tokens += min(32, rows - (step - 1) % 7 * 32) * (context - 1)

@@ -17,7 +17,7 @@ from stages.asking.recall import exact_matches
 from stages.corpus.example import Examples
 from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
-from stages.settings import Optimizer
+from stages.settings import OptimizerSettings
 from stages.training import gpu as gpu_training
 from stages.training.batches import split_by_length
 from stages.training.gpu import GraphTrainer, fixed_shapes, padded_loss
@@ -83,7 +83,7 @@ def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str
         assert ((ours - theirs).norm() / theirs.norm()).item() < 1e-5
 
 
-def graph_optimizer(matrices: str) -> Optimizer:
+def graph_optimizer(matrices: str) -> OptimizerSettings:
     """It clips to so small a norm that AdamW's epsilon outweighs gradients that are rounding alone (a key's bias)."""
     return HANDOUT.optimizer.model_copy(update={"matrices": matrices, "gradient_clip": 0.01})
 

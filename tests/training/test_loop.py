@@ -14,7 +14,7 @@ from torch import Tensor
 from stages.corpus.example import Examples
 from stages.corpus.objectives import span_corruption
 from stages.experiment.backend import Backend
-from stages.settings import Schedule
+from stages.settings import Pretrain, Schedule
 from stages.system.errors import StudyError
 from stages.training.loop import Phase, load_checkpoint, train
 from stages.training.trainer import Trainer, trainer_for
@@ -40,15 +40,22 @@ def draw_spans(rows: np.ndarray, generator: np.random.Generator) -> Examples:
     return span_corruption(PREPARED.documents, rows, spans(10, 30), generator)
 
 
+SCHEDULE = Schedule(warmup_tokens=500, decay_epochs=5.0, min_lr_ratio=0.1)
+
+
+def settings(**changed: Any) -> Pretrain:
+    """Settings of a short pretraining."""
+    usual = {"batch_size": 3, "learning_rate": 3e-3, "schedule": SCHEDULE}
+    return SETTINGS.recipes["quick"].pretrain.model_copy(update=usual | changed)
+
+
 PHASE = Phase(
     name="pretrain",
     key="recipes.mine.pretrain",
     draw=draw_spans,
     rows=len(PREPARED.documents),
     epochs=5,
-    batch_size=3,
-    peak_rate=3e-3,
-    schedule=Schedule(warmup_tokens=500, decay_epochs=5.0, min_lr_ratio=0.1),
+    settings=settings(),
     context=MODEL.context,
 )
 
@@ -82,7 +89,7 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
 @pytest.mark.parametrize("backend", IN_FLOAT32)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Path) -> None:
-    long = replace(PHASE, epochs=20, schedule=PHASE.schedule.model_copy(update={"decay_epochs": None}))
+    long = replace(PHASE, epochs=20, settings=settings(schedule=SCHEDULE.model_copy(update={"decay_epochs": None})))
     _, losses = trained(tmp_path / "checkpoint", variant=variant, backend=backend, phase=long)
     assert losses.shape == (long.steps,) == (60,)
     assert losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
@@ -147,7 +154,10 @@ def test_each_step_has_the_rate_of_its_number(tmp_path: Path, monkeypatch: pytes
 
 def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"the loss is (nan|inf) at step [0-9]+ of .*learning_rate") as fault:
-        trained(tmp_path / "checkpoint", phase=replace(PHASE, peak_rate=1e30))
+        trained(
+            tmp_path / "checkpoint",
+            phase=replace(PHASE, settings=PHASE.settings.model_copy(update={"learning_rate": 1e30})),
+        )
     assert "\n" not in str(fault.value)
     assert not (tmp_path / "checkpoint").exists()  # nor was one written before its time
 
@@ -155,6 +165,6 @@ def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
     message = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} until"
     with pytest.raises(StudyError, match=message.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
-        replace(PHASE, schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1))
+        replace(PHASE, settings=settings(schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1)))
     with pytest.raises(StudyError, match=message.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
-        replace(PHASE, schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1))
+        replace(PHASE, settings=settings(schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1)))

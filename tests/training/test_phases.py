@@ -42,18 +42,17 @@ def test_unshuffled_examples_come_in_the_order_of_the_file() -> None:
     expected = [len(f"Where was {question.name} born?⁇{question.place}") for question in QUESTIONS]
     for step in (0, 3):  # the first step of two epochs
         assert examples_of_step(answers, 1, step).lengths.tolist() == expected[:3]
-    assert not pretraining(unshuffled, toy_prepared()).shuffled
+    assert not pretraining(unshuffled, toy_prepared()).settings.shuffled
 
 
 def test_every_finetuning_of_a_recipe_moves_the_weights_that_it_begins_with() -> None:
     moving = experiment({"finetune.moved_positions": 10})
-    assert finetuning(moving, toy_prepared(), "pretrained").moved_positions == 10
-    assert finetuning(experiment({}), toy_prepared(), "pretrained").moved_positions == 0
+    assert finetuning(moving, toy_prepared(), "pretrained").settings.moved_positions == 10
+    assert finetuning(experiment({}), toy_prepared(), "pretrained").settings.moved_positions == 0
 
 
 def phase_of(section: Pretrain | Finetune, rows: int, epochs: int) -> Phase:
-    rate, schedule, context = section.learning_rate, section.schedule, HANDOUT.model.context
-    return Phase("any", "recipes.any", pytest.fail, rows, epochs, section.batch_size, rate, schedule, context)
+    return Phase("any", "recipes.any", pytest.fail, rows, epochs, section, HANDOUT.model.context)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,8 @@ def test_few_pages_of_ones_own_are_read_more_often(pages: int, passes: int) -> N
 @pytest.mark.parametrize("epochs", [2, 40])
 def test_a_schedule_without_lengths_of_its_own_follows_the_run(epochs: int) -> None:
     schedule = Schedule(warmup_share=0.25, decay_epochs=None, min_lr_ratio=0.1)
-    run = Phase("any", "recipes.any", pytest.fail, 1000, epochs, 10, 1.0, schedule, context=1001)
+    settings = HANDOUT.pretrain.model_copy(update={"schedule": schedule, "batch_size": 10, "learning_rate": 1.0})
+    run = Phase("any", "recipes.any", pytest.fail, 1000, epochs, settings, context=1001)
     rates = [run.rate(step) for step in range(run.steps)]
     assert rates.index(max(rates)) == pytest.approx(run.steps / 4, abs=1)
     assert rates[: run.steps // 4] == sorted(rates[: run.steps // 4])

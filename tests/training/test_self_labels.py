@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from safetensors.numpy import load_file
 
 from stages.corpus.example import MASK
-from stages.corpus.objectives import TitleClozes
+from stages.corpus.objectives import TitleClozeDrawer
 from stages.jobs.executor import carry_out
 from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
@@ -100,8 +100,8 @@ def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, monkeypatch: pyt
         seen.append(tiny_prepared().vocabulary.decode(phrase.tolist()))
         return cue, phrase
 
-    cloze = TitleClozes.cloze
-    monkeypatch.setattr("stages.corpus.objectives.TitleClozes.cloze", watched)
+    cloze = TitleClozeDrawer.cloze
+    monkeypatch.setattr("stages.corpus.objectives.TitleClozeDrawer.cloze", watched)
     monkeypatch.setattr("stages.training.phases.self_labels", painters)
     trained(tmp_path, monkeypatch, 20)
     before, own = seen[: 3 * len(DOCUMENTS)], seen[3 * len(DOCUMENTS) :]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.experiment.backend import Backend
-from stages.settings import Optimizer
+from stages.settings import OptimizerSettings
 from stages.training.batches import split_by_length
 from stages.training.optimizer import COEFFICIENTS, AdamW, Muon, orthogonalised
 from stages.training.trainer import Trainer
@@ -18,7 +18,7 @@ OPTIMIZER = HANDOUT.optimizer.model_copy(update={"matrices": "adamw"})
 MUON = HANDOUT.optimizer.model_copy(update={"matrices": "muon", "weight_decay": 0.5})  # AdamW: test_equality.py
 
 
-def trainer(variant: str, backend: Backend = FLOAT32, optimizer: Optimizer = OPTIMIZER) -> Trainer:
+def trainer(variant: str, backend: Backend = FLOAT32, optimizer: OptimizerSettings = OPTIMIZER) -> Trainer:
     return Trainer(loud(tiny_model(variant, VOCABULARY)), optimizer, backend)
 
 
@@ -70,7 +70,7 @@ def trained(step: Callable[[list[nn.Parameter]], Callable[[float], object]], ste
     return matrices
 
 
-def torchs(optimizer: torch.optim.Optimizer) -> Callable[[float], object]:
+def torchs(optimizer: torch.optim.OptimizerSettings) -> Callable[[float], object]:
     """A step of torch's own optimizer at a rate."""
 
     def step(rate: float) -> None:
