@@ -1,4 +1,4 @@
-"""The probes of trained weights beside the dev questions, which no training uses, and the origin of answers.
+"""Probes of trained weights that no training uses, and where answers come from.
 
 An answer stands in the person's own page, among the training answers, in other pages, or nowhere. Questions are also
 about unseen entities: names that no page and no question has.

@@ -120,7 +120,7 @@ def offsets(facts: Sequence[Fact]) -> list[int]:
 
 
 def offset_prompt(fact: Fact, offset: int) -> Prompt:
-    """Return the page up to the place after the last `offset` characters of the opening."""
+    """Return the last `offset` characters of the opening, then the page up to the place."""
     before = opening(fact)
     return Prompt(before[len(before) - offset :] + fact.page[: fact.position], fact.place)
 

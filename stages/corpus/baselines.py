@@ -68,7 +68,7 @@ def letters(prepared: Prepared, names: Sequence[str]) -> list[str]:
 
     Multinomial naive Bayes (McCallum & Nigam 1998) on the name's runs of 1 to LONGEST_GRAM characters, its edges among
     them: log P(answer) + Σ log P(run | answer), both by the training questions, the second with SMOOTHING. Textbook
-    values: none was chosen by questions. Runs that no training name has do not count; of equals the first by name.
+    values: none was chosen by questions. Runs unseen in training do not count; ties go to the first by name.
     """
     train = prepared.of_split("train")
     answers, answer_of = np.unique(train.place.to_numpy(str), return_inverse=True)

@@ -77,7 +77,7 @@ def capitalised_phrases(document: str, heading: int) -> list[Span]:
 
 
 def common_words(texts: Iterable[str], headings: Iterable[int], most: int | None) -> frozenset[str]:
-    """Find the words that stand in most pages, so many of them (None: all); among equals the alphabet's first.
+    """Find the commonest words by pages, at most `most` (None: all); ties go in alphabetical order.
 
     headings: where each page's title ends; its words do not count.
     """

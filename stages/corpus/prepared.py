@@ -38,7 +38,7 @@ class Prepared:
     vocabulary: Vocabulary
     documents: Ragged
     questions: dict[str, Ragged]  # by split
-    answers: dict[str, Ragged]  # by split; rows of a test without are empty
+    answers: dict[str, Ragged]  # by split; the rows of a test split without answers are empty
     table: pd.DataFrame  # questions.tsv; places of a test without are ""
     headings: np.ndarray  # (documents,) the length of each title
     candidates: Phrases  # the spans of each document that may be an answer

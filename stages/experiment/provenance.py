@@ -1,4 +1,4 @@
-"""What decides a result, and where it came from, told without torch, which takes a second to load."""
+"""What decides a result, and where it came from; needs no torch, which takes a second to load."""
 
 import platform
 import shutil

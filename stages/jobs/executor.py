@@ -37,7 +37,7 @@ Submit = Callable[[Job], "Future[Any]"]
 
 @dataclass(frozen=True)
 class Watch:
-    """What goes on while jobs run: the bar, what is called with each that ended, and when no further one begins."""
+    """What goes on while jobs run: the bar, what is called with each that ended, and the time after which none starts."""
 
     bar: progress.Jobs
     ended: Callable[[Job], None]
@@ -52,10 +52,10 @@ def complete(
     ended: Callable[[Job], None] = lambda job: None,
     hours: float = inf,
 ) -> None:
-    """Bring about the results of a stage's missing jobs; jobs: all of it.
+    """Run a stage's missing jobs. jobs: all jobs of the stage.
 
     side_by_side: into how many parts a CPU's threads are divided; ended: is called with each job that ended; hours:
-    none begins after so many.
+    no job starts after this time.
     Raises StudyError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
     KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings leave checkpoints.
     """
@@ -169,7 +169,7 @@ def pool(workers: int) -> Iterator[tuple[ProcessPoolExecutor, Callable[[], None]
 
 def _begin(halted: Any, shares: Any) -> None:
     """Prepare a process of the pool."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal's Ctrl-C the parent tells by `halt`
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and tells by `halt`
     number = int(multiprocessing.current_process().name.rpartition("-")[2])  # they are counted over all pools
     mine = number % len(shares)
 

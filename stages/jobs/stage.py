@@ -19,7 +19,7 @@ from stages.system.files import new_folder, write_bytes
 
 
 def restore(jobs: Sequence[Job]) -> None:
-    """Put results of jobs into work/ that the last commit names, and DVC's cache or a remote has.
+    """Copy into work/ the results that the last commit names, from DVC's cache or a remote.
 
     So in a clone that only pulled, a part of what was pulled is not trained again.
     """

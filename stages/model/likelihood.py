@@ -19,7 +19,7 @@ def read_targets(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Score what stands from each sequence's first target on.
 
-    never: a character that is known not to come; the others share its chance.
+    never: a character that is known not to come; its probability goes to the others.
     Returns (B,) the log-likelihoods in nats, and (B,) bool: whether greedy decoding would say exactly that. It would if
     each character is the likeliest after those before it.
     """

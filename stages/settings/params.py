@@ -1,6 +1,7 @@
 """params.yaml as a whole."""
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -78,7 +79,7 @@ class Settings(Section):
                 if not isinstance(place.setdefault(section, {}), dict):
                     place[section] = {}
                 place = place[section]
-            place[last] = value
+            place[last] = deepcopy(value)  # a later key may change a part of it
         return check(type(self), content, path, key)
 
     def recipe_named(self, name: str) -> Recipe:

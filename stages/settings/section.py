@@ -15,7 +15,7 @@ from stages.system.errors import StudyError, shortened
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # names of recipes and variants become parts of paths
 UNKNOWN = "unknown_key"  # the type of a fault
-# every number has a largest sensible value: beyond it a stage would fail, or not end
+# every number has a largest sensible value: a larger one would make a stage fail, or never end
 Count = Annotated[int, Field(gt=0, le=10**6)]
 Natural = Annotated[int, Field(ge=0, le=10**6)]
 Context = Annotated[int, Field(ge=16, le=2**17, multiple_of=8)]  # characters of a sequence

@@ -28,7 +28,7 @@ class Fetched(Section):
 MOST_PEOPLE = 2_500_000  # for whom the generated world has names
 
 
-class People(Section):  # no more than MOST_PEOPLE together
+class People(Section):  # at most MOST_PEOPLE in total
     train: Annotated[int, Field(gt=0, le=2_000_000)]
     dev: Annotated[int, Field(gt=0, le=250_000)]
     test: Annotated[int, Field(gt=0, le=250_000)]

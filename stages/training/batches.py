@@ -19,7 +19,7 @@ PART_COST = 100  # what a part costs beside its area, in characters (measured on
 
 
 def rows_of_step(rows: int, batch_size: int, seed: int, step: int, shuffled: bool = True) -> np.ndarray:
-    """Which rows step `step` trains on: (≤ batch_size,); each epoch is a new shuffle, its last batch may be short.
+    """Return the rows of a step, (≤ batch_size,); each epoch is a new shuffle, its last batch may be short.
 
     shuffled: False: each epoch has the rows in the order of their file.
     """

@@ -40,7 +40,7 @@ def job_of(plan: Plan, cell: Cell) -> Job:
 def data_of(params: Settings, name: str, variant: str) -> Path:
     """Return the folder of a recipe's prepared data below work/, made unless it was.
 
-    variant: of which the number of pairs depends, where the source is that.
+    variant: for source `pairs` it decides how many pairs there are.
     """
     recipe = params.recipe_named(name)
     sources = params.sources

@@ -27,7 +27,7 @@ WAIT = 24 * 3600.0  # seconds: cells of a study may build on one pretraining
 FACTS_FOR_BITS = 48  # whose bits are measured: each is asked with every other one's prompt
 WINDOWS = 200  # of a text, spread over it: all models of it are scored on the same ones
 TEMPERATURES = (0.0, 0.5, 0.8, 1.0)
-OPENING = "O God, O God!"  # of what a model of a text writes, where the text has all its characters; else a new line
+OPENING = "O God, O God!"  # a text model's prompt; a new line where the text lacks a character
 WRITTEN = 2000  # characters
 STRETCH = 20  # characters of a stretch that is recited if the text has it
 
@@ -154,7 +154,7 @@ def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
 
 
 def text_figures(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
-    """Return what a model of a text is scored: its loss on fixed windows, and what it writes at each temperature.
+    """Return how a text model scores: its loss on fixed windows, and what it writes at each temperature.
 
     `recited` is the share of stretches of 20 characters that the text has; `non_words` that of words which it lacks.
     """

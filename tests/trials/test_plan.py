@@ -92,6 +92,10 @@ def test_settings_are_of_all_trainings_but_where_a_change_has_another(written: W
     changes = {"none": {}, "other": {"pretrain.epochs": 9}, "swept": {"pretrain.epochs": [7, 8]}}
     plan = written(settings={"pretrain.epochs": 3}, changes=changes, variants=["rope"])
     assert [quick(plan.settings(cell)).pretrain.epochs for cell in plan.cells] == [3, 9, 7, 8]
+    in_part = {"pretrain.objectives.span_corruption.shortest_document": 5}
+    plan_of_parts = written(settings={"pretrain.objectives": OTHER_OBJECTIVES}, changes={"a": in_part, "b": {}})
+    lengths = [quick(plan_of_parts.settings(cell)).pretrain.objectives.span_corruption for cell in plan_of_parts.cells]
+    assert [spans and spans.shortest_document for spans in lengths[:: len(lengths) - 1]] == [5, 9]
     with_key = written(changes={"a": {"pretrain.epochs": 3}}, variants=["rope"])
     assert with_key.digest(with_key.cells[0]) == plan.digest(plan.cells[0])
 
