@@ -37,7 +37,7 @@ Submit = Callable[[Job], "Future[Any]"]
 
 @dataclass(frozen=True)
 class Watch:
-    """What goes on while jobs run: the bar, what is called with each that ended, and the time after which none starts."""
+    """What goes on while jobs run: the bar, what is called with each that ended, and after when none starts."""
 
     bar: progress.Jobs
     ended: Callable[[Job], None]
