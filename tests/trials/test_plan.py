@@ -56,7 +56,8 @@ def test_lists_make_the_product_of_their_values_for_each_variant_seed_and_world(
         assert (recipe.seeds, params.sources.synthetic.seed) == ([cell.seed], int(cell.world))
         assert recipe.optimizer.matrices == ("adamw" if cell.change == "swept" else "muon")
         seen.add((recipe.pretrain.learning_rate, recipe.model.layers))
-    assert seen == {(rate, layer) for rate in rates for layer in layers} | {(QUICK.pretrain.learning_rate, QUICK.model.layers)}
+    own = (QUICK.pretrain.learning_rate, QUICK.model.layers)
+    assert seen == {(rate, layer) for rate in rates for layer in layers} | {own}
 
 
 OTHER_OBJECTIVES = {"span_corruption": {"mixture_weight": 1.0, "shortest_document": 9, "longest_document": 9}}
