@@ -74,11 +74,13 @@ def bits(model: GPT, vocabulary: Vocabulary, facts: Sequence[Fact], prompts: Seq
     """Return how much likelier a place is after its own prompt than after those of people born elsewhere, in bits.
 
     Mean over facts of log₂ p(place | own prompt) less log₂ of the mean of p(place | prompt) over the others: so the
-    form of the prompts counts for nothing. Each fact needs another one with another place.
+    form of the prompts counts for nothing. Each fact needs another one with another place. A text is cut on the left to
+    what the model can read before the longest place.
     """
+    room = model.context + 1 - max(len(prompt.target) for prompt in prompts)
     gains = []
     for number, own in enumerate(prompts):
-        nats, _ = likelihoods(model, vocabulary, [Prompt(prompt.text, own.target) for prompt in prompts])
+        nats, _ = likelihoods(model, vocabulary, [Prompt(prompt.text[-room:], own.target) for prompt in prompts])
         others = [row for row, fact in enumerate(facts) if fact.place != facts[number].place]
         gains.append((nats[number] - np.logaddexp.reduce(nats[others]) + log(len(others))) / log(2))
     return float(np.mean(gains))

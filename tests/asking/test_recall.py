@@ -118,6 +118,14 @@ def test_a_model_that_knows_the_pages_has_many_bits_and_one_that_does_not_has_no
     assert abs(bits(tiny_model("rope", len(VOCABULARY)), VOCABULARY, FACTS, pages)) < 0.5
 
 
+def test_bits_of_pages_as_long_as_the_context_are_those_of_their_ends() -> None:
+    """A short place leaves its page more room than a long one, which every page is asked for, too."""
+    places = ["Ulm", "Llanfair", "Rome"]
+    facts = [Fact(1, "", "Ada", f"{'x' * 2 * MODEL.context}{place}", place, 2 * MODEL.context) for place in places]
+    pages = [continuation(fact, MODEL.context) for fact in facts]
+    assert np.isfinite(bits(tiny_model("rope", len(VOCABULARY)), VOCABULARY, facts, pages))
+
+
 def test_facts_are_those_that_are_read_whole_at_every_offset() -> None:
     fact = Fact(1, "Where was Ada born?", "Ada", "Ada. Ada was born in Ulm, Peru.", "Ulm", 21)
     page = "Ada. Ada was born in "
