@@ -35,7 +35,9 @@ def tiny(content: dict[str, Any]) -> None:
     content["compute"] |= {"device": "cpu", "precision": "float32"}
     recipe = content["recipes"]["quick"]
     recipe["model"] = MODEL.model_dump()
-    recipe["pretrain"]["objectives"]["span_corruption"] |= {"shortest_document": 4, "longest_document": 63}
+    objectives = recipe["pretrain"]["objectives"]
+    objectives["title_cloze"]["mixture_weight"] = 0.9
+    objectives["span_corruption"] = {"mixture_weight": 0.1, "shortest_document": 4, "longest_document": 63}
     recipe["generation"]["max_characters"] = 8
 
 

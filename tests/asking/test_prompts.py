@@ -115,7 +115,7 @@ def test_the_control_has_the_next_name_of_another_place_in_a_form_with_a_name() 
 def test_which_forms_are_practised_follows_from_the_objectives() -> None:
     assert trained_forms(OF["handout"]) == ["continuation", "infilling"]
     assert trained_forms(OF["text"]) == ["continuation"]
-    assert trained_forms(OF["quick"]) == ["continuation", "cloze", "infilling"]
+    assert trained_forms(OF["own"]) == ["continuation", "cloze", "infilling"]
     assert trained_forms(OF["open"]) == ["cloze", "words"]
     assert WordCue.of(OF["handout"], PREPARED) == ANY  # no word clozes: any words
 

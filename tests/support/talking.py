@@ -48,7 +48,6 @@ def tiny(content: dict[str, Any]) -> None:
         recipe["pretrain"] |= {"epochs": epochs, "batch_size": 8, "learning_rate": 0.01}
         recipe["pretrain"]["schedule"] = {"warmup_tokens": 100, "decay_epochs": None, "min_lr_ratio": 0.1}
     quick = content["recipes"]["quick"]
-    quick["pretrain"]["objectives"]["span_corruption"]["longest_document"] = 60
     quick["finetune"] |= {"scratch_epochs": 1, "pretrained_epochs": 120, "batch_size": 8, "learning_rate": 0.01}
     quick["finetune"]["schedule"] |= {"warmup_tokens": 100, "decay_epochs": 120}
 

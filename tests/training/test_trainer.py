@@ -70,7 +70,7 @@ def trained(step: Callable[[list[nn.Parameter]], Callable[[float], object]], ste
     return matrices
 
 
-def torchs(optimizer: torch.optim.OptimizerSettings) -> Callable[[float], object]:
+def torchs(optimizer: torch.optim.Optimizer) -> Callable[[float], object]:
     """A step of torch's own optimizer at a rate."""
 
     def step(rate: float) -> None:
