@@ -15,7 +15,7 @@ from stages.asking.generation import beam_search
 from stages.asking.prompts import dev_facts
 from stages.commands.models import MAX_HYPOTHESES, add_model, named
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import prompt
+from stages.corpus.questions import NAME, prompt
 from stages.corpus.text import Vocabulary, folded, longest_title, pages_about
 from stages.model.gpt import GPT
 from stages.system.errors import Parser, StudyError, command, error_line, quoted, say, tell, within
@@ -100,7 +100,7 @@ def titles_of(prepared: Prepared) -> dict[str, str]:
 
 def usual_form(prepared: Prepared) -> str:
     """Return the form of most training questions, with NAME for the name."""
-    return prepared.question_forms[0].about("NAME")
+    return prepared.question_forms[0].about(NAME)
 
 
 def lacking(vocabulary: Vocabulary, text: str) -> str:
